@@ -1,0 +1,134 @@
+"""The edge: a WSGI environment becomes a call, a reply becomes a response.
+
+Platform requests go straight to the platform. Everything under `/_mock` goes to the control plane,
+a Flask application, which this edge also wraps, so that Flask's own test client sees all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from flask import Flask
+from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
+from werkzeug.wsgi import get_input_stream
+
+from mock_platform.control.routes import create_control
+from mock_platform.core.call import Call, Surface
+from mock_platform.core.errors import Failure, TooLarge
+from mock_platform.platform import Platform
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+_REASONS = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+_SANDBOX_HOST = "ads-api-sandbox."
+_SAFE = "/:@!$&'()*+,;=~-._"
+
+
+def create_app(platform: Platform) -> Flask:
+    """The whole server as one WSGI application: platform and control plane."""
+    app = create_control(platform)
+    app.wsgi_app = Edge(platform, app.wsgi_app)  # type: ignore[method-assign]
+    return app
+
+
+class Edge:
+    """Takes world prefix and sandbox prefix off the path, and hands on to platform or control."""
+
+    def __init__(self, platform: Platform, control: WSGIApplication) -> None:
+        self._platform = platform
+        self._control = control
+        self._max_body = platform.settings.max_body
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Answer one request."""
+        raw = _raw_path(environ)
+        world, path = _split_world(raw)
+        if path == "/_mock" or path.startswith("/_mock/"):
+            prefix = raw[: len(raw) - len(path)]
+            environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + prefix
+            environ["PATH_INFO"] = unquote(path, "latin-1")
+            environ["mock_platform.world"] = world
+            return self._control(environ, start_response)
+        return self._answer(environ, start_response, raw, world, path)
+
+    def _answer(
+        self,
+        environ: WSGIEnvironment,
+        start_response: StartResponse,
+        raw: str,
+        world: str | None,
+        path: str,
+    ) -> Iterable[bytes]:
+        origin = f"{environ['wsgi.url_scheme']}://{_host(environ)}{environ.get('SCRIPT_NAME', '')}"
+        surface: Surface = "plain"
+        if path == "/sandbox" or path.startswith("/sandbox/"):
+            surface, path = "sandbox", path[8:] or "/"
+        elif _host(environ).startswith(_SANDBOX_HOST):
+            surface = "sandbox"
+        query = environ.get("QUERY_STRING", "")
+        refused: Failure | None = None
+        try:
+            body = get_input_stream(environ, max_content_length=self._max_body).read()
+        except RequestEntityTooLarge:
+            body, refused = b"", TooLarge(self._max_body)
+        except ClientDisconnected:
+            return []
+        call = Call(
+            method=environ["REQUEST_METHOD"].upper(),
+            url=f"{origin}{raw}?{query}" if query else f"{origin}{raw}",
+            path=path,
+            base_url=origin if world is None else f"{origin}/~{world}",
+            headers=_headers(environ),
+            body=body,
+            query_string=query,
+            surface=surface,
+            world_prefix=world,
+            remote_address=environ.get("REMOTE_ADDR", ""),
+        )
+        reply = self._platform.handle(call, refused)
+        if reply.header("content-length") is None and reply.status not in {204, 304}:
+            reply.headers.append(("Content-Length", str(len(reply.body))))
+        start_response(_REASONS.get(reply.status, f"{reply.status} Status"), reply.headers)
+        return [reply.body]
+
+
+def _raw_path(environ: WSGIEnvironment) -> str:
+    """The path as the client wrote it; servers that keep it put it into REQUEST_URI or RAW_URI."""
+    uri: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
+    if uri.startswith("/"):
+        path = uri.partition("?")[0]
+        script: str = environ.get("SCRIPT_NAME", "")
+        return path[len(script) :] if script and path.startswith(script) else path
+    decoded: str = environ.get("PATH_INFO", "")
+    return quote(decoded.encode("latin-1"), safe=_SAFE)
+
+
+def _split_world(path: str) -> tuple[str | None, str]:
+    if not path.startswith(("/~", "/%7E", "/%7e")):
+        return None, path
+    name, slash, rest = path[2 if path[1] == "~" else 4 :].partition("/")
+    return name, slash + rest if slash else "/"
+
+
+def _host(environ: WSGIEnvironment) -> str:
+    host: str | None = environ.get("HTTP_HOST")
+    return host or f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
+
+
+def _headers(environ: WSGIEnvironment) -> list[tuple[str, str]]:
+    headers = [
+        (key[5:].replace("_", "-").title(), value)
+        for key, value in environ.items()
+        if key.startswith("HTTP_")
+    ]
+    if environ.get("CONTENT_TYPE"):
+        headers.append(("Content-Type", environ["CONTENT_TYPE"]))
+    if environ.get("CONTENT_LENGTH"):
+        headers.append(("Content-Length", environ["CONTENT_LENGTH"]))
+    return headers

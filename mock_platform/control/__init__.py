@@ -1,0 +1,1 @@
+"""The control plane: everything under `/_mock`."""

@@ -1,0 +1,355 @@
+"""Who is calling? Establishes the caller of a request from what the operation accepts.
+
+Document A, "Authentication": OAuth 1.0a signatures (HMAC-SHA1), bearer tokens, and HTTP Basic with
+API key and secret. A refusal tells the client what the platform would; the journal learns why.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import unquote, unquote_plus, urlsplit
+
+from mock_platform.core.assumptions import Assumption, expectation, public_fact
+from mock_platform.core.call import FORM, Call, Caller
+from mock_platform.core.errors import Failure, Unauthorized, UnsupportedAuthentication
+from mock_platform.core.oauth1 import (
+    Credentials,
+    MalformedAuthorization,
+    SignedRequest,
+    parse,
+    verify,
+)
+from mock_platform.core.oauth1_diagnosis import explain
+from mock_platform.settings import Settings
+from mock_platform.world.clock import machine_now
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+Scheme = Literal["bearer", "oauth1", "oauth1-app", "oauth1-request-token", "basic"]
+
+CANONICAL_HOSTS = ("api.platform.com", "ads-api.platform.com", "ads-api-sandbox.platform.com")
+
+_NAMES: Mapping[Scheme, str] = {
+    "bearer": "OAuth 2.0 Application-Only",
+    "oauth1": "OAuth 1.0a User Context",
+    "oauth1-app": "OAuth 1.0a (application)",
+    "oauth1-request-token": "OAuth 1.0a (request token)",
+    "basic": "HTTP Basic",
+}
+
+TIMESTAMP = public_fact(
+    "oauth.timestamp-tolerance",
+    "An OAuth timestamp may lie 300 seconds off the machine's real clock, either way; the spec "
+    "gives no number. It is not read against the world's clock, because clients sign with theirs.",
+    "section 4, nonce",
+)
+NONCE = public_fact(
+    "oauth.nonce-once",
+    "The same nonce with the same key, token and timestamp is refused with code 32.",
+    "section 4, nonce",
+)
+ONE_OF_TWO = expectation(
+    "oauth.parameter-in-two-places",
+    "An OAuth parameter that stands in two places with one value is accepted, whether the client "
+    "signed it twice (RFC 5849) or once (as some popular clients do).",
+)
+AUTH_OFF = expectation(
+    "auth.off",
+    "With --auth off every request acts for the well-known app and user unless its credentials "
+    "name others; nothing is verified.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Auth:
+    """Which schemes an operation takes; an empty tuple asks for none."""
+
+    schemes: tuple[Scheme, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    on_failure: Callable[[], Failure] | None = None
+    """Raised instead of the usual refusals where an endpoint has one answer to all of them."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The schemes as the documentation calls them."""
+        return tuple(_NAMES[scheme] for scheme in self.schemes)
+
+
+NO_AUTH = Auth()
+BEARER = Auth(("bearer",))
+USER = Auth(("oauth1",))
+
+
+class Authenticator:
+    """Establishes callers by the settings of one server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._off = settings.auth == "off"
+        self._tolerance = settings.oauth_tolerance
+
+    def caller(self, call: Call, world: World, auth: Auth) -> Caller:
+        """The caller, by one of the schemes that `auth` names.
+
+        Raises:
+            Unauthorized: The caller is not established.
+            UnsupportedAuthentication: It is, but by another scheme.
+        """
+        if not auth.schemes:
+            return Caller()
+        if self._off:
+            call.assume(AUTH_OFF)
+            return self._assumed(call, world, auth)
+        try:
+            return self._established(call, world, auth)
+        except Failure as fault:
+            if auth.on_failure is not None and not isinstance(fault, UnsupportedAuthentication):
+                call.diagnosis = call.diagnosis or {"refused": str(fault)}
+                raise auth.on_failure() from fault
+            raise
+
+    def _established(self, call: Call, world: World, auth: Auth) -> Caller:
+        scheme, _, rest = (call.header("authorization") or "").strip().partition(" ")
+        scheme = scheme.lower()
+        if scheme == "bearer":
+            caller = self._bearer(world, rest.strip())
+            return self._accepted("bearer", caller, auth)
+        if scheme == "basic":
+            caller = self._basic(world, rest.strip())
+            return self._accepted("basic", caller, auth)
+        if scheme not in {"", "oauth"}:
+            raise Unauthorized("malformed", f"unknown authentication scheme {scheme!r}")
+        return self._oauth1(call, world, auth)
+
+    def _accepted(self, scheme: Scheme, caller: Caller, auth: Auth) -> Caller:
+        if scheme not in auth.schemes:
+            raise UnsupportedAuthentication(_NAMES[scheme], auth.names)
+        return caller
+
+    # -- bearer and basic ------------------------------------------------------------------------
+
+    def _bearer(self, world: World, value: str) -> Caller:
+        token = world.store.get("tokens", value) if value else None
+        if token is None or token["kind"] != "bearer":
+            raise Unauthorized("token", "no bearer token of this value was ever issued here")
+        if token["state"] != "active":
+            raise Unauthorized("revoked", "this bearer token was invalidated")
+        app = world.store.get("apps", token["app_id"])
+        owner = None if app is None else world.store.get("users", app.get("_owner_user_id") or "")
+        return Caller("bearer", app, owner, token, "bearer token of the app")
+
+    def _basic(self, world: World, value: str) -> Caller:
+        key, secret = _basic_pair(value)
+        app = find_app(world, key)
+        if app is None:
+            raise Unauthorized("consumer", f"no app has the API key {key!r}")
+        if not hmac.compare_digest(app["consumer_secret"].encode(), secret.encode()):
+            raise Unauthorized("consumer", f"wrong API key secret for the API key {key!r}")
+        return Caller("basic", app, None, None, "API key and secret by HTTP Basic")
+
+    # -- OAuth 1.0a ------------------------------------------------------------------------------
+
+    def _oauth1(self, call: Call, world: World, auth: Auth) -> Caller:
+        request = signed_request(call)
+        try:
+            credentials = parse(request)
+        except MalformedAuthorization as fault:
+            call.diagnosis = {"mistake": "malformed", "explanation": fault.message}
+            raise Unauthorized("malformed", fault.message) from fault
+        if credentials is None:
+            wanted = " or ".join(auth.names)
+            raise Unauthorized("absent", f"no credentials; this operation takes {wanted}")
+        app = find_app(world, credentials.consumer_key)
+        if app is None:
+            known = [entry.record["consumer_key"] for entry in world.store.page("apps", limit=5)]
+            why = (
+                f"no app in world {world.name!r} has the consumer key "
+                f"{credentials.consumer_key!r}; there are {', '.join(known)}"
+            )
+            call.diagnosis = {"mistake": "consumer_key", "explanation": why}
+            raise Unauthorized("consumer", why)
+        token = self._token(call, world, credentials, app, auth)
+        self._check_time(call, credentials)
+        secret = "" if token is None else token["secret"]
+        if not verify(request, credentials, app["consumer_secret"], secret):
+            self._diagnose(call, world, request, credentials, app, token)
+            raise Unauthorized("signature", "the signature does not match")
+        self._check_nonce(call, world, credentials)
+        user_id = "" if token is None else token.get("user_id") or ""
+        user = world.store.get("users", user_id)
+        if token is not None and token["state"] == "invalidated":
+            raise Unauthorized("revoked", "this access token was invalidated")
+        caller = Caller("oauth1", app, user, token, "OAuth 1.0a signature")
+        if token is None:
+            return self._accepted("oauth1-app", caller, auth)
+        if token["kind"] == "request":
+            return self._accepted("oauth1-request-token", caller, auth)
+        if "oauth1" not in auth.schemes and "oauth1-app" in auth.schemes:
+            return caller  # a user's signature contains the app's
+        return self._accepted("oauth1", caller, auth)
+
+    def _token(
+        self, call: Call, world: World, credentials: Credentials, app: Record, auth: Auth
+    ) -> Record | None:
+        if credentials.token is None:
+            if not {"oauth1-app"} & set(auth.schemes):
+                why = "oauth_token is missing; this operation needs one"
+                call.diagnosis = {"mistake": "missing-token", "explanation": why}
+                raise Unauthorized("malformed", why)
+            return None
+        token = world.store.get("tokens", credentials.token)
+        if token is None or token["kind"] == "bearer" or token["app_id"] != app["id"]:
+            why = (
+                f"the token {_shortened(credentials.token)} was never issued to app {app['id']} "
+                f"in world {world.name!r}"
+            )
+            call.diagnosis = {"mistake": "token", "explanation": why}
+            raise Unauthorized("token", why)
+        if token["kind"] == "request" and "oauth1-request-token" not in auth.schemes:
+            why = "this is a request token; exchange it at POST /oauth/access_token first"
+            call.diagnosis = {"mistake": "request-token", "explanation": why}
+            raise Unauthorized("token", why)
+        return token
+
+    def _check_time(self, call: Call, credentials: Credentials) -> None:
+        off = credentials.timestamp - machine_now().timestamp()
+        if abs(off) > self._tolerance:
+            call.assume(TIMESTAMP)
+            side = "ahead of" if off > 0 else "behind"
+            why = (
+                f"oauth_timestamp is {abs(off):.0f} seconds {side} this machine's clock; "
+                f"{self._tolerance} are tolerated"
+            )
+            call.diagnosis = {"mistake": "timestamp", "explanation": why}
+            raise Unauthorized("timestamp", why)
+
+    def _check_nonce(self, call: Call, world: World, credentials: Credentials) -> None:
+        fresh = world.nonces.first_use(
+            credentials.consumer_key,
+            credentials.token or "",
+            credentials.nonce,
+            credentials.timestamp,
+            now=int(machine_now().timestamp()),
+            keep=self._tolerance,
+        )
+        if not fresh:
+            call.assume(NONCE)
+            why = f"the nonce {credentials.nonce!r} was used before with this timestamp"
+            call.diagnosis = {"mistake": "nonce", "explanation": why}
+            raise Unauthorized("nonce", why)
+
+    def _diagnose(
+        self,
+        call: Call,
+        world: World,
+        request: SignedRequest,
+        credentials: Credentials,
+        app: Record,
+        token: Record | None,
+    ) -> None:
+        others = {
+            f"the secret of app {entry.record['id']}": entry.record["consumer_secret"]
+            for entry in world.store.page("apps", limit=20)
+            if entry.record["id"] != app["id"]
+        }
+        for entry in world.store.page("tokens", {"app_id": app["id"]}, limit=50):
+            if entry.record.get("secret") and entry.record is not token:
+                label = f"the secret of token {_shortened(entry.key)}"
+                others[label] = entry.record["secret"]
+        hosts: Sequence[str] = [*CANONICAL_HOSTS, urlsplit(call.url).netloc]
+        found = explain(
+            request,
+            credentials,
+            app["consumer_secret"],
+            "" if token is None else token["secret"],
+            others,
+            hosts,
+        )
+        call.diagnosis = found.as_json()
+
+    # -- auth off --------------------------------------------------------------------------------
+
+    def _assumed(self, call: Call, world: World, auth: Auth) -> Caller:
+        """Whoever the credentials name, unverified; the well-known app and user otherwise."""
+        token = app = None
+        for hint in credential_hints(call):
+            token = token or world.store.get("tokens", hint)
+            app = app or find_app(world, hint)
+        if token is None and "oauth1-request-token" not in auth.schemes and "oauth1" in auth.schemes:
+            token = first(world, "tokens", {"kind": "access", "state": "active"})
+        if token is not None:
+            app = world.store.get("apps", token["app_id"])
+        app = app or first(world, "apps", {})
+        user_id = (token or {}).get("user_id") or (app or {}).get("_owner_user_id") or ""
+        scheme = auth.schemes[0].partition("-")[0]
+        return Caller(scheme, app, world.store.get("users", user_id), token, "assumed: --auth off")
+
+
+def first(world: World, table: str, match: Mapping[str, object]) -> Record | None:
+    """The first matching record in insertion order."""
+    found = world.store.page(table, match, limit=1)
+    return found[0].record if found else None
+
+
+def find_app(world: World, consumer_key: str) -> Record | None:
+    """The app with this API key."""
+    return first(world, "apps", {"consumer_key": consumer_key})
+
+
+def signed_request(call: Call) -> SignedRequest:
+    """What a signature covers, of a call."""
+    form = call.form_text
+    body = None if form is not None else call.body.decode("utf-8", "replace")
+    header = call.header("authorization")
+    oauth = header if header is not None and header[:6].lower() == "oauth " else None
+    return SignedRequest(call.method, call.url, oauth, form, body)
+
+
+_HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
+
+
+def credential_hints(call: Call) -> Iterator[str]:
+    """Tokens and keys that the request carries, unverified, tokens first: to find its world."""
+    header = call.header("authorization") or ""
+    scheme, _, rest = header.partition(" ")
+    if scheme.lower() == "bearer":
+        yield rest.strip()
+    elif scheme.lower() == "basic":
+        try:
+            yield _basic_pair(rest.strip())[0]
+        except Unauthorized:
+            return
+    texts = [rest] if scheme.lower() == "oauth" else []
+    if "oauth_" in call.query_string:
+        texts.append(call.query_string)
+    if call.media_type == FORM and b"oauth_" in call.body[:65536]:
+        texts.append(call.body[:65536].decode("latin-1"))
+    found = [match.groups() for text in texts for match in _HINT.finditer(text)]
+    for kind in ("token", "consumer_key"):
+        yield from (unquote_plus(value) for name, value in found if name == kind)
+
+
+def _basic_pair(value: str) -> tuple[str, str]:
+    """Key and secret, each percent-decoded (public facts, section 4, oauth2/token)."""
+    try:
+        text = base64.b64decode(value, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError) as fault:
+        raise Unauthorized("malformed", "the Basic credentials are not base64 of text") from fault
+    key, colon, secret = text.partition(":")
+    if not colon:
+        raise Unauthorized("malformed", "the Basic credentials have no colon between key and secret")
+    return unquote(key), unquote(secret)
+
+
+def _shortened(token: str) -> str:
+    return f"{token[:6]}…" if len(token) > 6 else token
+
+
+CORE_ASSUMPTIONS = (TIMESTAMP, NONCE, ONE_OF_TWO, AUTH_OFF)
+"""What authentication rests on, for the register."""
+

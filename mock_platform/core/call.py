@@ -1,0 +1,166 @@
+"""Plain data on both sides of a handler: the call that came, who made it, the reply that goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import parse_qsl, urlsplit
+
+from mock_platform.core.assumptions import Assumption
+from mock_platform.world.store import Record
+
+if TYPE_CHECKING:
+    from mock_platform.core.operation import Operation
+
+Pairs = list[tuple[str, str]]
+Surface = Literal["plain", "sandbox"]
+FORM = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who makes a call, and how that was established.
+
+    `scheme` is `bearer`, `oauth1`, `basic`, `session` or `none`; `app`, `user` and `token` are
+    stored records.
+    """
+
+    scheme: str = "none"
+    app: Record | None = None
+    user: Record | None = None
+    token: Record | None = None
+    how: str = "no credentials were needed"
+
+    def as_json(self) -> dict[str, Any]:
+        """The caller as the journal shows it, without secrets."""
+        return {
+            "scheme": self.scheme,
+            "app": None if self.app is None else self.app["id"],
+            "user": None if self.user is None else self.user["id"],
+            "how": self.how,
+        }
+
+
+NOBODY = Caller()
+
+
+@dataclass(slots=True)
+class Call:
+    """One request. The upper half is what arrived, the lower half what the pipeline learned."""
+
+    method: str
+    url: str
+    """The absolute address that the client called, world prefix and query included."""
+    path: str
+    """Path within the interface: without world prefix and `/sandbox`, still percent-encoded."""
+    base_url: str
+    """`{base_url}` as the client called it, with the world prefix where it was used."""
+    headers: Sequence[tuple[str, str]]
+    body: bytes = b""
+    query_string: str = ""
+    surface: Surface = "plain"
+    world_prefix: str | None = None
+    remote_address: str = ""
+    request_id: str = ""
+
+    operation: Operation | None = None
+    path_params: Mapping[str, str] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)
+    caller: Caller = NOBODY
+    account: Record | None = None
+    echo: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    assumptions: dict[str, Assumption] = field(default_factory=dict)
+    diagnosis: dict[str, Any] | None = None
+    extra_headers: Pairs = field(default_factory=list)
+    _header_map: dict[str, str] | None = None
+    _query: Pairs | None = None
+    _form: Pairs | None = None
+
+    def header(self, name: str) -> str | None:
+        """The first header of that name in any case, or `None`."""
+        if self._header_map is None:
+            folded: dict[str, str] = {}
+            for key, value in self.headers:
+                folded.setdefault(key.lower(), value)
+            self._header_map = folded
+        return self._header_map.get(name.lower())
+
+    @property
+    def secure(self) -> bool:
+        """Whether the client called with https."""
+        return self.url.startswith("https:")
+
+    @property
+    def host(self) -> str:
+        """The host that the client called, without port and brackets."""
+        return urlsplit(self.url).hostname or ""
+
+    @property
+    def media_type(self) -> str:
+        """The body's media type in lower case, without parameters; empty if none is named."""
+        return (self.header("content-type") or "").partition(";")[0].strip().lower()
+
+    @property
+    def query(self) -> Pairs:
+        """The query's parameters in order, decoded."""
+        if self._query is None:
+            self._query = decode_pairs(self.query_string)
+        return self._query
+
+    @property
+    def form(self) -> Pairs:
+        """The form body's parameters in order, decoded; empty for other media types."""
+        if self._form is None:
+            text = self.form_text
+            self._form = [] if text is None else decode_pairs(text)
+        return self._form
+
+    @property
+    def form_text(self) -> str | None:
+        """The body as text if it is a form."""
+        if self.media_type != FORM:
+            return None
+        return self.body.decode("utf-8", "replace")
+
+    def assume(self, *assumptions: Assumption) -> None:
+        """Record that the answer rests on these."""
+        for assumption in assumptions:
+            self.assumptions[assumption.id] = assumption
+
+    def warn(self, text: str) -> None:
+        """Leave a warning in the journal."""
+        self.warnings.append(text)
+
+
+@dataclass(slots=True)
+class Reply:
+    """One answer, ready to be sent."""
+
+    status: int
+    body: bytes = b""
+    headers: Pairs = field(default_factory=list)
+
+    def header(self, name: str) -> str | None:
+        """The first header of that name in any case, or `None`."""
+        folded = name.lower()
+        return next((value for key, value in self.headers if key.lower() == folded), None)
+
+
+def decode_pairs(text: str) -> Pairs:
+    """`a=1&b=2` as pairs; empty values stay, broken bytes become replacement characters."""
+    return parse_qsl(text, keep_blank_values=True, errors="replace")
+
+
+def first_values(pairs: Pairs) -> tuple[dict[str, str], list[str]]:
+    """Each name with its first value, and the names that stand more than once."""
+    values: dict[str, str] = {}
+    repeated: list[str] = []
+    for name, value in pairs:
+        if name in values:
+            if name not in repeated:
+                repeated.append(name)
+        else:
+            values[name] = value
+    return values, repeated

@@ -1,0 +1,112 @@
+"""What a success looks like on the wire: how a handler's plain data becomes a reply.
+
+Each kind is small: it knows its media type and its schema, and renders one result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from marshmallow import Schema
+
+from mock_platform.core.call import Call, Pairs, Reply
+from mock_platform.core.jsonio import dumps
+
+JSON = "application/json; charset=utf-8"
+HTML = "text/html; charset=utf-8"
+NO_CACHE: Pairs = [
+    ("cache-control", "no-cache, no-store, must-revalidate, pre-check=0, post-check=0"),
+    ("pragma", "no-cache"),
+    ("expires", "Tue, 31 Mar 1981 05:00:00 GMT"),
+]
+"""As the OAuth endpoints send it (public facts, section 4)."""
+
+
+class Returns(Protocol):
+    """How an operation answers."""
+
+    @property
+    def status(self) -> int:
+        """Status of a success."""
+
+    @property
+    def media_type(self) -> str:
+        """Media type of a success."""
+
+    @property
+    def schema(self) -> type[Schema] | None:
+        """What the data looks like, if it is described."""
+
+    def reply(self, call: Call, result: Any) -> Reply:
+        """The reply for what the handler gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """The handler's data as JSON, nothing around it (document A)."""
+
+    schema: type[Schema]
+    status: int = 200
+    media_type: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def reply(self, call: Call, result: Any) -> Reply:
+        """The reply for a JSON object."""
+        return Reply(self.status, dumps(result), [("Content-Type", JSON), *self.headers])
+
+
+@dataclass(frozen=True, slots=True)
+class Pairwise:
+    """`name=value` pairs joined by `&` (document A, "Credential payloads")."""
+
+    schema: type[Schema]
+    status: int = 200
+    media_type: str = "text/html"
+
+    def reply(self, call: Call, result: Mapping[str, str]) -> Reply:
+        """The reply for named values."""
+        return Reply(self.status, urlencode(result).encode(), [("Content-Type", HTML), *NO_CACHE])
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A handler's own reply below the envelope: a page with its cookies, or a redirect."""
+
+    html: str = ""
+    status: int = 200
+    location: str | None = None
+    cookies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page for people."""
+
+    status: int = 200
+    media_type: str = "text/html"
+    schema: type[Schema] | None = None
+    headers: Pairs = field(
+        default_factory=lambda: [
+            ("Content-Type", HTML),
+            ("Cache-Control", "no-store"),
+            ("X-Frame-Options", "DENY"),
+            ("Referrer-Policy", "no-referrer"),
+            (
+                "Content-Security-Policy",
+                "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; "
+                "base-uri 'none'",
+            ),
+        ]
+    )
+
+    def reply(self, call: Call, result: Document) -> Reply:
+        """The reply for a page or a redirect."""
+        headers = [*self.headers, *(("Set-Cookie", cookie) for cookie in result.cookies)]
+        if result.location is not None:
+            headers.append(("Location", result.location))
+        return Reply(result.status, result.html.encode(), headers)
+
+

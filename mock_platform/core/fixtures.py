@@ -1,0 +1,219 @@
+"""Reads the folders that a world begins with: one JSON file per table, an array of records each.
+
+Every complaint says file, line, column, record and field, what is wrong and what is allowed. Later
+folders lie over earlier ones, record by record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.table import Table, Tables, missing_references
+from mock_platform.world.store import Base, Record
+
+_MAX_FILE = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One fault of a file: where, and what to do about it."""
+
+    file: Path
+    line: int
+    column: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.text}"
+
+
+class BadFixtures(ValueError):
+    """Fixture files with faults; `complaints` holds all of them."""
+
+    def __init__(self, complaints: Sequence[Complaint]) -> None:
+        super().__init__("\n".join(str(complaint) for complaint in complaints))
+        self.complaints = list(complaints)
+
+
+@dataclass(slots=True)
+class _Source:
+    """Where a loaded record stands, for complaints found after loading."""
+
+    path: Path
+    text: str
+    index: int
+
+
+class _Loader:
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.records: dict[str, dict[str, Record]] = {name: {} for name in tables}
+        self.sources: dict[tuple[str, str], _Source] = {}
+        self.complaints: list[Complaint] = []
+
+    def folder(self, folder: Path) -> None:
+        if not folder.is_dir():
+            self.complaints.append(Complaint(folder, 1, 1, "is not a folder of fixture files"))
+            return
+        for path in sorted(folder.glob("*.json")):
+            self.file(path, folder)
+
+    def file(self, path: Path, folder: Path) -> None:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            self.complaints.append(Complaint(path, 1, 1, "leads out of its folder"))
+            return
+        table = self.tables.get(path.stem)
+        if table is None:
+            near = get_close_matches(path.stem, list(self.tables), 1)
+            hint = f" Did you mean {near[0]}.json?" if near else ""
+            text = f"no table is called {path.stem!r}.{hint} Tables: {', '.join(self.tables)}"
+            self.complaints.append(Complaint(path, 1, 1, text))
+            return
+        if path.stat().st_size > _MAX_FILE:
+            text = f"larger than {_MAX_FILE:,} bytes"
+            self.complaints.append(Complaint(path, 1, 1, text))
+            return
+        text = path.read_text("utf-8", "replace")
+        try:
+            records = loads(path.read_bytes())
+        except BadJson as fault:
+            line, column = _json_place(text)
+            self.complaints.append(Complaint(path, line, column, str(fault)))
+            return
+        if not isinstance(records, list):
+            shape = "a fixture file is an array of records"
+            self.complaints.append(Complaint(path, 1, 1, shape))
+            return
+        seen: set[str] = set()
+        for index, record in enumerate(records):
+            self._record(table, _Source(path, text, index), record, seen)
+
+    def _record(self, table: Table, source: _Source, record: Any, seen: set[str]) -> None:
+        if not isinstance(record, dict):
+            self._complain(source, "", f"a record is an object, got {json.dumps(record)[:60]}")
+            return
+        loaded, faults = table.load(record)
+        for field, text in faults:
+            self._complain(source, field, text)
+        key = table.key_of(loaded)
+        if key is None:
+            return
+        if key in seen:
+            self._complain(source, table.key, f"{table.key} {key!r} stands twice in this file")
+            return
+        seen.add(key)
+        self.records[table.name][key] = loaded
+        self.sources[table.name, key] = source
+
+    def references(self) -> None:
+        for name, records in self.records.items():
+            for key, record in records.items():
+                for field, text in missing_references(self.tables[name], record, self._exists):
+                    self._complain(self.sources[name, key], field, text)
+
+    def _exists(self, table: str, key: str) -> bool:
+        return key in self.records[table]
+
+    def _complain(self, source: _Source, field: str, text: str) -> None:
+        line, column = place(source.text, [source.index, *_steps(field)])
+        where = f"record {source.index}" + (f", field {field}" if field else "")
+        self.complaints.append(Complaint(source.path, line, column, f"{where}: {text}"))
+
+
+def load(folders: Iterable[Path], tables: Iterable[Table]) -> Base:
+    """The fixtures of these folders, the last one on top.
+
+    Raises:
+        BadFixtures: Something is wrong; all complaints at once.
+    """
+    loader = _load(folders, tables)
+    if loader.complaints:
+        raise BadFixtures(loader.complaints)
+    return Base(loader.records)
+
+
+def check(folders: Iterable[Path], tables: Iterable[Table]) -> list[Complaint]:
+    """Everything that is wrong with the fixtures of these folders."""
+    return _load(folders, tables).complaints
+
+
+def _load(folders: Iterable[Path], tables: Iterable[Table]) -> _Loader:
+    loader = _Loader({table.name: table for table in tables})
+    for folder in folders:
+        loader.folder(folder)
+    if not loader.complaints:
+        loader.references()
+    return loader
+
+
+# -- places in JSON text -----------------------------------------------------------------------------
+
+_decoder = json.JSONDecoder()
+_SPACE = " \t\r\n"
+
+
+def place(text: str, steps: Sequence[int | str]) -> tuple[int, int]:
+    """Line and column, from 1, of what stands at the end of `steps`; of its container if absent."""
+    shown = position = _skip(text, 0)
+    for step in steps:
+        found = _item(text, position, step)
+        if found is None:
+            break
+        shown, position = found
+    return _line_column(text, shown)
+
+
+def _item(text: str, position: int, step: int | str) -> tuple[int, int] | None:
+    """Where the item or field `step` of a container begins, and where its value begins."""
+    opening = text[position : position + 1]
+    if opening not in "[{" or not opening:
+        return None
+    position, count = _skip(text, position + 1), 0
+    while position < len(text) and text[position] not in "]}":
+        start = position
+        key: str | int = count
+        if opening == "{":
+            key, position = _decoder.raw_decode(text, position)
+            position = _skip(text, _skip(text, position) + 1)
+        if key == step:
+            return start, position
+        _, position = _decoder.raw_decode(text, position)
+        position = _skip(text, position)
+        if text[position : position + 1] == ",":
+            position = _skip(text, position + 1)
+        count += 1
+    return None
+
+
+def _skip(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _SPACE:
+        position += 1
+    return position
+
+
+def _line_column(text: str, position: int) -> tuple[int, int]:
+    line = text.count("\n", 0, position) + 1
+    return line, position - (text.rfind("\n", 0, position) + 1) + 1
+
+
+def _json_place(text: str) -> tuple[int, int]:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as fault:
+        return fault.lineno, fault.colno
+    return 1, 1
+
+
+def _steps(field: str) -> list[int | str]:
+    """`components[0].media_key` as steps."""
+    steps: list[int | str] = []
+    for part in field.replace("]", "").replace("[", ".").split("."):
+        if part:
+            steps.append(int(part) if part.isdecimal() else part)
+    return steps

@@ -1,0 +1,335 @@
+"""OAuth 1.0a: reads a signed request's credentials and checks its signature (RFC 5849).
+
+Plain functions over plain values. Whose secrets they are, whether the timestamp is near enough and
+whether the nonce is new is for the caller to decide; why a signature did not match is told by
+`oauth1_diagnosis`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, NamedTuple, cast
+
+from oauthlib.oauth1.rfc5849 import signature as rfc5849
+from oauthlib.oauth1.rfc5849 import utils as rfc5849_text
+
+from mock_platform.core.call import Pairs, decode_pairs
+
+SIGNATURE_METHOD = "HMAC-SHA1"
+"""The only signature method (spec A, Authentication)."""
+
+LONGEST_NONCE = 255
+"""Characters that a nonce may have."""
+
+_ITEM = re.compile(
+    r"""\s*+(?:([^\s=,"]++)\s*+=\s*+(?:"([^"]*+)"|([^\s",]*+)))?+\s*+(?:,|$)""", re.ASCII
+)
+"""One item of the header's list; every repetition is possessive, so that no text costs more than
+one pass."""
+
+_TIMESTAMP = re.compile(r"[0-9]{1,19}", re.ASCII)
+
+
+class MalformedAuthorization(ValueError):  # noqa: N818 - says what the request is
+    """The OAuth parameters of a request are incomplete or contradict the specification.
+
+    `parameter` names what is at fault: an OAuth parameter, or the header `Authorization` or `Host`.
+    `message` says what was wrong, where, and what to do.
+    """
+
+    def __init__(self, parameter: str, message: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRequest:
+    """What a signature covers, as it arrived."""
+
+    method: str
+    url: str
+    """The absolute address that the client called: world prefix and query included."""
+    authorization: str | None
+    """The `Authorization` header's value."""
+    form: str | None
+    """The decoded body if its type is `application/x-www-form-urlencoded`."""
+    body: str | None = None
+    """The decoded body of any other type: never signed, looked at only to explain a mistake."""
+
+    @property
+    def query(self) -> str:
+        """The address's query as it arrived, still encoded."""
+        return self.url.partition("#")[0].partition("?")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The OAuth parameters of one request, and what its signature was made from.
+
+    Parameters are decoded pairs in the order in which they arrived, without `oauth_signature` and
+    the header's `realm`.
+    """
+
+    consumer_key: str
+    token: str | None
+    """`None` if the request names no token, or an empty one as some clients do before they have."""
+    signature: str
+    nonce: str
+    timestamp: int
+    """Epoch seconds."""
+    callback: str | None
+    verifier: str | None
+    realm: str | None
+    address: str
+    """The base string URI (RFC 5849, 3.4.1.2): no query, no default port, host in lower case."""
+    query: tuple[tuple[str, str], ...]
+    form: tuple[tuple[str, str], ...]
+    header: tuple[tuple[str, str], ...]
+
+    @property
+    def parameters(self) -> Pairs:
+        """Every signed parameter, as often as it was sent."""
+        return [*self.query, *self.form, *self.header]
+
+    @property
+    def merged_parameters(self) -> Pairs:
+        """The same, but an OAuth parameter that stands in two places counted once."""
+        return merge_repeated(self.parameters)
+
+
+class _Secrets(NamedTuple):
+    """The two attributes that oauthlib reads from a client."""
+
+    client_secret: str
+    resource_owner_secret: str
+
+
+def parse(request: SignedRequest) -> Credentials | None:
+    """The credentials of a signed request; `None` without OAuth header and `oauth_` parameters.
+
+    OAuth parameters may stand in the header, the query and the form body. One that stands in two of
+    them is taken if both agree, because real clients repeat `oauth_token`, `oauth_callback` and
+    `oauth_verifier` (spec A, Authentication).
+
+    Raises:
+        MalformedAuthorization: A parameter is missing, wrong, repeated or contradictory, or the
+            header or the address cannot be read.
+    """
+    header = authorization_parameters(request.authorization)
+    query = decode_pairs(_encodable(request.query))
+    form = decode_pairs(_encodable(request.form)) if request.form else []
+    places = (("Authorization header", header or []), ("query", query), ("body", form))
+    protocol = _protocol_parameters(places)
+    if header is None and not protocol:
+        return None
+    _check(protocol)
+    return Credentials(
+        consumer_key=protocol["oauth_consumer_key"],
+        token=protocol.get("oauth_token") or None,
+        signature=protocol["oauth_signature"],
+        nonce=protocol["oauth_nonce"],
+        timestamp=int(protocol["oauth_timestamp"]),
+        callback=protocol.get("oauth_callback"),
+        verifier=protocol.get("oauth_verifier"),
+        realm=next((value for name, value in header or () if name.lower() == "realm"), None),
+        address=_address(request.url),
+        query=tuple([pair for pair in query if pair[0] != "oauth_signature"]),
+        form=tuple([pair for pair in form if pair[0] != "oauth_signature"]),
+        header=tuple([
+            pair
+            for pair in header or ()
+            if pair[0] != "oauth_signature" and pair[0].lower() != "realm"
+        ]),
+    )  # fmt: skip
+
+
+def verify(
+    request: SignedRequest, credentials: Credentials, consumer_secret: str, token_secret: str
+) -> bool:
+    """Whether the signature was made with these secrets; `token_secret` is empty without a token.
+
+    Accepted are the base string of RFC 5849 and, where an OAuth parameter stands in two places, the
+    one in which it counts once: clients that merge all parameters into one object sign that.
+    """
+    secrets = _Secrets(consumer_secret, token_secret)
+    given = credentials.signature.encode()
+    parameters = credentials.parameters
+    if hmac.compare_digest(_sign(request, credentials, parameters, secrets), given):
+        return True
+    merged = credentials.merged_parameters
+    if len(merged) == len(parameters):
+        return False
+    return hmac.compare_digest(_sign(request, credentials, merged, secrets), given)
+
+
+def authorization_parameters(authorization: str | None) -> Pairs | None:
+    """The decoded pairs of an OAuth header in order, `realm` included; `None` for other headers.
+
+    oauthlib's parser makes a dictionary, which would hide that a parameter stands twice, and walks
+    character by character, which costs as much as the rest of this module.
+
+    Raises:
+        MalformedAuthorization: An item of the list has another form.
+    """
+    scheme, _, rest = (authorization or "").strip().partition(" ")
+    if scheme.lower() != "oauth":
+        return None
+    rest = _encodable(rest)
+    pairs: Pairs = []
+    place, end = 0, 0
+    while end < len(rest):
+        place += 1
+        item = _ITEM.match(rest, end)
+        if item is None:
+            raise MalformedAuthorization(
+                "Authorization",
+                f'item {place} of the Authorization header is not of the form name="value"; '
+                "separate parameters with commas and percent-encode names and values",
+            )
+        name, quoted, bare = item.groups()
+        if name is not None:
+            value = bare if quoted is None else quoted
+            if "%" in value:
+                value = rfc5849_text.unescape(value)
+            pairs.append((rfc5849_text.unescape(name) if "%" in name else name, value))
+        end = item.end()
+    return pairs
+
+
+def normalize(parameters: Pairs) -> str:
+    """The normalized request parameters (RFC 5849, 3.4.1.3.2)."""
+    # oauthlib's own callers pass pairs; its published types claim a dictionary.
+    return rfc5849.normalize_parameters(cast("Any", parameters))
+
+
+def merge_repeated(parameters: Pairs) -> Pairs:
+    """The parameters with each OAuth parameter that stands in two places counted once."""
+    seen: set[tuple[str, str]] = set()
+    merged: Pairs = []
+    for pair in parameters:
+        if pair[0].startswith("oauth_"):
+            if pair in seen:
+                continue
+            seen.add(pair)
+        merged.append(pair)
+    return merged
+
+
+def base_string(method: str, address: str, normalized: str) -> str:
+    """The signature base string (RFC 5849, 3.4.1.1) of a base string URI and parameters."""
+    return rfc5849.signature_base_string(cast("Any", method), address, normalized)
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """A client's text as a message may repeat it: quoted, and cut if it is long."""
+    return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def _sign(
+    request: SignedRequest, credentials: Credentials, parameters: Pairs, secrets: _Secrets
+) -> bytes:
+    base = base_string(request.method, credentials.address, normalize(parameters))
+    return str(rfc5849.sign_hmac_sha1_with_client(base, secrets)).encode()
+
+
+def _protocol_parameters(places: tuple[tuple[str, Pairs], ...]) -> dict[str, str]:
+    """The `oauth_` parameters of all places by name."""
+    found: dict[str, str] = {}
+    where: dict[str, str] = {}
+    for place, pairs in places:
+        in_header = place == "Authorization header"
+        names: set[str] = set()
+        for name, value in pairs:
+            protocol = name.startswith("oauth_")
+            if not protocol and not in_header:
+                continue
+            if name in names:
+                raise MalformedAuthorization(
+                    name, f"{shown(name)} stands twice in the {place}; send it once"
+                )
+            names.add(name)
+            if not protocol:
+                continue
+            if found.setdefault(name, value) != value:
+                raise MalformedAuthorization(
+                    name,
+                    f"{shown(name)} in the {place} differs from the one in the {where[name]}; "
+                    "send it in one place, or the same value in both",
+                )
+            where.setdefault(name, place)
+    return found
+
+
+def _check(protocol: dict[str, str]) -> None:
+    """Refuse what is missing or wrong, the most telling fault first."""
+    for name in (
+        "oauth_consumer_key",
+        "oauth_signature_method",
+        "oauth_signature",
+        "oauth_timestamp",
+        "oauth_nonce",
+    ):
+        if not protocol.get(name):
+            raise MalformedAuthorization(name, _missing(name, protocol))
+    method = protocol["oauth_signature_method"]
+    if method != SIGNATURE_METHOD:
+        raise MalformedAuthorization(
+            "oauth_signature_method",
+            f"oauth_signature_method {shown(method)} is not supported; sign with HMAC-SHA1 "
+            "and write it exactly so",
+        )
+    version = protocol.get("oauth_version", "1.0")
+    if version != "1.0":
+        raise MalformedAuthorization(
+            "oauth_version", f"oauth_version must be 1.0 or left out, got {shown(version)}"
+        )
+    timestamp = protocol["oauth_timestamp"]
+    if _TIMESTAMP.fullmatch(timestamp) is None or not int(timestamp):
+        raise MalformedAuthorization(
+            "oauth_timestamp",
+            "oauth_timestamp must be a positive whole number of seconds since 1970 in ASCII "
+            f"digits, at most 19 of them, got {shown(timestamp)}",
+        )
+    nonce = protocol["oauth_nonce"]
+    if not nonce.isascii():
+        raise MalformedAuthorization(
+            "oauth_nonce", f"oauth_nonce accepts ASCII characters only, got {shown(nonce)}"
+        )
+    if len(nonce) > LONGEST_NONCE:
+        raise MalformedAuthorization(
+            "oauth_nonce",
+            f"oauth_nonce has {len(nonce)} characters; at most {LONGEST_NONCE} are allowed",
+        )
+
+
+def _missing(name: str, protocol: dict[str, str]) -> str:
+    if name in protocol:
+        return f"{name} is empty; give it a value"
+    text = f"{name} is missing; send it in the Authorization header"
+    # Only names that mean nothing else can be misspellings of this one.
+    known = {
+        "oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_signature_method",
+        "oauth_timestamp", "oauth_token", "oauth_version", "oauth_callback", "oauth_verifier",
+    }  # fmt: skip
+    near = get_close_matches(name, protocol.keys() - known, n=1, cutoff=0.75)
+    return f"{text} (did you mean it by {shown(near[0])}?)" if near else text
+
+
+def _address(url: str) -> str:
+    try:
+        return rfc5849.base_string_uri(_encodable(url))
+    except ValueError as fault:
+        raise MalformedAuthorization(
+            "Host",
+            f"the called address cannot be signed ({fault}); send a Host header that names a host "
+            "and, if it is not the default one, a port",
+        ) from fault
+
+
+def _encodable(text: str) -> str:
+    """The text with lone surrogates, which no client can have signed, replaced by `?`."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -1,0 +1,161 @@
+"""An operation is a value: everything there is to say about one documented endpoint, said once.
+
+Routing, validation, OpenAPI, scenario ids, journal labels, coverage and the command line read it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+
+from marshmallow import Schema
+
+from mock_platform.core.assumptions import Assumption
+from mock_platform.core.authenticate import Auth
+from mock_platform.core.call import Call
+from mock_platform.core.envelope import Returns
+from mock_platform.world.world import World
+
+Handler = Callable[[Call, World], Any]
+Gate = Callable[[Call, World], None]
+"""Raises a failure if the caller may not use the operation: early access, allowlist, feature."""
+
+
+class Location(Enum):
+    """Where an operation's parameters stand."""
+
+    QUERY = "query"
+    """In the query; writes take a form body as well."""
+    JSON = "json"
+    OAUTH = "oauth"
+    """In the Authorization header, the query or a form body, the same one in two of them."""
+
+
+class Origin(Enum):
+    """Where an operation comes from."""
+
+    DOCUMENT_A = "A"
+    DOCUMENT_B = "B"
+    NAMED = "named"
+    """Only named in document A's release history; its shape is a public fact."""
+    PUBLIC_FACT = "public fact"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A rate window: `count` requests per `seconds`, counted for each `per`.
+
+    `when` restricts it to some calls. `source` says which `--limits` enforce it.
+    """
+
+    name: str
+    count: int
+    seconds: int
+    per: Literal["user", "app", "account"] = "user"
+    source: Literal["spec", "public"] = "spec"
+    when: Callable[[Call], bool] | None = None
+    assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation. `path` is in the spec's notation, `:name` for what varies."""
+
+    id: str
+    method: str
+    path: str
+    handler: Handler
+    summary: str
+    spec: str
+    returns: Returns
+    auth: Auth
+    params: type[Schema] | None = None
+    location: Location = Location.QUERY
+    origin: Origin = Origin.DOCUMENT_A
+    sandbox_only: bool = False
+    gates: tuple[Gate, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    errors: tuple[str, ...] = ()
+    """Slugs, numeric codes or names of the failures that the operation itself may raise."""
+    statuses: tuple[int, ...] = ()
+    """Statuses of those failures, for the description."""
+    assumptions: tuple[Assumption, ...] = ()
+    """What its successful answers rest on."""
+    may_assume: tuple[Assumption, ...] = ()
+    """What some of its answers rest on; those name it when they do."""
+    deprecated: bool = False
+    oauth_step: bool = False
+    """Whether document A demands https for it ("Authentication", rule 1)."""
+    echo: Literal["params", "path"] = "params"
+    max_body: int | None = None
+    also: tuple[str, ...] = ()
+    """Other spellings of the path."""
+
+    @property
+    def dialect(self) -> str:
+        """Path family: `v2`, `oauth` or `ads`."""
+        first = self.path.lstrip("/").partition("/")[0]
+        if first == "2":
+            return "v2"
+        return "ads" if first.isdecimal() else "oauth"
+
+    @property
+    def path_names(self) -> tuple[str, ...]:
+        """Names of what varies in the path, in order."""
+        return tuple(re.findall(r":([a-z_]+)", self.path))
+
+    @property
+    def documented(self) -> bool:
+        """Whether document A or B describes it (72 operations do)."""
+        return self.origin in {Origin.DOCUMENT_A, Origin.DOCUMENT_B}
+
+    @property
+    def all_assumptions(self) -> tuple[Assumption, ...]:
+        """Everything that its answers may rest on, failures aside."""
+        limits = [assumption for limit in self.limits for assumption in limit.assumptions]
+        return (*self.assumptions, *self.may_assume, *self.auth.assumptions, *limits)
+
+    def where(self) -> tuple[str, int]:
+        """Source file and line of the handler."""
+        code = inspect.unwrap(self.handler)
+        return inspect.getsourcefile(code) or "", inspect.getsourcelines(code)[1]
+
+    def as_json(self) -> dict[str, Any]:
+        """The operation as the control plane lists it."""
+        file, line = self.where()
+        _, _, module = file.rpartition("mock_platform/")
+        return {
+            "id": self.id,
+            "method": self.method,
+            "path": self.path,
+            "summary": self.summary,
+            "spec": self.spec,
+            "origin": self.origin.value,
+            "sandbox_only": self.sandbox_only,
+            "deprecated": self.deprecated,
+            "auth": list(self.auth.names),
+            "errors": list(self.errors),
+            "assumptions": [assumption.id for assumption in self.all_assumptions],
+            "code": f"mock_platform/{module}:{line}",
+        }
+
+
+def table(*groups: Sequence[Operation]) -> tuple[Operation, ...]:
+    """All operations in one table.
+
+    Raises:
+        ValueError: Two of them share an id, or method and path.
+    """
+    operations = tuple(operation for group in groups for operation in group)
+    seen: dict[object, str] = {}
+    for operation in operations:
+        shape = re.sub(r":[a-z_]+", ":", operation.path)
+        for key in (operation.id, (operation.method, shape, operation.sandbox_only)):
+            if key in seen:
+                raise ValueError(f"{operation.id} and {seen[key]} collide on {key}")
+            seen[key] = operation.id
+    return operations

@@ -1,0 +1,119 @@
+"""What every request runs through, bound once for each operation.
+
+The order of the stages is observable where several would refuse: authentication, account scope,
+gates, body and parameters, rate limits, handler. A stage that an operation does not need is absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mock_platform.core.assumptions import Assumption, settled
+from mock_platform.core.authenticate import Authenticator
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.decode import decoder
+from mock_platform.core.errors import Failure, NotShown, NumericFailure, render
+from mock_platform.core.limits import counter
+from mock_platform.core.operation import Operation
+from mock_platform.settings import Settings
+from mock_platform.world.store import Change
+from mock_platform.world.world import World
+
+HTTP_ON_LOOPBACK = settled(
+    "oauth.http-on-loopback",
+    "Plain http is accepted for the OAuth steps, which the spec wants over https; "
+    "--require-https refuses it, --tls serves https.",
+    "A, Authentication, rule 1",
+)
+
+
+class Interceptor(Protocol):
+    """Where scenarios act: around the handler, seeing the call and able to answer instead of it."""
+
+    def around(
+        self, call: Call, world: World, proceed: Callable[[], Reply]
+    ) -> Reply:
+        """The reply to send; `proceed` runs the handler."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An operation with its stages bound."""
+
+    operation: Operation
+    run: Callable[[Call, World, Mapping[str, str]], tuple[Reply, Sequence[Change]]]
+
+
+def compile_operation(
+    operation: Operation, settings: Settings, interceptor: Interceptor | None = None
+) -> Compiled:
+    """Bind the stages that an operation needs."""
+    authenticator = Authenticator(settings)
+    before: list[Callable[[Call, World], None]] = []
+    if operation.oauth_step:
+        before.append(_https(settings))
+    gap = next((a for a in (*operation.assumptions, *operation.auth.assumptions) if a.gap), None)
+    if settings.strict and gap is not None:
+        before.append(_refuse(gap))
+    auth = operation.auth
+    if auth.schemes:
+
+        def authenticate(call: Call, world: World) -> None:
+            call.caller = authenticator.caller(call, world, auth)
+
+        before.append(authenticate)
+    before.extend(operation.gates)
+    decode = decoder(operation, settings)
+    count = counter(operation, settings)
+    handler, returns, assumed = operation.handler, operation.returns, operation.assumptions
+
+    def work(call: Call, world: World) -> Reply:
+        for stage in before:
+            stage(call, world)
+        call.params = decode(call)
+        if count is not None:
+            count(call, world)
+
+        def answer() -> Reply:
+            result = handler(call, world)
+            call.assume(*assumed)
+            return returns.reply(call, result)
+
+        return answer() if interceptor is None else interceptor.around(call, world, answer)
+
+    def run(
+        call: Call, world: World, path_params: Mapping[str, str]
+    ) -> tuple[Reply, Sequence[Change]]:
+        call.operation = operation
+        call.path_params = path_params
+        call.echo = dict(path_params)
+        with world.work() as changes:
+            try:
+                reply = work(call, world)
+            except Failure as failure:
+                if not failure.keeps_changes:
+                    raise
+                reply = render(failure, call)
+        return reply, tuple(changes)
+
+    return Compiled(operation, run)
+
+
+def _https(settings: Settings) -> Callable[[Call, World], None]:
+    def check(call: Call, world: World) -> None:
+        if call.secure:
+            return
+        if settings.require_https or not settings.is_local(call.host):
+            raise NumericFailure(92)
+        call.assume(HTTP_ON_LOOPBACK)
+
+    return check
+
+
+def _refuse(gap: Assumption) -> Callable[[Call, World], None]:
+    def refuse(call: Call, world: World) -> None:
+        raise NotShown(gap)
+
+    return refuse

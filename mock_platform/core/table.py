@@ -1,0 +1,96 @@
+"""A table is a value: the name, key, schema and references of one kind of record.
+
+Fixture files, `/_mock/state`, the durable store and OpenAPI read it. Records are kept in wire form;
+keys that begin with an underscore are the mock's own and never served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+from marshmallow import INCLUDE, Schema, ValidationError
+
+from mock_platform.core.fields import flatten
+from mock_platform.world.store import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A field that holds the key of a record in another table, or a list of such keys."""
+
+    field: str
+    table: str
+
+    def targets(self, record: Record) -> Iterator[str]:
+        """The keys that a record refers to; absent and null ones are none."""
+        value = record.get(self.field)
+        if isinstance(value, list):
+            yield from (item for item in value if isinstance(item, str))
+        elif isinstance(value, str):
+            yield value
+
+
+@dataclass(frozen=True)
+class Table:
+    """One kind of record. `key` is the field that holds its id."""
+
+    name: str
+    schema: type[Schema]
+    key: str = "id"
+    references: tuple[Reference, ...] = ()
+    check: Callable[[Record], Iterator[tuple[str, str]]] | None = None
+    """Rules that one field alone cannot tell: gives (field, what is wrong)."""
+
+    @cached_property
+    def _loader(self) -> Schema:
+        return self.schema(unknown=INCLUDE)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """Names of all fields, on the wire and of the mock's own."""
+        return tuple(f.data_key or name for name, f in self._loader.load_fields.items())
+
+    def key_of(self, record: Record) -> str | None:
+        """The record's key, or `None` if it has no usable one."""
+        value = record.get(self.key)
+        return value if isinstance(value, str) and value else None
+
+    def load(self, record: Record) -> tuple[Record, list[tuple[str, str]]]:
+        """The record with its defaults filled in, and everything that is wrong with it."""
+        faults = [
+            (name, self._unknown(name)) for name in record if name not in self.fields
+        ]
+        if self.key_of(record) is None:
+            faults.append((self.key, f"{self.key} must be a non-empty string: it is the key"))
+        try:
+            loaded = dict(self._loader.load(record))
+        except ValidationError as fault:
+            faults += [(name, str(text)) for name, text in flatten(fault.messages)]
+            return dict(record), faults
+        if self.check is not None and not faults:
+            faults += list(self.check(loaded))
+        return loaded, faults
+
+    def _unknown(self, name: str) -> str:
+        near = get_close_matches(name, self.fields, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return f"{name!r} is no field of {self.name}.{hint} Its fields: {', '.join(self.fields)}"
+
+
+Tables = Mapping[str, Table]
+
+
+def missing_references(
+    table: Table, record: Record, exists: Callable[[str, str], bool]
+) -> list[tuple[str, str]]:
+    """References of a record that lead nowhere, as (field, what is wrong)."""
+    return [
+        (reference.field, f"{reference.field} refers to {key!r}, which is not in {reference.table}")
+        for reference in table.references
+        for key in reference.targets(record)
+        if not exists(reference.table, key)
+    ]

@@ -1,0 +1,287 @@
+"""The product without IO: worlds and compiled operations; a call goes in, a reply comes out."""
+
+from __future__ import annotations
+
+import itertools
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from mock_platform import shipped
+from mock_platform.core import fixtures
+from mock_platform.core.assumptions import Assumption, register
+from mock_platform.core.authenticate import CORE_ASSUMPTIONS, credential_hints
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.decode import IGNORED
+from mock_platform.core.errors import (
+    ADS_ERRORS,
+    NOT_SHOWN,
+    OAUTH_CODES,
+    ORDER,
+    Failure,
+    InternalError,
+    MethodNotAllowed,
+    RouteNotFound,
+    render,
+)
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.operation import Operation
+from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, Interceptor, compile_operation
+from mock_platform.core.problems import STATUS_BY_TYPE, TITLES
+from mock_platform.core.routing import Router, nearest
+from mock_platform.core.table import Tables
+from mock_platform.operations import KINDS, OPERATIONS
+from mock_platform.records import TABLES
+from mock_platform.settings import Settings
+from mock_platform.world.clock import UPTIME
+from mock_platform.world.journal import JournalEntry
+from mock_platform.world.store import Base, Change
+from mock_platform.world.world import Blueprint, StoreMaker, World, WorldSettings
+from mock_platform.world.worlds import UnknownWorld, Worlds
+
+_CORE = (
+    *CORE_ASSUMPTIONS,
+    IGNORED,
+    ADS_ERRORS,
+    NOT_SHOWN,
+    OAUTH_CODES,
+    ORDER,
+    HTTP_ON_LOOPBACK,
+    STATUS_BY_TYPE,
+    TITLES,
+)
+
+
+class Platform:
+    """Answers calls. Knows no socket, no web framework and no real time."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        base: Base | None = None,
+        store: StoreMaker | None = None,
+        interceptor: Interceptor | None = None,
+    ) -> None:
+        self.settings = settings = settings or Settings()
+        self.tables: Tables = {table.name: table for table in TABLES}
+        self.operations: tuple[Operation, ...] = OPERATIONS
+        self.base = base or load_base(settings)
+        self.shared_credentials = frozenset(_held(self.base))
+        self.started = UPTIME()
+        self.errors: list[BaseException] = []
+        """Faults of the sandbox itself, for whoever embeds it to raise."""
+        self.on_error: Callable[[BaseException], None] = self.errors.append
+        self._prepare: list[Callable[[World], None]] = []
+        blueprint = Blueprint(
+            self.base,
+            KINDS,
+            WorldSettings(
+                seed=settings.seed,
+                freeze=settings.freeze,
+                journal_entries=settings.journal_entries,
+                journal_bytes=settings.journal_bytes,
+            ),
+        )
+        self.worlds = Worlds(
+            blueprint,
+            limit=settings.max_worlds,
+            store=store,
+            prepare=self._prepared,
+            credentials=self._credentials,
+        )
+        self._requests = itertools.count(1)
+        compiled = [compile_operation(op, settings, interceptor) for op in self.operations]
+        self._routers = {
+            "plain": _router(c for c in compiled if not c.operation.sandbox_only),
+            "sandbox": _router(c for c in compiled if c.operation.dialect == "ads"),
+        }
+
+    # -- a request -------------------------------------------------------------------------------
+
+    def handle(self, call: Call, refused: Failure | None = None) -> Reply:
+        """The reply to a call. `refused` ends it at once, in the call's dialect and journal."""
+        started = UPTIME()
+        call.request_id = f"r{next(self._requests)}"
+        try:
+            world = self.world_of(call)
+        except UnknownWorld as fault:
+            return self._marked(call, _unknown_world(fault))
+        at = world.clock.now()
+        changes: Sequence[Change] = ()
+        failed: str | None = None
+        try:
+            if refused is not None:
+                raise refused
+            compiled, path_params = self._find(call)
+            reply, changes = compiled.run(call, world, path_params)
+        except Failure as failure:
+            reply = render(failure, call)
+        except Exception as fault:  # noqa: BLE001 - handed to the embedder, told to the client
+            failed = traceback.format_exc()
+            self.on_error(fault)
+            reply = render(InternalError(_internal(fault)), call)
+        reply.headers += call.extra_headers
+        if call.method == "HEAD":
+            reply.headers.append(("Content-Length", str(len(reply.body))))
+            reply.body = b""
+        self._marked(call, reply)
+        milliseconds = (UPTIME() - started) * 1000
+        world.journal.add(self._entry(call, reply, world, at, milliseconds, changes, failed))
+        return reply
+
+    def world_of(self, call: Call) -> World:
+        """The world of a call: by path prefix, header or credential, or the default one.
+
+        Raises:
+            UnknownWorld: It names one that does not exist.
+        """
+        name = call.world_prefix or call.header("x-mock-world")
+        if name is not None:
+            return self.worlds.get(name)
+        if len(self.worlds) > 1:
+            for hint in credential_hints(call):
+                world = self.worlds.owner_of(hint)
+                if world is not None:
+                    return world
+        return self.worlds.default
+
+    def where(self, method: str, path: str, surface: str = "plain") -> Operation | None:
+        """Which operation answers this method and path."""
+        found = self._routers[surface].find(method, path)
+        return None if found.target is None else found.target.operation
+
+    def assumptions(self) -> dict[str, Assumption]:
+        """The register of all assumptions, by id."""
+        return register(_CORE, *(operation.all_assumptions for operation in self.operations))
+
+    def on_world(self, prepare: Callable[[World], None]) -> None:
+        """Have every world prepared by this: those there are, and each new one."""
+        self._prepare.append(prepare)
+        for world in self.worlds:
+            prepare(world)
+
+    # -- within ----------------------------------------------------------------------------------
+
+    def _find(self, call: Call) -> tuple[Compiled, dict[str, str]]:
+        found = self._routers[call.surface].find(call.method, call.path)
+        if found.target is not None:
+            return found.target, dict(found.params)
+        if found.allowed:
+            note = ""
+            if call.surface == "plain" and self.where(call.method, call.path, "sandbox"):
+                note = "This operation exists on the sandbox address only."
+            raise MethodNotAllowed(found.allowed, note)
+        near = nearest(self.operations, call.method, call.path)
+        hint = ""
+        if near:
+            hint = "Nearest: " + "; ".join(f"{op.method} {op.path}" for op in near) + "."
+            call.diagnosis = {
+                "mistake": "unknown-path",
+                "explanation": f"No operation has the path {call.path}.",
+                "nearest": [{"operation": o.id, "method": o.method, "path": o.path} for o in near],
+            }
+        raise RouteNotFound(hint)
+
+    def _marked(self, call: Call, reply: Reply) -> Reply:
+        if self.settings.markers:
+            reply.headers.append(("X-Mock-Request-Id", call.request_id))
+            if call.operation is not None:
+                reply.headers.append(("X-Mock-Operation", call.operation.id))
+            if call.assumptions:
+                reply.headers.append(("X-Mock-Assumptions", ",".join(sorted(call.assumptions))))
+        return reply
+
+    def _entry(
+        self,
+        call: Call,
+        reply: Reply,
+        world: World,
+        at: datetime,
+        milliseconds: float,
+        changes: Sequence[Change],
+        failed: str | None,
+    ) -> JournalEntry:
+        return JournalEntry(
+            id=call.request_id,
+            at=at,
+            world=world.name,
+            method=call.method,
+            url=call.url,
+            status=reply.status,
+            milliseconds=milliseconds,
+            operation=None if call.operation is None else call.operation.id,
+            caller=call.caller.as_json(),
+            changes=[change for change in changes if not change.table.startswith("_")],
+            assumptions=sorted(call.assumptions),
+            warnings=call.warnings,
+            diagnosis=call.diagnosis,
+            traceback=failed,
+            request_headers=call.headers,
+            request_body=call.body,
+            response_headers=reply.headers,
+            response_body=reply.body,
+        )
+
+    def _prepared(self, world: World) -> None:
+        for prepare in self._prepare:
+            prepare(world)
+
+    def _credentials(self, change: Change) -> Iterable[tuple[str, bool]]:
+        """Credentials that a change brings or takes; those of the fixtures select no world."""
+        before = _credential_of(change.table, change.key, change.before)
+        after = _credential_of(change.table, change.key, change.after)
+        if before == after:
+            return
+        if before is not None and before not in self.shared_credentials:
+            yield before, False
+        if after is not None and after not in self.shared_credentials:
+            yield after, True
+
+
+def load_base(settings: Settings) -> Base:
+    """The fixtures that a server of these settings begins with.
+
+    Raises:
+        BadFixtures: Something is wrong with them.
+    """
+    folders = [shipped.folder("fixtures")] if settings.default_fixtures else []
+    return fixtures.load([*folders, *settings.fixtures], TABLES)
+
+
+def _router(compiled: Iterable[Compiled]) -> Router[Compiled]:
+    return Router(
+        (c.operation.method, path, c)
+        for c in compiled
+        for path in (c.operation.path, *c.operation.also)
+    )
+
+
+def _credential_of(table: str, key: str, record: object) -> str | None:
+    if not isinstance(record, dict):
+        return None
+    if table == "tokens":
+        return key
+    return record.get("consumer_key") if table == "apps" else None
+
+
+def _held(base: Base) -> Iterable[str]:
+    for table in ("apps", "tokens"):
+        for key, row in base.rows.get(table, {}).items():
+            credential = _credential_of(table, key, row.record)
+            if credential is not None:
+                yield credential
+
+
+def _internal(fault: Exception) -> str:
+    return (
+        f"The sandbox itself failed ({type(fault).__name__}: {fault}). This is a fault of "
+        "mock_platform, not of your request; the journal has the traceback."
+    )
+
+
+def _unknown_world(fault: UnknownWorld) -> Reply:
+    body = {"type": "about:blank", "title": "Unknown world", "status": 404, "detail": str(fault)}
+    return Reply(404, dumps(body), [("Content-Type", "application/problem+json")])
+
+

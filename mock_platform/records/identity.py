@@ -1,0 +1,85 @@
+"""Apps, users, grants and tokens: who may call, and for whom (document A, "Authentication")."""
+
+from __future__ import annotations
+
+from marshmallow import Schema
+
+from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Text
+from mock_platform.core.table import Reference, Table
+
+PERMISSIONS = ("read", "write", "direct_messages")
+TOKEN_KINDS = ("request", "access", "bearer")
+
+
+class AppRecord(Schema):
+    """An app with its API key and secret, and what it may do."""
+
+    id = Text(required=True)
+    name = Text(required=True)
+    consumer_key = Text(required=True, min_length=1)
+    consumer_secret = Text(required=True, min_length=1)
+    callback_urls = ListOf(Text(), load_default=list)
+    description = Text(load_default="")
+    url = Text(load_default=None, allow_none=True)
+    _permissions = ListOf(Choice(PERMISSIONS), load_default=lambda: ["read", "write"])
+    _sign_in_enabled = Flag(load_default=False)
+    _owner_user_id = Text(load_default=None, allow_none=True)
+    _early_access = Flag(load_default=False)
+    _allowlist = ListOf(Text(), load_default=list)
+
+
+class UserRecord(Schema):
+    """A user who can log in and grant apps access."""
+
+    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    screen_name = Text(required=True, pattern=r"\w{1,15}", pattern_text="1 to 15 word characters")
+    name = Text(required=True)
+    _password = Text(load_default="password")
+    created_at = Instant(as_sent=True, load_default="2020-01-01T00:00:00Z")
+
+
+class GrantRecord(Schema):
+    """That a user granted an app access."""
+
+    _id = Text(required=True)
+    app_id = Text(required=True)
+    user_id = Text(required=True)
+    access = Choice(("read", "write"), load_default="write")
+    created_at = Instant(as_sent=True, required=True)
+
+
+class TokenRecord(Schema):
+    """A token; its id is the token itself.
+
+    A request token goes `pending`, `granted` or `denied`, `used`; the others are `active` or
+    `invalidated`.
+    """
+
+    id = Text(required=True, min_length=1)
+    kind = Choice(TOKEN_KINDS, required=True)
+    state = Choice(
+        ("pending", "granted", "denied", "used", "active", "invalidated"), load_default="active"
+    )
+    secret = Text(load_default=None, allow_none=True)
+    app_id = Text(required=True)
+    user_id = Text(load_default=None, allow_none=True)
+    access = Choice(("read", "write"), load_default="write")
+    created_at = Instant(as_sent=True, load_default="2020-01-01T00:00:00Z")
+    callback = Text(load_default=None, allow_none=True)
+    verifier = Text(load_default=None, allow_none=True)
+
+
+APPS = Table("apps", AppRecord, references=(Reference("_owner_user_id", "users"),))
+USERS = Table("users", UserRecord)
+GRANTS = Table(
+    "grants",
+    GrantRecord,
+    key="_id",
+    references=(Reference("app_id", "apps"), Reference("user_id", "users")),
+)
+TOKENS = Table(
+    "tokens",
+    TokenRecord,
+    references=(Reference("app_id", "apps"), Reference("user_id", "users")),
+)
+TABLES = (APPS, USERS, GRANTS, TOKENS)

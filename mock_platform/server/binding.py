@@ -1,0 +1,100 @@
+"""Taking an address to listen on, and saying what to do where it cannot be had."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from dataclasses import dataclass
+
+_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - names them, binds nothing
+_BACKLOG = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Where a server listens; `url` is an address that a client on this machine can call."""
+
+    host: str
+    port: int
+    url: str
+
+
+class CannotBind(Exception):  # noqa: N818 - says what happened
+    """The address cannot be listened on. The text says why and what to do."""
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(f"Cannot listen on {_authority(host, port)}: {reason}")
+        self.host = host
+        self.port = port
+        self.reason = reason
+
+
+def bind(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, Bound]:
+    """A listening socket; from here on connections are queued by the system.
+
+    `port` 0 takes a free one. `host` is a name or an address; `0.0.0.0` and `::` mean every
+    interface.
+
+    Raises:
+        CannotBind: The port is taken or not allowed, or this machine has no such address.
+    """
+    try:
+        found = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = found[0]
+        listener = socket.socket(family, kind, protocol)
+    except (OSError, OverflowError) as fault:
+        raise CannotBind(host, port, _reason(fault, host, port)) from fault
+    try:
+        _prepare(listener, host)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+    except (OSError, OverflowError) as fault:
+        listener.close()
+        raise CannotBind(host, port, _reason(fault, host, port)) from fault
+    listener.setblocking(False)
+    taken = listener.getsockname()[1]
+    return listener, Bound(host, taken, f"{scheme}://{_authority(_reachable(host), taken)}")
+
+
+def _prepare(listener: socket.socket, host: str) -> None:
+    # On Windows the option would let two servers share a port.
+    if os.name != "nt":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if listener.family == socket.AF_INET6 and host == "::":
+        listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+
+
+def _reason(fault: Exception, host: str, port: int) -> str:
+    if isinstance(fault, socket.gaierror):
+        return (
+            f"the name {host!r} leads to no address of this machine. "
+            "Use 127.0.0.1 (this machine only) or 0.0.0.0 (every interface)."
+        )
+    if isinstance(fault, OverflowError):
+        return "a port is a number from 0 (take a free one) to 65535."
+    number = fault.errno if isinstance(fault, OSError) else None
+    if number == errno.EADDRINUSE:
+        return (
+            f"the port is in use, perhaps by another mock-platform. Stop that server, "
+            f"choose another port, for instance {min(port + 1, 65535)}, or 0 to take a free one."
+        )
+    if number == errno.EACCES:
+        return "the system does not allow this port. Choose one from 1024 up, or 0."
+    if number == errno.EADDRNOTAVAIL:
+        return (
+            "this machine has no such address. "
+            "Use 127.0.0.1 (this machine only) or 0.0.0.0 (every interface)."
+        )
+    return f"{fault}."
+
+
+def _reachable(host: str) -> str:
+    return _WILDCARDS.get(host, host or "127.0.0.1")
+
+
+def _authority(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

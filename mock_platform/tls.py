@@ -1,0 +1,153 @@
+"""A certificate authority of one's own and a server certificate that it signed.
+
+The authority stays in its folder and is used again, so whoever trusts it once trusts every later
+server; server certificates are made anew at each start.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import ssl
+import tempfile
+import weakref
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from mock_platform.world.clock import machine_now
+
+_ALWAYS = ("127.0.0.1", "::1", "localhost")
+_WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
+_SERVER_DAYS = 397
+_AUTHORITY_MARGIN = timedelta(days=_SERVER_DAYS)
+
+
+class AuthorityUnreadable(Exception):  # noqa: N818 - says what happened, as its siblings do
+    """The folder's `authority.pem` is not a certificate with its private key."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"{path} cannot be used as certificate authority: {reason}. "
+            f"Delete it to have a new one made, or choose another folder."
+        )
+        self.path = path
+        self.reason = reason
+
+
+class TlsMaterial:
+    """The files that a TLS server and its clients need.
+
+    `ca` is what clients are told to trust: `REQUESTS_CA_BUNDLE`, `NODE_EXTRA_CA_CERTS`,
+    `curl --cacert`. `certificate` holds the server's private key and certificate, `hosts` the names
+    and addresses it stands for. `authority.pem`, beside them, holds the authority's private key:
+    whoever has it can impersonate any host towards those who trust `ca`, so it and `certificate`
+    are readable by their owner only.
+    """
+
+    def __init__(self, ca: Path, certificate: Path, hosts: tuple[str, ...]) -> None:
+        self.ca = ca
+        self.certificate = certificate
+        self.hosts = hosts
+
+    @classmethod
+    def generate(cls, hosts: Sequence[str] = (), directory: Path | None = None) -> TlsMaterial:
+        """A server certificate for 127.0.0.1, ::1, localhost and `hosts`, and its authority.
+
+        An authority found in `directory` is used again unless it would end before a new server
+        certificate (397 days). Without `directory` everything is new and its files go when the
+        material is no longer used. Wildcard addresses such as 0.0.0.0 are no names and are left
+        out.
+
+        Raises:
+            AuthorityUnreadable: `directory` holds an `authority.pem` that cannot be read.
+            OSError: `directory` cannot be made or written.
+        """
+        temporary = directory is None
+        folder = Path(tempfile.mkdtemp(prefix="mock-platform-tls-")) if temporary else directory
+        assert folder is not None  # noqa: S101 - for the type checker
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        names = tuple(dict.fromkeys([*_ALWAYS, *(h for h in hosts if h not in _WILDCARDS)]))
+        authority = _authority(folder)
+        now = machine_now()
+        leaf = authority.issue_cert(
+            *names,
+            organization_name="mock-platform",
+            common_name="mock-platform server",
+            not_before=now - timedelta(days=1),
+            not_after=now + timedelta(days=_SERVER_DAYS),
+        )
+        material = cls(folder / "ca.pem", folder / "server.pem", names)
+        _write(material.ca, authority.cert_pem.bytes(), mode=0o644)
+        _write(material.certificate, leaf.private_key_and_cert_chain_pem.bytes(), mode=0o600)
+        if temporary:
+            weakref.finalize(material, shutil.rmtree, folder, ignore_errors=True)
+        return material
+
+    def server_context(self) -> ssl.SSLContext:
+        """The settings of a server that shows this certificate and asks clients for none."""
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(self.certificate)
+        return context
+
+
+def _authority(folder: Path) -> trustme.CA:
+    """The folder's authority, made if there is none or it ends too soon."""
+    path = folder / "authority.pem"
+    if path.exists():
+        authority, ends_well = _read(path)
+        if ends_well:
+            return authority
+        path.unlink()
+    made = trustme.CA(
+        organization_name="mock-platform",
+        organization_unit_name="Sandbox certificate authority",
+    )
+    pem = made.private_key_pem.bytes() + made.cert_pem.bytes()
+    if _write_once(path, pem):
+        return made
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[trustme.CA, bool]:
+    pem = path.read_bytes()
+    try:
+        certificate = x509.load_pem_x509_certificate(pem)
+        key = load_pem_private_key(pem, password=None)
+    except (ValueError, TypeError) as fault:
+        raise AuthorityUnreadable(path, "it holds no certificate with private key") from fault
+    if key.public_key() != certificate.public_key():
+        raise AuthorityUnreadable(path, "its private key belongs to another certificate")
+    ends_well = certificate.not_valid_after_utc > machine_now() + _AUTHORITY_MARGIN
+    return trustme.CA.from_pem(pem, pem), ends_well
+
+
+def _write(path: Path, data: bytes, *, mode: int) -> None:
+    """Replace a file whole: a reader sees the old or the new one."""
+    draft = _draft(path, data, mode)
+    draft.replace(path)
+
+
+def _write_once(path: Path, data: bytes) -> bool:
+    """Create a private file whole, unless another process was first."""
+    draft = _draft(path, data, 0o600)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    finally:
+        draft.unlink()
+    return True
+
+
+def _draft(path: Path, data: bytes, mode: int) -> Path:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    draft = Path(name)
+    draft.chmod(mode)
+    return draft

@@ -1,0 +1,153 @@
+"""The only door to real time, and the clock of a world: it runs, stands still, travels, advances."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+_INSTANT = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?"
+    r"(?:([Zz])|([+-])(\d{2}):?(\d{2}))?)?",
+    re.ASCII,
+)
+
+UPTIME = time.monotonic
+"""Seconds that only ever grow, for measuring how long something took."""
+
+
+def machine_now() -> datetime:
+    """The machine's own time, UTC: for what happens outside any world (clients' signatures)."""
+    return datetime.fromtimestamp(time.time(), UTC)  # noqa: TID251 - this is the door
+
+
+def parse_instant(text: str) -> datetime:
+    """An ISO 8601 instant as UTC: a date, minutes, seconds or fractions; no offset means UTC.
+
+    Week dates, the basic form and a space between date and time, which some parsers take, are
+    refused.
+
+    Raises:
+        ValueError: The text has another form, or names no real moment.
+    """
+    found = _INSTANT.fullmatch(text)
+    if found is None:
+        raise ValueError("not an ISO 8601 date-time such as 2026-11-20T10:00:00Z")
+    year, month, day, hour, minute, second, fraction, _zulu, sign, off_h, off_m = found.groups()
+    moment = datetime(
+        int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0),
+        int((fraction or "0").ljust(6, "0")[:6]), tzinfo=UTC,
+    )  # fmt: skip
+    if sign is not None:
+        if int(off_h) > 23 or int(off_m) > 59:
+            raise ValueError("offset from UTC out of range")
+        offset = timedelta(hours=int(off_h), minutes=int(off_m))
+        try:
+            moment = moment - offset if sign == "+" else moment + offset
+        except OverflowError as fault:
+            raise ValueError("date out of range") from fault
+    return moment
+
+
+def wire_seconds(moment: datetime) -> str:
+    """The advertising interface's form: `2026-11-20T10:00:00Z`."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def wire_millis(moment: datetime) -> str:
+    """The v2 interface's form, with milliseconds: `2026-11-20T10:00:00.000Z`."""
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+class Clock:
+    """A world's time. It runs with real time unless it was frozen or sent elsewhere.
+
+    Nothing below the edge reads real time; everything that depends on time reads a clock.
+    Listeners are told after each jump, so that whoever waits for a moment looks again.
+    """
+
+    def __init__(self, frozen_at: datetime | None = None) -> None:
+        self._offset = timedelta()
+        self._frozen = frozen_at
+        self._lock = threading.Lock()
+        self._listeners: list[Callable[[], None]] = []
+
+    def now(self) -> datetime:
+        """The present moment of the world, UTC."""
+        return self._frozen if self._frozen is not None else machine_now() + self._offset
+
+    @property
+    def frozen(self) -> bool:
+        """Whether time stands still."""
+        return self._frozen is not None
+
+    def freeze(self, to: datetime | None = None) -> None:
+        """Stand still, now or at the given instant."""
+        with self._lock:
+            self._frozen = to or self.now()
+        self._tell()
+
+    def travel(self, to: datetime) -> None:
+        """Jump to an instant; a running clock runs on from there, a frozen one stands there."""
+        with self._lock:
+            if self._frozen is not None:
+                self._frozen = to
+            else:
+                self._offset = to - machine_now()
+        self._tell()
+
+    def advance(self, seconds: float) -> None:
+        """Move by so many seconds (fractions and negative numbers allowed).
+
+        Raises:
+            OverflowError: The result is no date.
+        """
+        step = timedelta(seconds=seconds)
+        with self._lock:
+            if self._frozen is not None:
+                self._frozen += step
+            else:
+                _ = self.now() + step
+                self._offset += step
+        self._tell()
+
+    def resume(self) -> None:
+        """Run on from the present moment."""
+        with self._lock:
+            if self._frozen is not None:
+                self._offset = self._frozen - machine_now()
+                self._frozen = None
+        self._tell()
+
+    def real_seconds_until(self, moment: datetime) -> float | None:
+        """Real seconds until the clock reaches a moment; `None` while it stands before it."""
+        remaining = (moment - self.now()).total_seconds()
+        if remaining > 0 and self.frozen:
+            return None
+        return max(0.0, remaining)
+
+    def on_jump(self, listener: Callable[[], None]) -> None:
+        """Ask to be told after each freeze, travel, advance and resume."""
+        self._listeners.append(listener)
+
+    def state(self) -> dict[str, Any]:
+        """The clock as data, for snapshots and durable stores."""
+        return {
+            "offset_seconds": self._offset.total_seconds(),
+            "frozen_at": None if self._frozen is None else self._frozen.isoformat(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Return to what `state` gave."""
+        frozen = state.get("frozen_at")
+        with self._lock:
+            self._offset = timedelta(seconds=float(state.get("offset_seconds", 0)))
+            self._frozen = None if frozen is None else datetime.fromisoformat(frozen)
+        self._tell()
+
+    def _tell(self) -> None:
+        for listener in self._listeners:
+            listener()

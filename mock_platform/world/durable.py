@@ -1,0 +1,444 @@
+"""A store that outlives its process: worlds in memory, a change log behind them, TinyDB snapshots.
+
+Three files stand side by side. `state.json` is a snapshot that any TinyDB can open; it is only ever
+replaced as a whole. `state.json.log` holds one line for each change since then. `state.json.lock`
+keeps a second server out. Changes are numbered, and those that the snapshot contains are passed
+over when the log is replayed: a crash between writing the one and cutting the other does no harm.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, get_args
+
+import orjson
+from tinydb import TinyDB
+
+from mock_platform.world.changelog import ChangeLog
+from mock_platform.world.state_file import AtomicStorage, decode, encode
+from mock_platform.world.store import Base, Change, MemoryStore, Row, Rows, Slot, Snapshot
+from mock_platform.world.store_errors import StoreDamaged, StoreError, StoreForeign, StoreInUse
+from mock_platform.world.stored import (
+    Contents,
+    Slots,
+    StoredWorld,
+    changes_of,
+    slots_of,
+    tables_of,
+)
+
+__all__ = [
+    "Archive",
+    "Durability",
+    "DurableStore",
+    "StoreDamaged",
+    "StoreError",
+    "StoreForeign",
+    "StoreInUse",
+    "StoredWorld",
+]
+
+Durability = Literal["snapshot", "log", "fsync"]
+"""What is there after a stop without warning: `snapshot`, the last snapshot; `log`, every commit if
+the process was killed; `fsync`, every commit also if the power was lost."""
+
+Meta = Mapping[str, Any]
+"""What a world keeps beside its records, as JSON: ids drawn, state of the clock."""
+
+_LOG = logging.getLogger(__name__)
+_STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+
+
+class Archive:
+    """The files of all worlds of one server. Safe for threads; close it, or use it in a `with`.
+
+    Raises:
+        StoreInUse: Another server has the files open.
+        StoreForeign: The file is not one of ours; it stays as it is.
+        StoreDamaged: A file does not say what was written to it; nothing has been changed.
+        StoreError: The folder does not exist, or a newer version wrote the file.
+    """
+
+    def __init__(
+        self, path: str | Path, durability: Durability = "log", *, log_limit: int = 64 * 1024 * 1024
+    ) -> None:
+        if durability not in get_args(Durability):
+            allowed = ", ".join(get_args(Durability))
+            raise ValueError(f"durability {durability!r} is not one of {allowed}")
+        self.path = Path(path).resolve()  # a link stays one: what it leads to is replaced
+        self.durability = durability
+        self._log_limit = self._compact_at = log_limit
+        self._lock = threading.RLock()
+        self._contents = Contents()
+        self._saved_seq = 0
+        self._closed = False
+        self._guard = _hold(self.path)
+        try:
+            self._file = TinyDB(self.path, storage=AtomicStorage)
+            is_new = self._read_snapshot()
+            self._log = ChangeLog(_beside(self.path, "log"), sync=durability == "fsync")
+            try:
+                held_lines = self._replay_log()
+                if is_new:
+                    self.snapshot()
+                elif held_lines:
+                    self._compact()
+            except BaseException:
+                self._log.close()
+                raise
+        except BaseException:
+            os.close(self._guard)
+            raise
+
+    # -- worlds ----------------------------------------------------------------------------------
+
+    @property
+    def worlds(self) -> dict[str, StoredWorld]:
+        """What is stored, by name of the world, with `meta` and `tables`; look, do not change."""
+        with self._lock:
+            return dict(self._contents.worlds)
+
+    def add_world(
+        self, name: str, meta: Meta, base: Base, snapshot: Snapshot | None = None
+    ) -> None:
+        """Store a new world: these fixtures with these differences. `DurableStore` does it.
+
+        Raises:
+            ValueError: The world is stored already, or its name is empty or has a slash.
+            TypeError: Something is not JSON.
+            OSError: It could not be written; nothing is stored.
+        """
+        if not name or "/" in name:
+            raise ValueError(f"{name!r} is no name for a stored world: it is empty or has a slash")
+        with self._lock:
+            if name in self._contents.worlds:
+                raise ValueError(f"world {name!r} is stored already: drop it first, or go on in it")
+            self._state(name, base, snapshot or Snapshot({}, base.next_seq), meta)
+
+    def drop_world(self, name: str) -> None:
+        """Forget a world. Later changes to it are refused.
+
+        Raises:
+            LookupError: There is none of that name.
+            OSError: It could not be written; the world is still stored.
+        """
+        with self._lock:
+            self._world(name)
+            self._append({"kind": "drop", "world": name})
+            del self._contents.worlds[name]
+            self._compact_if_due()
+
+    def attach(self, name: str, base: Base) -> Snapshot | None:
+        """How a stored world differs from these fixtures; `None` if it is not stored."""
+        with self._lock:
+            world = self._contents.worlds.get(name)
+            if world is None:
+                return None
+            world.base, world.rows = base.rows, base.difference(world.whole())
+            world.next_place = max(world.next_place, base.next_seq)
+            return world.snapshot()
+
+    # -- changes ---------------------------------------------------------------------------------
+
+    def commit(self, name: str, slots: Slots, meta: Meta) -> None:
+        """Record changed rows and what the world keeps beside them. Nothing new writes nothing.
+
+        Raises:
+            LookupError: The world is not stored, or no longer.
+            TypeError: Something is not JSON.
+            OSError: It could not be written; nothing is recorded.
+        """
+        with self._lock:
+            world = self._world(name)
+            meta_json = orjson.dumps(meta, option=_STRICT)
+            line: dict[str, Any] = {"kind": "commit", "world": name}
+            if slots:
+                line["changes"] = changes_of(slots)
+            if meta_json != world.meta_json:
+                line["meta"] = orjson.Fragment(meta_json)
+            if len(line) == 2:
+                return
+            self._append(line)
+            world.take(slots)
+            world.meta_json, world.seq = meta_json, self._contents.seq
+            self._compact_if_due()
+
+    def record_meta(self, name: str, meta: Meta) -> None:
+        """Record what a world keeps beside its records, after its clock was moved for instance.
+
+        Raises: as `commit`.
+        """
+        self.commit(name, {}, meta)
+
+    def replace(self, name: str, base: Base, snapshot: Snapshot, meta: Meta) -> None:
+        """Record that a world now is these fixtures with these differences: reset and restore.
+
+        Raises: as `commit`.
+        """
+        with self._lock:
+            self._world(name)
+            self._state(name, base, snapshot, meta)
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def snapshot(self) -> None:
+        """Write everything to the file that TinyDB opens, and cut the log.
+
+        Raises:
+            OSError: It could not be written; file and log stand as they were.
+        """
+        with self._lock:
+            self._check_open()
+            seq = self._contents.seq
+            self._file.storage.write(encode(self._contents.worlds.values(), seq))
+            self._saved_seq = seq
+            self._contents.bases.clear()  # what follows in the log stands by itself
+            self._log.cut()
+            self._compact_at = self._log_limit
+
+    def close(self) -> None:
+        """Write a last snapshot if anything changed, and let go of the files.
+
+        Raises:
+            OSError: Under durability "snapshot" the file could not be written. The archive stays
+                open, so that closing can be tried again once there is room.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            if self._contents.seq != self._saved_seq:
+                if self.durability == "snapshot":
+                    self.snapshot()
+                else:
+                    self._compact()
+            self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- opening ---------------------------------------------------------------------------------
+
+    def _read_snapshot(self) -> bool:
+        """Take in the snapshot; whether there was none yet."""
+        try:
+            tables = self._file.storage.read()
+        except orjson.JSONDecodeError as fault:
+            raise StoreDamaged(
+                self.path,
+                f"this is not JSON ({fault})",
+                "Put back a copy of the file, or move it away to start anew.",
+            ) from fault
+        if tables is None or tables == {}:
+            return True
+        self._contents.seq, self._contents.worlds = decode(self.path, tables)
+        self._saved_seq = self._contents.seq
+        return False
+
+    def _replay_log(self) -> bool:
+        """Take in the changes that the snapshot does not contain; whether the log held any."""
+        contents, passed_over = self._contents, 0
+        last: int | None = None
+
+        def take(number: int, change: dict[str, Any]) -> None:
+            nonlocal last, passed_over
+            seq = change.get("seq")
+            if not isinstance(seq, int) or (last is not None and seq != last + 1):
+                raise self._misplaced(number, f"change {last} is followed by change {seq}")
+            last = seq
+            if seq <= self._saved_seq:
+                passed_over += 1
+            elif seq != contents.seq + 1:
+                fault = f"change {seq} does not follow change {contents.seq} of {self.path.name}"
+                raise self._misplaced(number, fault)
+            else:
+                try:
+                    contents.replay(change)
+                except (LookupError, TypeError, ValueError, AttributeError) as fault:
+                    raise self._misplaced(number, f"it makes no sense here ({fault!r})") from fault
+
+        held_lines = self._log.replay(take)
+        if passed_over:
+            _LOG.info("%s: %d changes stand in the snapshot already", self._log.path, passed_over)
+        return held_lines
+
+    def _misplaced(self, number: int, fault: str) -> StoreDamaged:
+        return StoreDamaged(
+            self._log.path,
+            fault,
+            f"{self.path.name} and the log belong together: put back both from one time, or move "
+            "the log away, which gives up what stands in it alone.",
+            number,
+        )
+
+    # -- within ----------------------------------------------------------------------------------
+
+    def _world(self, name: str) -> StoredWorld:
+        world = self._contents.worlds.get(name)
+        if world is None:
+            raise LookupError(f"world {name!r} is not stored in {self.path}, or no longer")
+        return world
+
+    def _state(self, name: str, base: Base, snapshot: Snapshot, meta: Meta) -> None:
+        meta_json = orjson.dumps(meta, option=_STRICT)
+        line = {
+            "kind": "state",
+            "world": name,
+            "base": self._line_of(base.rows),
+            "next_place": snapshot.next_seq,
+            "changes": changes_of(slots_of(snapshot)),
+            "meta": orjson.Fragment(meta_json),
+        }
+        self._append(line)
+        rows = {table: dict(rows) for table, rows in snapshot.rows.items()}
+        self._contents.worlds[name] = StoredWorld(
+            name, self._contents.seq, snapshot.next_seq, meta_json, base.rows, rows
+        )
+        self._compact_if_due()
+
+    def _line_of(self, base: Rows) -> int | None:
+        """The number of the line that holds these fixtures, one in each log; `None` if empty."""
+        if not any(base.values()):
+            return None
+        for number, known in self._contents.bases.items():
+            if known is base:
+                return number
+        # They do not count towards the limit: else a reset after each compaction would cause one.
+        self._compact_at += self._append({"kind": "fixtures", "tables": tables_of(base)})
+        self._contents.bases[self._contents.seq] = base
+        return self._contents.seq
+
+    def _append(self, line: dict[str, Any]) -> int:
+        """Number a change and write it; the bytes that took."""
+        self._check_open()
+        # Also when nothing is written: what is not JSON is refused now, not when all is at stake.
+        body = orjson.dumps({"seq": self._contents.seq + 1, **line}, option=_STRICT)
+        length = 0 if self.durability == "snapshot" else self._log.append(body)
+        self._contents.seq += 1
+        return length
+
+    def _compact_if_due(self) -> None:
+        if self._log.size > self._compact_at:
+            self._compact()
+
+    def _compact(self) -> None:
+        """Take a snapshot where safety does not hang on it, because the log holds everything."""
+        try:
+            self.snapshot()
+        except OSError as fault:
+            self._compact_at = self._log.size + self._log_limit
+            _LOG.warning(
+                "%s could not be written (%s). Nothing is lost: %s holds what is missing from it. "
+                "Make room, and keep both files together",
+                self.path, fault, self._log.path.name,
+            )  # fmt: skip
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.path} has been closed; open it anew")
+
+    def _release(self) -> None:
+        self._closed = True
+        self._file.close()
+        self._log.close()
+        os.close(self._guard)
+
+
+class DurableStore(MemoryStore):
+    """A world's store whose every commit is in the archive before it counts.
+
+    A world that the archive holds already goes on as it stands there; records, their order and the
+    positions of cursors are the same as before. Any other one begins with the fixtures, or as the
+    `snapshot` of another world on the same fixtures, and is stored at once.
+
+    A change that cannot be written raises and is undone. `meta` gives what to record beside the
+    records; it is called under the world's lock.
+    """
+
+    def __init__(
+        self,
+        base: Base,
+        archive: Archive,
+        world_name: str,
+        meta: Callable[[], Meta],
+        snapshot: Snapshot | None = None,
+    ) -> None:
+        super().__init__(base)
+        self._archive = archive
+        self._world_name = world_name
+        self._meta = meta
+        start = archive.attach(world_name, base)
+        if start is None or snapshot is not None:
+            start = snapshot or self.snapshot()
+            archive.add_world(world_name, meta(), base, start)
+        super().restore(start)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to a state that `snapshot` gave.
+
+        Raises:
+            RuntimeError: A transaction is open.
+            OSError: It could not be written; nothing has changed.
+        """
+        self._check_no_transaction()
+        self._archive.replace(self._world_name, self._base, snapshot, self._meta())
+        super().restore(snapshot)
+
+    def record_meta(self) -> None:
+        """Record what the world keeps beside its records, where no commit does it.
+
+        Raises:
+            OSError: It could not be written.
+        """
+        self._archive.record_meta(self._world_name, self._meta())
+
+    def _change(self, table: str, key: str, old: Row | None, new: Row | None) -> None:
+        if self._undo is None:
+            with self.transaction():
+                super()._change(table, key, old, new)
+        else:
+            super()._change(table, key, old, new)
+
+    def _committed(self, changes: list[Change]) -> None:
+        slots: dict[tuple[str, str], Slot] = {
+            (change.table, change.key): self._rows[change.table].get(change.key)
+            for change in changes
+        }
+        self._archive.commit(self._world_name, slots, self._meta())
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f"{path.name}.{suffix}")
+
+
+def _hold(path: Path) -> int:
+    """Take the lock that keeps other servers out; it goes when the process does."""
+    lock_path = _beside(path, "lock")
+    try:
+        guard = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except FileNotFoundError as fault:
+        raise StoreError(f"{path.parent} does not exist: create the folder first") from fault
+    try:
+        fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as fault:
+        holder = os.read(guard, 20).decode("ascii", "replace").strip() or "unknown"
+        os.close(guard)
+        raise StoreInUse(
+            f"{path} is in use by process {holder}: stop that server, or name another file"
+        ) from fault
+    os.ftruncate(guard, 0)
+    os.write(guard, b"%d\n" % os.getpid())
+    return guard

@@ -1,0 +1,71 @@
+"""The only door to chance and identity: ids and tokens in the public interface's shapes, seeded.
+
+Each value is a keyed hash of the world's seed, its name and a counter. So runs repeat, worlds never
+draw each other's credentials, and the whole state to save is one integer.
+"""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import blake2b
+
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+_ALNUM = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_FIRST_SNOWFLAKE = 1_990_000_000_000_000_000
+_STEP = 1 << 22
+
+
+def unguessable(length: int = 32) -> str:
+    """Letters and digits from the machine's own randomness, for what no seed may foretell."""
+    return "".join(secrets.choice(_ALNUM) for _ in range(length))
+
+
+class Ids:
+    """Draws ids for one world, the same ones in the same order for the same seed and name."""
+
+    def __init__(self, seed: int, world: str, drawn: int = 0) -> None:
+        self._key = blake2b(f"{seed}/{world}".encode(), digest_size=32).digest()
+        self.drawn = drawn
+
+    def base36(self, length: int = 6) -> str:
+        """An id of the advertising interface: lowercase base 36, no leading zero."""
+        value = self._draw("base36")
+        first = _BASE36[1 + value % 35]
+        return first + self._spell(value // 35, _BASE36, length - 1)
+
+    def snowflake(self) -> str:
+        """An id of posts, users, cards, catalogs and jobs: 19 digits, growing."""
+        value = self._draw("snowflake")
+        return str(_FIRST_SNOWFLAKE + self.drawn * _STEP + value % _STEP)
+
+    def media_key(self, prefix: int) -> str:
+        """A media key: the number of its kind (3 image, 7 video, 13, 16), `_`, a snowflake."""
+        return f"{prefix}_{self.snowflake()}"
+
+    def alphanumeric(self, length: int) -> str:
+        """Letters and digits of both cases: tokens, secrets, verifiers. At most 64."""
+        return self._spell(self._draw("alphanumeric"), _ALNUM, length)
+
+    def digits(self, length: int) -> str:
+        """Decimal digits, the first not zero: PINs."""
+        value = self._draw("digits")
+        return str(1 + value % 9) + self._spell(value // 9, "0123456789", length - 1)
+
+    def fraction(self, *labels: object) -> float:
+        """A number from 0 up to 1 that depends on the labels alone and draws nothing."""
+        text = "/".join(str(label) for label in labels)
+        digest = blake2b(text.encode(), digest_size=8, key=self._key).digest()
+        return int.from_bytes(digest) / 2**64
+
+    def _draw(self, kind: str) -> int:
+        self.drawn += 1
+        label = f"{kind}/{self.drawn}".encode()
+        return int.from_bytes(blake2b(label, digest_size=48, key=self._key).digest())
+
+    @staticmethod
+    def _spell(value: int, alphabet: str, length: int) -> str:
+        base, letters = len(alphabet), []
+        for _ in range(length):
+            value, digit = divmod(value, base)
+            letters.append(alphabet[digit])
+        return "".join(letters)

@@ -1,0 +1,196 @@
+"""What happened in a world: every request with its answer and the reasons for it.
+
+An entry is kept as it was; credentials are taken out and JSON is made when somebody reads it, so
+that writing one costs next to nothing. The journal is bounded by entries and by bytes, and says how
+much it dropped.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mock_platform.world import redact
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store import Change
+
+_SHOWN_BODY = 256 * 1024
+_OVERHEAD = 600
+
+
+@dataclass(slots=True)
+class JournalEntry:
+    """One request and its answer. `Why?` is answered by everything from `operation` down."""
+
+    id: str
+    at: datetime
+    world: str
+    method: str
+    url: str
+    status: int
+    milliseconds: float
+    operation: str | None = None
+    caller: dict[str, Any] | None = None
+    rule: dict[str, Any] | None = None
+    near_misses: list[dict[str, Any]] = field(default_factory=list)
+    changes: Sequence[Change] = ()
+    assumptions: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    diagnosis: dict[str, Any] | None = None
+    traceback: str | None = None
+    request_headers: Sequence[tuple[str, str]] = ()
+    request_body: bytes = b""
+    response_headers: Sequence[tuple[str, str]] = ()
+    response_body: bytes = b""
+
+    @property
+    def size(self) -> int:
+        """Roughly how many bytes the entry keeps."""
+        return _OVERHEAD + len(self.url) + len(self.request_body) + len(self.response_body)
+
+    def summary(self) -> dict[str, Any]:
+        """The entry without headers and bodies."""
+        return {
+            "id": self.id,
+            "at": wire_millis(self.at),
+            "world": self.world,
+            "operation": self.operation,
+            "method": self.method,
+            "url": redact.text(self.url),
+            "status": self.status,
+            "milliseconds": round(self.milliseconds, 3),
+            "caller": self.caller,
+            "rule": self.rule,
+            "near_misses": self.near_misses,
+            "changes": [
+                {
+                    "table": change.table,
+                    "id": change.key,
+                    "change": _kind(change),
+                    "fields": _changed_fields(change),
+                }
+                for change in self.changes
+            ],
+            "assumptions": list(self.assumptions),
+            "warnings": list(self.warnings),
+            "diagnosis": self.diagnosis,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """The whole entry, credentials redacted."""
+        whole = self.summary() | {
+            "request": {
+                "headers": redact.headers(self.request_headers),
+                "body": redact.body(
+                    self.request_body, _content_type(self.request_headers), _SHOWN_BODY
+                ),
+            },
+            "response": {
+                "headers": redact.headers(self.response_headers),
+                "body": redact.body(
+                    self.response_body, _content_type(self.response_headers), _SHOWN_BODY
+                ),
+            },
+        }
+        if self.traceback is not None:
+            whole["traceback"] = self.traceback
+        return whole
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which entries to find; what is `None` does not restrict."""
+
+    operation: str | None = None
+    status: int | None = None
+    method: str | None = None
+    path: str | None = None
+    rule: str | None = None
+    since: datetime | None = None
+
+    def matches(self, entry: JournalEntry) -> bool:
+        """Whether an entry is among those asked for; `path` is a part of the URL."""
+        return (
+            (self.operation is None or entry.operation == self.operation)
+            and (self.status is None or entry.status == self.status)
+            and (self.method is None or entry.method == self.method.upper())
+            and (self.path is None or self.path in entry.url)
+            and (self.since is None or entry.at >= self.since)
+            and (self.rule is None or (entry.rule or {}).get("scenario") == self.rule)
+        )
+
+
+class Journal:
+    """The entries of one world, oldest first. Safe for concurrent use."""
+
+    def __init__(self, max_entries: int = 10_000, max_bytes: int = 64 * 1024 * 1024) -> None:
+        self._entries: deque[JournalEntry] = deque()
+        self._by_id: dict[str, JournalEntry] = {}
+        self._max_entries = max_entries
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._lock = threading.Lock()
+        self.dropped = 0
+
+    def add(self, entry: JournalEntry) -> None:
+        """Append an entry, dropping the oldest ones beyond the bounds."""
+        with self._lock:
+            self._entries.append(entry)
+            self._by_id[entry.id] = entry
+            self._bytes += entry.size
+            while self._entries and (
+                len(self._entries) > self._max_entries or self._bytes > self._max_bytes
+            ):
+                oldest = self._entries.popleft()
+                self._by_id.pop(oldest.id, None)
+                self._bytes -= oldest.size
+                self.dropped += 1
+
+    def get(self, entry_id: str) -> JournalEntry | None:
+        """The entry with this id, if it is still kept."""
+        return self._by_id.get(entry_id)
+
+    def find(self, query: Query = Query(), limit: int | None = None) -> list[JournalEntry]:  # noqa: B008 - an immutable value
+        """Matching entries, oldest first; with `limit`, the newest so many of them."""
+        with self._lock:
+            entries = list(self._entries)
+        found = [entry for entry in entries if query.matches(entry)]
+        return found if limit is None else found[max(0, len(found) - limit) :]
+
+    def count(self, query: Query = Query()) -> int:  # noqa: B008 - an immutable value
+        """How many entries match."""
+        return len(self.find(query))
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._entries.clear()
+            self._by_id.clear()
+            self._bytes = self.dropped = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[JournalEntry]:
+        return iter(self.find())
+
+
+def _content_type(pairs: Iterable[tuple[str, str]]) -> str | None:
+    return next((value for name, value in pairs if name.lower() == "content-type"), None)
+
+
+def _kind(change: Change) -> str:
+    if change.before is None:
+        return "created"
+    return "removed" if change.after is None else "changed"
+
+
+def _changed_fields(change: Change) -> list[str]:
+    before, after = change.before or {}, change.after or {}
+    return [
+        name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)
+    ]

@@ -1,0 +1,45 @@
+"""Remembers OAuth nonces, so that a signed request cannot be sent twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+
+class Nonces:
+    """Nonces seen within the timestamp tolerance; older ones need no memory. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, str, str, int]] = set()
+        self._queue: deque[tuple[int, tuple[str, str, str, int]]] = deque()
+        self._lock = threading.Lock()
+
+    def first_use(
+        self, consumer_key: str, token: str, nonce: str, timestamp: int, *, now: int, keep: int
+    ) -> bool:
+        """Whether this combination is new; remembers it until a repeat fails by its timestamp.
+
+        Args:
+            consumer_key: The app's key.
+            token: The token of the request, or an empty text.
+            nonce: The client's nonce.
+            timestamp: The client's timestamp, epoch seconds.
+            now: The machine's time, epoch seconds.
+            keep: The tolerance for timestamps in seconds.
+        """
+        entry = (consumer_key, token, nonce, timestamp)
+        with self._lock:
+            while self._queue and self._queue[0][0] < now:
+                self._seen.discard(self._queue.popleft()[1])
+            if entry in self._seen:
+                return False
+            self._seen.add(entry)
+            # A timestamp may lie `keep` in the future and stays acceptable for `keep` after that.
+            self._queue.append((now + 2 * keep + 1, entry))
+            return True
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._seen.clear()
+            self._queue.clear()

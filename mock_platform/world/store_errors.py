@@ -1,0 +1,27 @@
+"""What can be wrong with a store's files; a leaf, so that each module of the store may raise it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class StoreError(Exception):
+    """A durable store cannot be opened or used; the text says what to do."""
+
+
+class StoreDamaged(StoreError):  # noqa: N818 - the name that users meet
+    """A file of the store does not say what was written to it. Nothing has been changed."""
+
+    def __init__(self, path: Path, fault: str, remedy: str, line: int | None = None) -> None:
+        place = f"{path}" if line is None else f"{path}, line {line}"
+        super().__init__(f"{place}: {fault}. Nothing was changed. {remedy}")
+        self.path = path
+        self.line = line
+
+
+class StoreForeign(StoreError):  # noqa: N818 - the name that users meet
+    """The file belongs to something else; it is left as it is."""
+
+
+class StoreInUse(StoreError):  # noqa: N818 - the name that users meet
+    """Another server holds the files."""

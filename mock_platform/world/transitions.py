@@ -1,0 +1,196 @@
+"""How slow states move: a record enters a first state and, later, a last one.
+
+Each kind is data: its table, its field, its states. How fast it moves is set per world: at once,
+after some time on the world's clock, after being looked at so many times, or only by hand. Nothing
+runs in the background; whoever reads a record settles it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, get_args, Literal
+
+from mock_platform.world.clock import Clock
+from mock_platform.world.store import Store
+
+Progression = Literal["immediate", "time", "polls", "manual"]
+PROGRESSIONS: tuple[str, ...] = get_args(Progression)
+PENDING = "_transitions"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast a kind moves: `seconds` count under `time`, `polls` under `polls`."""
+
+    progression: Progression = "time"
+    seconds: float = 2.0
+    polls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A state machine as data: `field` of a record in `table` leaves `first` for one of `ends`."""
+
+    name: str
+    table: str
+    field: str
+    first: str
+    ends: tuple[str, ...]
+    pace: Pace = Pace()
+    also: Callable[[dict[str, Any], str], dict[str, Any]] | None = None
+    """What else changes in the record when it moves: gets record and new state, gives fields."""
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """All states, the first one first."""
+        return (self.first, *self.ends)
+
+
+class UnknownTransition(LookupError):
+    """No such kind, no such record, or no such state; the text says what there is."""
+
+
+class Transitions:
+    """The moves of one world. Called under the world's lock, inside a transaction."""
+
+    def __init__(
+        self,
+        kinds: Iterable[Kind],
+        store: Store,
+        clock: Clock,
+        moved: Callable[[Kind, str, str], None],
+    ) -> None:
+        self.kinds = {kind.name: kind for kind in kinds}
+        self.paces = {kind.name: kind.pace for kind in self.kinds.values()}
+        self._store = store
+        self._clock = clock
+        self._moved = moved
+
+    def kind(self, name: str) -> Kind:
+        """The kind of this name.
+
+        Raises:
+            UnknownTransition: There is none.
+        """
+        if name not in self.kinds:
+            known = ", ".join(sorted(self.kinds))
+            raise UnknownTransition(f"no transition kind {name!r}; there are: {known}")
+        return self.kinds[name]
+
+    def set_pace(self, name: str, **changes: Any) -> Pace:
+        """Change how fast a kind moves, for records under way as well."""
+        pace = replace(self.paces[self.kind(name).name], **changes)
+        self.paces[name] = pace
+        return pace
+
+    def begin(self, name: str, key: str, *, armed: bool = True, to: str | None = None) -> None:
+        """Start a record's move towards `to` (the kind's first end, if not given).
+
+        The record must stand in its first state already. `armed=False` waits for `arm`: the time
+        does not count yet.
+        """
+        kind = self.kind(name)
+        since = self._clock.now().isoformat() if armed else None
+        row = {"kind": name, "key": key, "since": since, "polls": 0, "to": to or kind.ends[0]}
+        self._store.put(PENDING, f"{name}:{key}", row)
+        self.settle(name, key)
+
+    def arm(self, name: str, key: str, to: str | None = None) -> None:
+        """Let the time of a record under way count from now, towards another end if given."""
+        row = self._store.get(PENDING, f"{name}:{key}")
+        if row is not None:
+            row = row | {"since": self._clock.now().isoformat(), "to": to or row["to"]}
+            self._store.put(PENDING, f"{name}:{key}", row)
+            self.settle(name, key)
+
+    def settle(self, name: str, key: str, *, poll: bool = False) -> bool:
+        """Move a record if it is due; `poll` counts as having been looked at. True if it moved."""
+        row = self._store.get(PENDING, f"{name}:{key}")
+        if row is None:
+            return False
+        kind, pace = self.kinds[name], self.paces[name]
+        if poll and pace.progression == "polls" and row["since"] is not None:
+            row = row | {"polls": row["polls"] + 1}
+            self._store.put(PENDING, f"{name}:{key}", row)
+        if not self._due(pace, row):
+            return False
+        self._move(kind, key, row["to"])
+        return True
+
+    def settle_all(self, name: str) -> None:
+        """Move every record of a kind that is due."""
+        for entry in self._store.page(PENDING, {"kind": name}):
+            self.settle(name, entry.record["key"])
+
+    def due_at(self, name: str, key: str) -> datetime | None:
+        """When the clock alone will move a record; `None` if it will not."""
+        row = self._store.get(PENDING, f"{name}:{key}")
+        pace = self.paces[name]
+        if row is None or row["since"] is None or pace.progression not in {"time", "immediate"}:
+            return None
+        wait = pace.seconds if pace.progression == "time" else 0.0
+        return datetime.fromisoformat(row["since"]) + timedelta(seconds=wait)
+
+    def move(self, name: str, key: str, to: str) -> None:
+        """Move one record now, whatever its pace.
+
+        Raises:
+            UnknownTransition: No such kind, record or state.
+        """
+        kind = self.kind(name)
+        if self._store.get(kind.table, key) is None:
+            raise UnknownTransition(f"no record {key!r} in {kind.table}")
+        if to not in kind.states:
+            raise UnknownTransition(f"{name} has no state {to!r}; its states: "
+                                    f"{', '.join(kind.states)}")
+        if to == kind.first:
+            self._put_state(kind, key, to)
+            self.begin(name, key)
+        else:
+            self._move(kind, key, to)
+
+    def under_way(self, name: str) -> list[str]:
+        """Keys of the records of a kind that have not arrived."""
+        return [entry.record["key"] for entry in self._store.page(PENDING, {"kind": name})]
+
+    def as_json(self) -> dict[str, Any]:
+        """Each kind with its pace, its states and what is under way."""
+        return {
+            name: asdict(self.paces[name])
+            | {"states": list(kind.states), "under_way": self.under_way(name)}
+            for name, kind in self.kinds.items()
+        }
+
+    def state(self) -> dict[str, Any]:
+        """The paces as data, for snapshots and durable stores."""
+        return {name: asdict(pace) for name, pace in self.paces.items()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Return to the paces that `state` gave; kinds it does not name keep their default."""
+        for name, kind in self.kinds.items():
+            self.paces[name] = Pace(**state[name]) if name in state else kind.pace
+
+    def _due(self, pace: Pace, row: dict[str, Any]) -> bool:
+        if row["since"] is None or pace.progression == "manual":
+            return False
+        if pace.progression == "polls":
+            return bool(row["polls"] >= pace.polls)
+        if pace.progression == "immediate":
+            return True
+        ready = datetime.fromisoformat(row["since"]) + timedelta(seconds=pace.seconds)
+        return self._clock.now() >= ready
+
+    def _move(self, kind: Kind, key: str, to: str) -> None:
+        self._store.remove(PENDING, f"{kind.name}:{key}")
+        if self._put_state(kind, key, to):
+            self._moved(kind, key, to)
+
+    def _put_state(self, kind: Kind, key: str, to: str) -> bool:
+        record = self._store.get(kind.table, key)
+        if record is None:
+            return False
+        extra = {} if kind.also is None else kind.also(record, to)
+        self._store.put(kind.table, key, record | {kind.field: to} | extra)
+        return True

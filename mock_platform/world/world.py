@@ -1,0 +1,215 @@
+"""A world: one isolated universe, and everything in it that can change.
+
+Whatever a request changes is reached through its world, so that two worlds cannot meet and a reset
+is complete.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mock_platform.world.clock import Clock
+from mock_platform.world.ids import Ids
+from mock_platform.world.journal import Journal
+from mock_platform.world.nonces import Nonces
+from mock_platform.world.store import Base, Change, MemoryStore, Snapshot
+from mock_platform.world.transitions import Kind, Transitions
+from mock_platform.world.windows import Windows
+
+_KEPT_DELIVERIES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class WorldSettings:
+    """What every world of a server starts with."""
+
+    seed: int = 0
+    freeze: datetime | None = None
+    journal_entries: int = 10_000
+    journal_bytes: int = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that a committed request wants done outside the world's lock: a job to start."""
+
+    topic: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedWorld:
+    """A named point to come back to: records, clock, ids, paces."""
+
+    records: Snapshot
+    meta: dict[str, Any]
+
+
+StoreMaker = Callable[["World"], MemoryStore]
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """What all worlds of a server share: the fixtures, the kinds of transitions, the settings."""
+
+    base: Base
+    kinds: tuple[Kind, ...] = ()
+    settings: WorldSettings = field(default_factory=WorldSettings)
+
+
+class World:
+    """One universe. Take `work()` around everything that reads and writes its records."""
+
+    def __init__(
+        self,
+        name: str,
+        blueprint: Blueprint,
+        *,
+        seed: int | None = None,
+        store: StoreMaker | None = None,
+    ) -> None:
+        self.name = name
+        self.blueprint = blueprint
+        settings = blueprint.settings
+        self.seed = settings.seed if seed is None else seed
+        self.lock = threading.RLock()
+        self.closed = False
+        self.clock = Clock(settings.freeze)
+        self.ids = Ids(self.seed, name)
+        self.journal = Journal(settings.journal_entries, settings.journal_bytes)
+        self.windows = Windows(self.clock)
+        self.nonces = Nonces()
+        self.deliveries: deque[dict[str, Any]] = deque(maxlen=_KEPT_DELIVERIES)
+        self.snapshots: dict[str, SavedWorld] = {}
+        self.origin: SavedWorld | None = None
+        """What a fork began as; `None` for a world that began with the fixtures."""
+        self.epoch = 0
+        """Grows with each reset, so that work begun before one can tell that it is stale."""
+        self._outbox: list[Notice] = []
+        self._on_notice: Callable[[World, Notice], None] | None = None
+        self._observers: list[Callable[[World, Iterable[Change]], None]] = []
+        self.store = MemoryStore(blueprint.base) if store is None else store(self)
+        self.transitions = Transitions(blueprint.kinds, self.store, self.clock, self._moved)
+
+    @contextmanager
+    def work(self) -> Iterator[list[Change]]:
+        """Hold the world's lock over one all-or-nothing piece of work; gives its changes.
+
+        An exception undoes every change. Notices go out after the lock is released, and only if the
+        work was committed.
+        """
+        outermost = False
+        with self.lock:
+            mark = len(self._outbox)
+            outermost = mark == 0
+            try:
+                with self.store.transaction() as changes:
+                    yield changes
+            except BaseException:
+                del self._outbox[mark:]
+                raise
+            for observer in self._observers:
+                observer(self, changes)
+            ready, self._outbox = (self._outbox, []) if outermost else ([], self._outbox)
+        if self._on_notice is not None:
+            for notice in ready:
+                self._on_notice(self, notice)
+
+    def notify(self, topic: str, key: str) -> None:
+        """Ask for something to be done once the present work is committed."""
+        self._outbox.append(Notice(topic, key))
+
+    def on_notice(self, listener: Callable[[World, Notice], None]) -> None:
+        """Say who does what `notify` asks for."""
+        self._on_notice = listener
+
+    def on_commit(self, observer: Callable[[World, Iterable[Change]], None]) -> None:
+        """Ask to be shown the changes of each committed piece of work, under the lock."""
+        self._observers.append(observer)
+
+    def reset(self) -> None:
+        """The world as it started, at the price of what changed."""
+        if self.origin is not None:
+            self.load(self.origin)
+            self.snapshots.clear()
+            return
+        with self.lock:
+            changed = self._differences()
+            self.epoch += 1
+            self.store.clear()
+            self.ids = Ids(self.seed, self.name)
+            self.transitions.restore({})
+            self._forget()
+            self.snapshots.clear()
+            freeze = self.blueprint.settings.freeze
+            frozen_at = None if freeze is None else freeze.isoformat()
+            for observer in self._observers:
+                observer(self, changed)
+        self.clock.restore({"offset_seconds": 0, "frozen_at": frozen_at})
+
+    def save(self) -> SavedWorld:
+        """The present state as a value."""
+        with self.lock:
+            return SavedWorld(self.store.snapshot(), self.meta())
+
+    def load(self, saved: SavedWorld) -> None:
+        """Return to what `save` gave, of this world or of another one on the same fixtures."""
+        with self.lock:
+            before = self._differences()
+            self.epoch += 1
+            self.ids.drawn = saved.meta["ids"]
+            self.transitions.restore(saved.meta["paces"])
+            self._forget()
+            self.store.restore(saved.records)
+            after = [Change(c.table, c.key, c.after, c.before) for c in self._differences()]
+            for observer in self._observers:
+                observer(self, [*before, *after])
+        self.clock.restore(saved.meta["clock"])
+
+    def meta(self) -> dict[str, Any]:
+        """What makes up the state beside the records; a durable store keeps it with each commit."""
+        return {
+            "seed": self.seed,
+            "ids": self.ids.drawn,
+            "clock": self.clock.state(),
+            "paces": self.transitions.state() if hasattr(self, "transitions") else {},
+        }
+
+    def restore_meta(self, meta: dict[str, Any]) -> None:
+        """Return to what `meta` gave, the records aside."""
+        self.seed = meta["seed"]
+        self.ids = Ids(self.seed, self.name, meta["ids"])
+        self.transitions.restore(meta["paces"])
+        self.clock.restore(meta["clock"])
+
+    def _moved(self, kind: Kind, key: str, to: str) -> None:
+        self.notify(f"{kind.name}:{to}", key)
+
+    def _forget(self) -> None:
+        self.journal.clear()
+        self.windows.clear()
+        self.nonces.clear()
+        self.deliveries.clear()
+        self._outbox.clear()
+
+    def _differences(self) -> list[Change]:
+        """What differs from the fixtures, as changes back to them."""
+        base = self.blueprint.base.rows
+        found = []
+        for table, rows in self.store.snapshot().rows.items():
+            for key, row in rows.items():
+                original = base.get(table, {}).get(key)
+                found.append(
+                    Change(
+                        table, key,
+                        None if row is None else row.record,
+                        None if original is None else original.record,
+                    )
+                )  # fmt: skip
+        return found

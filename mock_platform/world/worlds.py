@@ -1,0 +1,157 @@
+"""All worlds of one server: made, found and dropped by name, or found by a credential."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+
+from mock_platform.world.store import Change
+from mock_platform.world.world import Blueprint, StoreMaker, World
+
+DEFAULT = "default"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+
+
+class UnknownWorld(LookupError):
+    """There is no world of that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"There is no world {name!r}. Create it with PUT /_mock/worlds/{name} "
+            "(an empty body is enough), or leave the world out to use 'default'."
+        )
+        self.name = name
+
+
+class BadWorldName(ValueError):
+    """A world cannot have that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name!r} is no name for a world: 1 to 64 letters, digits, dots, underscores and "
+            "hyphens, the first a letter or digit."
+        )
+
+
+class TooManyWorlds(RuntimeError):
+    """The server holds as many worlds as it may."""
+
+
+class Worlds:
+    """The registry. `default` always exists."""
+
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        *,
+        limit: int = 1000,
+        store: StoreMaker | None = None,
+        prepare: Callable[[World], None] | None = None,
+        credentials: Callable[[Change], Iterable[tuple[str, bool]]] | None = None,
+    ) -> None:
+        self.blueprint = blueprint
+        self._limit = limit
+        self._store = store
+        self._prepare = prepare
+        self._credentials = credentials
+        self._lock = threading.RLock()
+        self._worlds: dict[str, World] = {}
+        self._owners: dict[str, set[str]] = {}
+        self.dropped_listeners: list[Callable[[World], None]] = []
+        self.create(DEFAULT)
+
+    @property
+    def default(self) -> World:
+        """The world of those who name none."""
+        return self._worlds[DEFAULT]
+
+    def get(self, name: str) -> World:
+        """The world of this name.
+
+        Raises:
+            UnknownWorld: There is none.
+        """
+        world = self._worlds.get(name)
+        if world is None:
+            raise UnknownWorld(name)
+        return world
+
+    def create(self, name: str, *, source: str | None = None, seed: int | None = None) -> World:
+        """Make a world, as a fork of `source` if given. An existing one is returned as it is.
+
+        Raises:
+            BadWorldName: The name has another form.
+            UnknownWorld: `source` does not exist.
+            TooManyWorlds: The limit is reached.
+        """
+        if _NAME.fullmatch(name) is None:
+            raise BadWorldName(name)
+        with self._lock:
+            if name in self._worlds:
+                return self._worlds[name]
+            if len(self._worlds) >= self._limit:
+                raise TooManyWorlds(
+                    f"This server holds {self._limit} worlds already. Drop some with "
+                    "DELETE /_mock/worlds/NAME."
+                )
+            saved = None if source is None else self.get(source).save()
+            world = World(name, self.blueprint, seed=seed, store=self._store)
+            if self._credentials is not None:
+                world.on_commit(self._index)
+            if self._prepare is not None:
+                self._prepare(world)
+            if saved is not None:
+                world.origin = saved
+                world.load(saved)
+            self._worlds[name] = world
+            return world
+
+    def drop(self, name: str) -> None:
+        """Remove a world with all that is in it; late requests to it find it closed.
+
+        Raises:
+            UnknownWorld: There is none.
+            ValueError: It is the default world.
+        """
+        if name == DEFAULT:
+            raise ValueError("The world 'default' always exists; reset it instead.")
+        with self._lock:
+            world = self.get(name)
+            del self._worlds[name]
+            world.closed = True
+            for credential in [c for c, names in self._owners.items() if name in names]:
+                self._disown(credential, name)
+        for listener in self.dropped_listeners:
+            listener(world)
+
+    def owner_of(self, credential: str) -> World | None:
+        """The one world that a consumer key or token belongs to; `None` for shared ones."""
+        names = self._owners.get(credential)
+        if names is None or len(names) != 1:
+            return None
+        return self._worlds.get(next(iter(names)))
+
+    def __iter__(self) -> Iterator[World]:
+        return iter(list(self._worlds.values()))
+
+    def __len__(self) -> int:
+        return len(self._worlds)
+
+    def _index(self, world: World, changes: Iterable[Change]) -> None:
+        assert self._credentials is not None
+        for change in changes:
+            for credential, held in self._credentials(change):
+                if held:
+                    with self._lock:
+                        self._owners.setdefault(credential, set()).add(world.name)
+                else:
+                    self._disown(credential, world.name)
+
+    def _disown(self, credential: str, name: str) -> None:
+        with self._lock:
+            names = self._owners.get(credential)
+            if names is not None:
+                names.discard(name)
+                if not names:
+                    del self._owners[credential]

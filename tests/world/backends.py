@@ -1,0 +1,132 @@
+"""Every kind of store that the contract suite runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from mock_platform.world.durable import Archive, Durability, DurableStore
+from mock_platform.world.store import Base, Change, MemoryStore, Record, Store
+
+Tables = dict[str, dict[str, Record]]
+
+
+def fixtures() -> Tables:
+    """A small base: enough for changes, removals and ties in every order."""
+    return {
+        "items": {
+            "f1": {"id": "f1", "group": "a", "name": "Straße", "rank": 2},
+            "f2": {"id": "f2", "group": "b", "name": "strand", "rank": None},
+            "f3": {"id": "f3", "group": "a", "name": None, "rank": 1.5},
+            "f4": {"id": "f4", "group": "a", "name": "Alpha"},
+        },
+        "things": {"t1": {"id": "t1", "group": "b", "name": "alpha", "rank": 0}},
+    }
+
+
+def crash(archive: Archive) -> None:
+    """What a kill of the process leaves: files as they are, no last snapshot, no lock."""
+    archive._release()
+
+
+class ReopeningStore:
+    """Opens the files anew after every operation, by turns after a clean close and a crash."""
+
+    def __init__(self, base: Base, path: Path) -> None:
+        self._base = base
+        self._path = path
+        self._turn = 0
+        self._depth = 0
+        self._open()
+
+    def _open(self) -> None:
+        self.archive = Archive(self._path, "log")
+        self._store = DurableStore(self._base, self.archive, "default", dict)
+
+    def _reopen(self) -> None:
+        if self._depth:
+            return
+        self._turn += 1
+        if self._turn % 2:
+            crash(self.archive)
+        else:
+            self.archive.close()
+        self._open()
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._store, name)
+        if name not in {"put", "remove", "restore", "clear", "adopt"}:
+            return method
+
+        def call(*args: Any) -> Any:
+            try:
+                return method(*args)
+            finally:
+                self._reopen()
+
+        return call
+
+    @contextmanager
+    def transaction(self) -> Iterator[list[Change]]:
+        """As every store's; the files are opened anew after the outermost one."""
+        self._depth += 1
+        try:
+            with self._store.transaction() as changes:
+                yield changes
+        finally:
+            self._depth -= 1
+            self._reopen()
+
+
+Opener = Callable[[Base, Path], AbstractContextManager[Store]]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A kind of store, and what it starts with."""
+
+    name: str
+    opener: Opener
+    tables: Tables
+    examples: int
+
+    def open(self, folder: Path) -> AbstractContextManager[Store]:
+        """A fresh store; what it needs on disk goes into an empty folder."""
+        return self.opener(Base(self.tables), folder)
+
+
+@contextmanager
+def _memory(base: Base, folder: Path) -> Iterator[Store]:
+    yield MemoryStore(base)
+
+
+def _durable(durability: Durability) -> Opener:
+    @contextmanager
+    def opened(base: Base, folder: Path) -> Iterator[Store]:
+        with Archive(folder / "state.json", durability) as archive:
+            yield DurableStore(base, archive, "default", dict)
+
+    return opened
+
+
+@contextmanager
+def _reopening(base: Base, folder: Path) -> Iterator[Store]:
+    store = ReopeningStore(base, folder / "state.json")
+    yield cast("Store", store)
+    store.archive.close()
+
+
+def backends() -> list[Backend]:
+    """All of them."""
+    empty: dict[str, Any] = {}
+    return [
+        Backend("memory", _memory, empty, examples=60),
+        Backend("memory-over-fixtures", _memory, fixtures(), examples=60),
+        Backend("durable-snapshot", _durable("snapshot"), fixtures(), examples=20),
+        Backend("durable-log", _durable("log"), fixtures(), examples=20),
+        Backend("durable-fsync", _durable("fsync"), empty, examples=10),
+        Backend("durable-reopened", _reopening, fixtures(), examples=10),
+    ]
