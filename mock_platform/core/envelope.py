@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlencode
 
 from marshmallow import Schema
 
 from mock_platform.core.call import Call, Pairs, Reply
 from mock_platform.core.jsonio import dumps
+from mock_platform.settings import Settings
 
 JSON = "application/json; charset=utf-8"
 HTML = "text/html; charset=utf-8"
@@ -42,6 +43,14 @@ class Returns(Protocol):
 
     def reply(self, call: Call, result: Any) -> Reply:
         """The reply for what the handler gave."""
+
+
+@runtime_checkable
+class Configurable(Protocol):
+    """A kind of answer that depends on the server's settings."""
+
+    def configured(self, settings: Settings) -> Returns:
+        """The kind of answer under these settings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ def counter(operation: Operation, settings: Settings) -> Counter | None:
             if limit.when is not None and not limit.when(call):
                 continue
             call.assume(*limit.assumptions)
-            key = (operation.id, limit.name, _whose(limit, call))
+            key = (limit.category or operation.id, limit.name, _whose(limit, call))
             state = world.windows.count(key, limit.count, limit.seconds)
             prefix = "x-account-rate-limit" if limit.per == "account" else "x-rate-limit"
             headers += [

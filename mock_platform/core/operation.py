@@ -58,6 +58,8 @@ class Limit:
     per: Literal["user", "app", "account"] = "user"
     source: Literal["spec", "public"] = "spec"
     when: Callable[[Call], bool] | None = None
+    category: str | None = None
+    """Operations of one category share a window; without one, each has its own."""
     assumptions: tuple[Assumption, ...] = ()
 
 

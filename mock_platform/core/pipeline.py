@@ -7,13 +7,14 @@ gates, body and parameters, rate limits, handler. A stage that an operation does
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.authenticate import Authenticator
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.decode import decoder
+from mock_platform.core.envelope import Configurable
 from mock_platform.core.errors import Failure, NotShown, NumericFailure, render
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Operation
@@ -27,6 +28,10 @@ HTTP_ON_LOOPBACK = settled(
     "--require-https refuses it, --tls serves https.",
     "A, Authentication, rule 1",
 )
+
+
+_HEADERS = {"ads": (("x-current-api-version", "12"),)}
+"""What every answer of a dialect carries (public facts, section 3, versions)."""
 
 
 class Interceptor(Protocol):
@@ -58,6 +63,8 @@ def compile_operation(
     if settings.strict and gap is not None:
         before.append(_refuse(gap))
     auth = operation.auth
+    if operation.dialect == "ads" and (settings.strict or settings.ads_auth == "oauth1"):
+        auth = replace(auth, schemes=tuple(s for s in auth.schemes if s != "bearer"))
     if auth.schemes:
 
         def authenticate(call: Call, world: World) -> None:
@@ -67,7 +74,10 @@ def compile_operation(
     before.extend(operation.gates)
     decode = decoder(operation, settings)
     count = counter(operation, settings)
-    handler, returns, assumed = operation.handler, operation.returns, operation.assumptions
+    handler, assumed = operation.handler, operation.assumptions
+    declared = operation.returns
+    returns = declared.configured(settings) if isinstance(declared, Configurable) else declared
+    headers = _HEADERS.get(operation.dialect, ())
 
     def work(call: Call, world: World) -> Reply:
         for stage in before:
@@ -89,6 +99,7 @@ def compile_operation(
         call.operation = operation
         call.path_params = path_params
         call.echo = dict(path_params)
+        call.extra_headers += headers
         with world.work() as changes:
             try:
                 reply = work(call, world)

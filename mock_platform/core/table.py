@@ -67,7 +67,8 @@ class Table:
         if self.key_of(record) is None:
             faults.append((self.key, f"{self.key} must be a non-empty string: it is the key"))
         try:
-            loaded = dict(self._loader.load(record))
+            filled = self._loader.load(record)
+            loaded = {name: filled[name] for name in record if name in filled} | dict(filled)
         except ValidationError as fault:
             faults += [(name, str(text)) for name, text in flatten(fault.messages)]
             return dict(record), faults

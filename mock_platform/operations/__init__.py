@@ -1,11 +1,21 @@
 """Every operation, gathered in one table: a module per path family, no registration by side effect."""
 
 from mock_platform.core.operation import Operation, table
-from mock_platform.operations import oauth2
+from mock_platform.operations import (
+    account_media,
+    oauth2,
+)
 from mock_platform.world.transitions import Kind
 
-OPERATIONS: tuple[Operation, ...] = table(oauth2.OPERATIONS)
+_FAMILIES = (
+    oauth2,
+    account_media,
+)
+
+OPERATIONS: tuple[Operation, ...] = table(*(family.OPERATIONS for family in _FAMILIES))
 """All operations that are served."""
 
-KINDS: tuple[Kind, ...] = ()
+KINDS: tuple[Kind, ...] = tuple(
+    kind for family in _FAMILIES for kind in getattr(family, "KINDS", ())
+)
 """All kinds of slow state changes."""

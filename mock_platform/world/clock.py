@@ -1,4 +1,4 @@
-"""The only door to real time, and the clock of a world: it runs, stands still, travels, advances."""
+"""The only door to real time, and a world's clock: it runs, stands still, travels, advances."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def parse_instant(text: str) -> datetime:
 
 def wire_seconds(moment: datetime) -> str:
     """The advertising interface's form: `2026-11-20T10:00:00Z`."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.isoformat(timespec="seconds")[:19] + "Z"  # strftime drops zeros from years
 
 
 def wire_millis(moment: datetime) -> str:
     """The v2 interface's form, with milliseconds: `2026-11-20T10:00:00.000Z`."""
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+    return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
 class Clock:
@@ -70,33 +70,41 @@ class Clock:
     """
 
     def __init__(self, frozen_at: datetime | None = None) -> None:
-        self._offset = timedelta()
-        self._frozen = frozen_at
+        # One value, replaced as a whole: whoever reads during a jump sees before or after it.
+        self._state = (timedelta(), None if frozen_at is None else _utc(frozen_at))
         self._lock = threading.Lock()
         self._listeners: list[Callable[[], None]] = []
 
     def now(self) -> datetime:
         """The present moment of the world, UTC."""
-        return self._frozen if self._frozen is not None else machine_now() + self._offset
+        offset, frozen = self._state
+        return machine_now() + offset if frozen is None else frozen
 
     @property
     def frozen(self) -> bool:
         """Whether time stands still."""
-        return self._frozen is not None
+        return self._state[1] is not None
 
     def freeze(self, to: datetime | None = None) -> None:
-        """Stand still, now or at the given instant."""
+        """Stand still, now or at the given instant.
+
+        Raises:
+            ValueError: The instant has no offset from UTC.
+        """
         with self._lock:
-            self._frozen = to or self.now()
+            self._state = (self._state[0], self.now() if to is None else _utc(to))
         self._tell()
 
     def travel(self, to: datetime) -> None:
-        """Jump to an instant; a running clock runs on from there, a frozen one stands there."""
+        """Jump to an instant; a running clock runs on from there, a frozen one stands there.
+
+        Raises:
+            ValueError: The instant has no offset from UTC.
+        """
+        to = _utc(to)
         with self._lock:
-            if self._frozen is not None:
-                self._frozen = to
-            else:
-                self._offset = to - machine_now()
+            offset, frozen = self._state
+            self._state = (to - machine_now(), None) if frozen is None else (offset, to)
         self._tell()
 
     def advance(self, seconds: float) -> None:
@@ -107,27 +115,25 @@ class Clock:
         """
         step = timedelta(seconds=seconds)
         with self._lock:
-            if self._frozen is not None:
-                self._frozen += step
-            else:
-                _ = self.now() + step
-                self._offset += step
+            offset, frozen = self._state
+            moved = self.now() + step
+            self._state = (offset + step, None) if frozen is None else (offset, moved)
         self._tell()
 
     def resume(self) -> None:
         """Run on from the present moment."""
         with self._lock:
-            if self._frozen is not None:
-                self._offset = self._frozen - machine_now()
-                self._frozen = None
+            frozen = self._state[1]
+            if frozen is not None:
+                self._state = (frozen - machine_now(), None)
         self._tell()
 
     def real_seconds_until(self, moment: datetime) -> float | None:
         """Real seconds until the clock reaches a moment; `None` while it stands before it."""
-        remaining = (moment - self.now()).total_seconds()
-        if remaining > 0 and self.frozen:
-            return None
-        return max(0.0, remaining)
+        offset, frozen = self._state
+        now = machine_now() + offset if frozen is None else frozen
+        remaining = (moment - now).total_seconds()
+        return None if remaining > 0 and frozen is not None else max(0.0, remaining)
 
     def on_jump(self, listener: Callable[[], None]) -> None:
         """Ask to be told after each freeze, travel, advance and resume."""
@@ -135,19 +141,26 @@ class Clock:
 
     def state(self) -> dict[str, Any]:
         """The clock as data, for snapshots and durable stores."""
+        offset, frozen = self._state
         return {
-            "offset_seconds": self._offset.total_seconds(),
-            "frozen_at": None if self._frozen is None else self._frozen.isoformat(),
+            "offset_seconds": offset.total_seconds(),
+            "frozen_at": None if frozen is None else frozen.isoformat(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Return to what `state` gave."""
+        offset = timedelta(seconds=float(state.get("offset_seconds", 0)))
         frozen = state.get("frozen_at")
         with self._lock:
-            self._offset = timedelta(seconds=float(state.get("offset_seconds", 0)))
-            self._frozen = None if frozen is None else datetime.fromisoformat(frozen)
+            self._state = (offset, None if frozen is None else datetime.fromisoformat(frozen))
         self._tell()
 
     def _tell(self) -> None:
         for listener in self._listeners:
             listener()
+
+
+def _utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no offset from UTC: add tzinfo=UTC")
+    return moment.astimezone(UTC)

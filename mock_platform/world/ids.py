@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import secrets
 from hashlib import blake2b
+from urllib.parse import quote
 
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ALNUM = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _FIRST_SNOWFLAKE = 1_990_000_000_000_000_000
 _STEP = 1 << 22
+_LONGEST = 64
 
 
 def unguessable(length: int = 32) -> str:
@@ -21,7 +23,10 @@ def unguessable(length: int = 32) -> str:
 
 
 class Ids:
-    """Draws ids for one world, the same ones in the same order for the same seed and name."""
+    """Draws ids for one world, the same ones in the same order for the same seed and name.
+
+    A length is 1 to 64, for all of which a draw has chance enough; another one raises `ValueError`.
+    """
 
     def __init__(self, seed: int, world: str, drawn: int = 0) -> None:
         self._key = blake2b(f"{seed}/{world}".encode(), digest_size=32).digest()
@@ -29,7 +34,7 @@ class Ids:
 
     def base36(self, length: int = 6) -> str:
         """An id of the advertising interface: lowercase base 36, no leading zero."""
-        value = self._draw("base36")
+        value = self._draw("base36", length)
         first = _BASE36[1 + value % 35]
         return first + self._spell(value // 35, _BASE36, length - 1)
 
@@ -43,21 +48,23 @@ class Ids:
         return f"{prefix}_{self.snowflake()}"
 
     def alphanumeric(self, length: int) -> str:
-        """Letters and digits of both cases: tokens, secrets, verifiers. At most 64."""
-        return self._spell(self._draw("alphanumeric"), _ALNUM, length)
+        """Letters and digits of both cases: tokens, secrets, verifiers."""
+        return self._spell(self._draw("alphanumeric", length), _ALNUM, length)
 
     def digits(self, length: int) -> str:
         """Decimal digits, the first not zero: PINs."""
-        value = self._draw("digits")
+        value = self._draw("digits", length)
         return str(1 + value % 9) + self._spell(value // 9, "0123456789", length - 1)
 
     def fraction(self, *labels: object) -> float:
         """A number from 0 up to 1 that depends on the labels alone and draws nothing."""
-        text = "/".join(str(label) for label in labels)
+        text = "/".join([quote(str(label), safe="") for label in labels])
         digest = blake2b(text.encode(), digest_size=8, key=self._key).digest()
-        return int.from_bytes(digest) / 2**64
+        return (int.from_bytes(digest) >> 11) / 2**53  # as many bits as a float has: never 1.0
 
-    def _draw(self, kind: str) -> int:
+    def _draw(self, kind: str, length: int = _LONGEST) -> int:
+        if not 1 <= length <= _LONGEST:
+            raise ValueError(f"an id has 1 to {_LONGEST} characters, not {length}")
         self.drawn += 1
         label = f"{kind}/{self.drawn}".encode()
         return int.from_bytes(blake2b(label, digest_size=48, key=self._key).digest())

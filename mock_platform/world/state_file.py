@@ -11,6 +11,7 @@ the last change contained.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ Tables = dict[str, dict[str, Any]]
 DEFAULT_WORLD = "default"
 FORMAT = 1
 _ARCHIVE, _WORLDS = "_archive", "_worlds"
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 _MEND = "Put back a copy of the file, or move it away to start anew."
 
 
@@ -183,11 +185,9 @@ def _rows(path: Path, name: str, documents: Any, keys: dict[str, Any]) -> dict[s
     """The rows of one table by key, in the order of their places."""
     wanted, exceptions = keys.get("field"), keys.get("exceptions", {})
     found: dict[str, Slot] = {}
-    try:
-        numbered = sorted((int(number), number) for number in documents)
-    except (TypeError, ValueError) as fault:
-        raise StoreDamaged(path, f"table {name!r} has no document numbers", _MEND) from fault
-    for place, number in numbered:
+    if not isinstance(documents, dict) or not all(_NUMBER.fullmatch(n) for n in documents):
+        raise StoreDamaged(path, f"table {name!r} has documents without a number", _MEND)
+    for number in sorted(documents, key=int):
         record = documents[number]
         key = exceptions.get(number)
         if key is None and isinstance(record, dict):
@@ -199,5 +199,5 @@ def _rows(path: Path, name: str, documents: Any, keys: dict[str, Any]) -> dict[s
                 "no other document has, because that is its key",
                 "Mend the document (any TinyDB can), or put back a copy of the file.",
             )
-        found[key] = Row(place - 1, record)
+        found[key] = Row(int(number) - 1, record)
     return found

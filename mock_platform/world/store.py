@@ -11,7 +11,7 @@ puts a new dictionary. A store does no locking of its own: its world's lock is h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from heapq import merge
@@ -93,6 +93,19 @@ class Store(Protocol):
         where: Callable[[Record], bool] | None = None,
     ) -> list[Entry]:
         """At most `limit` matching entries in order, beginning behind `after`."""
+
+    def pick(
+        self,
+        table: str,
+        keys: Iterable[str],
+        match: Match = ...,
+        *,
+        order: Order = ...,
+        after: Position | None = None,
+        limit: int | None = None,
+        where: Callable[[Record], bool] | None = None,
+    ) -> list[Entry]:
+        """Like `page`, but among these keys only; costs what is named, not what the table holds."""
 
     def prefix(self, table: str, match: Match, field: str, text: str) -> Iterator[Record]:
         """Matching records whose `field` begins with `text` in any case, by that field."""
@@ -303,6 +316,33 @@ class MemoryStore:
         if where is not None:
             found = (entry for entry in found if where(entry.record))
         return list(found if limit is None else islice(found, limit))
+
+    def pick(
+        self,
+        table: str,
+        keys: Iterable[str],
+        match: Match | None = None,
+        *,
+        order: Order = INSERTION,
+        after: Position | None = None,
+        limit: int | None = None,
+        where: Callable[[Record], bool] | None = None,
+    ) -> list[Entry]:
+        """Like `page`, but among these keys only; costs what is named, not what the table holds."""
+        wanted = (match or {}).items()
+        entries = []
+        for key in dict.fromkeys(keys):
+            row = self._row(table, key)
+            if row is None or any(row.record.get(field) != value for field, value in wanted):
+                continue
+            if where is None or where(row.record):
+                entries.append(Entry((order.key(row.record), row.seq), key, row.record))
+        entries.sort(key=lambda entry: entry.position, reverse=order.descending)
+        if after is not None and order.descending:
+            entries = [entry for entry in entries if entry.position < after]
+        elif after is not None:
+            entries = [entry for entry in entries if entry.position > after]
+        return entries if limit is None else entries[:limit]
 
     def prefix(self, table: str, match: Match, field: str, text: str) -> Iterator[Record]:
         """Matching records whose `field` begins with `text` in any case, by that field."""

@@ -1,0 +1,295 @@
+"""What all operations of the advertising interface share: envelopes, credentials, account scope.
+
+Document B, "Common conventions" and "Authentication"; public facts, sections 1 to 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from marshmallow import Schema
+
+from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.authenticate import Auth
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.operation import Gate, Handler, Limit, Location, Operation, Origin
+from mock_platform.core.paging import PageOf
+from mock_platform.settings import Settings
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+JSON = "application/json;charset=utf-8"
+
+CREDENTIALS = public_fact(
+    "ads.oauth1-credentials",
+    "The advertising interface takes OAuth 1.0a user context; the spec does not show its scheme.",
+    "section 3, auth",
+)
+BEARER_OWNER = settled(
+    "ads.bearer-acts-for-owner",
+    "A bearer token is taken as well and acts for the app's owner; --ads-auth oauth1 and --strict "
+    "refuse it.",
+)
+ECHO = public_fact(
+    "ads.params-echo",
+    "request.params echoes what was sent, normalised: lists from comma strings, native numbers and "
+    "booleans, path parameters included, defaults not.",
+    "section 3",
+)
+ACCOUNT_SCOPE = public_fact(
+    "ads.account-not-found",
+    "An account that is unknown, deleted or not associated with the user answers 403 "
+    "ACCOUNT_NOT_FOUND.",
+    "section 1, code list",
+)
+READ_ONLY = public_fact(
+    "ads.read-only-application",
+    "Writes with a token or app that may only read answer 403 READONLY_CLIENT_APPLICATION.",
+    "section 1, code list",
+)
+
+AUTH = Auth(("oauth1", "bearer"), (CREDENTIALS,))
+
+
+def served(record: Record) -> Record:
+    """A record without the mock's own keys."""
+    return {key: value for key, value in record.items() if key[0] != "_"}
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    """A single record under `data`."""
+
+    schema: type[Schema]
+    status: int = 200
+    media_type: str = "application/json"
+    card: bool = False
+    in_array: bool = False
+
+    def configured(self, settings: Settings) -> One:
+        """`--card-envelope array` puts cards into an array, as the public samples do."""
+        return replace(self, in_array=self.card and settings.card_envelope == "array")
+
+    def reply(self, call: Call, result: Record) -> Reply:
+        """The reply for one record."""
+        shown = served(result)
+        body = {"request": {"params": call.echo}, "data": [shown] if self.in_array else shown}
+        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A page of records under `data`, with `next_cursor` and, if asked for, `total_count`."""
+
+    schema: type[Schema]
+    status: int = 200
+    media_type: str = "application/json"
+
+    def reply(self, call: Call, result: PageOf) -> Reply:
+        """The reply for a page."""
+        body: dict[str, Any] = {"request": {"params": call.echo}}
+        if result.total_count is not None:
+            body["total_count"] = result.total_count
+        body["next_cursor"] = result.next_cursor
+        body["data"] = [served(record) for record in result.records]
+        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Whatever the handler gives, under `data`, served as it is: no paging, no record."""
+
+    schema: type[Schema] | None = None
+    status: int = 200
+    media_type: str = "application/json"
+    many: bool = False
+
+    def reply(self, call: Call, result: Any) -> Reply:
+        """The reply for any JSON value."""
+        body = {"request": {"params": call.echo}, "data": result}
+        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Results of a batch, with `request` as a parallel array of echoed operations."""
+
+    schema: type[Schema] | None = None
+    status: int = 200
+    media_type: str = "application/json"
+
+    def reply(self, call: Call, result: tuple[Sequence[Any], Sequence[Mapping[str, Any]]]) -> Reply:
+        """The reply for (data, request)."""
+        data, request = result
+        return Reply(self.status, dumps({"request": request, "data": data}), [("Content-Type", JSON)])
+
+
+def fail(code: str, message: str, parameter: str | None = None, value: Any = None) -> AdsFailure:
+    """One named failure, ready to be raised."""
+    extra = {} if value is None else {"value": value}
+    return AdsFailure(AdsError(code, message, parameter, extra))
+
+
+def not_found(code: str, what: str, parameter: str, value: str) -> AdsFailure:
+    """404 for a record that is unknown, deleted, or another account's."""
+    return fail(code, f"No {what} has the id {value!r}", parameter, value)
+
+
+# -- gates ----------------------------------------------------------------------------------------------
+
+
+def may_write(call: Call, world: World) -> None:
+    """Writes need a token and an app that may write."""
+    token, app = call.caller.token or {}, call.caller.app or {}
+    if token.get("access") == "read" or "write" not in app.get("_permissions", ["write"]):
+        call.assume(READ_ONLY)
+        raise fail(
+            "READONLY_CLIENT_APPLICATION",
+            "This client application may only read; grant it write access",
+        )
+
+
+def acts_for_user(call: Call, world: World) -> None:
+    """The caller must act for a user: its own token's, or the app's owner behind a bearer token."""
+    if call.caller.scheme == "bearer":
+        call.assume(BEARER_OWNER)
+    if call.caller.user is None:
+        raise fail(
+            "UNAUTHORIZED_CLIENT_APPLICATION",
+            "This client application acts for no user; sign with a user's access token",
+        )
+
+
+def account_scope(call: Call, world: World) -> None:
+    """The account in the path must be associated with the authenticated user."""
+    call.account = find_account(call, world, call.path_params["account_id"])
+
+
+def find_account(
+    call: Call, world: World, account_id: str, *, with_deleted: bool = False
+) -> Record:
+    """An account of the calling user.
+
+    Raises:
+        AdsFailure: ACCOUNT_NOT_FOUND (403): it is unknown, another user's, or deleted.
+    """
+    account = world.store.get("accounts", account_id)
+    user = call.caller.user
+    mine = account is not None and user is not None and user["id"] in account["_users"]
+    if account is None or not mine or (account["deleted"] and not with_deleted):
+        call.assume(ACCOUNT_SCOPE)
+        raise fail(
+            "ACCOUNT_NOT_FOUND",
+            f"Account {account_id} was not found or is not associated with the authenticated user",
+            "account_id",
+            account_id,
+        )
+    return account
+
+
+def needs_feature(key: str) -> Gate:
+    """A gate that the account's features must open."""
+
+    def gate(call: Call, world: World) -> None:
+        require_feature(call, key)
+
+    return gate
+
+
+def require_feature(call: Call, key: str) -> None:
+    """The account of the call must have this feature.
+
+    Raises:
+        AdsFailure: FEATURE_NOT_AVAILABLE (400).
+    """
+    if call.account is None or key not in call.account["_features"]:
+        raise fail("FEATURE_NOT_AVAILABLE", f"This account does not have the feature {key}")
+
+
+def early_access(call: Call, world: World) -> None:
+    """Catalog endpoints need an app with early access (document B, "Authentication")."""
+    if not (call.caller.app or {}).get("_early_access"):
+        raise fail(
+            "UNAUTHORIZED_CLIENT_APPLICATION",
+            "This client application has no early access to these endpoints",
+        )
+
+
+def allowlisted(name: str) -> Gate:
+    """A gate for apps on a named allowlist (document B, "Authentication")."""
+
+    def gate(call: Call, world: World) -> None:
+        if name not in (call.caller.app or {}).get("_allowlist", ()):
+            raise fail(
+                "UNAUTHORIZED_CLIENT_APPLICATION",
+                f"This client application is not on the allowlist for {name}",
+            )
+
+    return gate
+
+
+# -- declaring -------------------------------------------------------------------------------------------
+
+_CORE_READS = frozenset({"accounts", "line_items", "campaigns", "funding_instruments", "cards"})
+
+
+def ads(
+    id_: str,
+    method: str,
+    path: str,
+    handler: Handler,
+    *,
+    summary: str,
+    spec: str,
+    returns: Any,
+    params: type[Schema] | None = None,
+    location: Location = Location.QUERY,
+    gates: Sequence[Gate] = (),
+    limits: Sequence[Limit] = (),
+    scoped: bool = True,
+    public_limits: bool = True,
+    **more: Any,
+) -> Operation:
+    """An operation of document B: user context, account scope where the path names an account.
+
+    `scoped=False` leaves the account to the handler (an operation on the account itself that also
+    shows deleted ones). Public rate limits follow from method and path.
+    """
+    first: list[Gate] = [acts_for_user]
+    if method != "GET":
+        first.append(may_write)
+    if scoped and ":account_id" in path:
+        first.append(account_scope)
+    return Operation(
+        id=id_,
+        method=method,
+        path=path,
+        handler=handler,
+        summary=summary,
+        spec=f"B, {spec}",
+        returns=returns,
+        auth=AUTH,
+        params=params,
+        location=location,
+        origin=more.pop("origin", Origin.DOCUMENT_B),
+        gates=(*first, *gates),
+        limits=(*limits, *(_public_limits(method, path) if public_limits else ())),
+        assumptions=(ECHO, *more.pop("assumptions", ())),
+        echo=more.pop("echo", "path" if location is Location.JSON else "params"),
+        **more,
+    )
+
+
+def _public_limits(method: str, path: str) -> list[Limit]:
+    if method != "GET":
+        return [Limit("writes", 450, 60, source="public", category="ads-writes")]
+    if ":account_id" not in path:
+        most = 500 if "/insights/" in path else 5
+        return [Limit("global reads", most, 900, source="public")]
+    segment = path.rpartition(":account_id")[2].strip("/").partition("/")[0] or "accounts"
+    most = 10_000 if segment in _CORE_READS else 2_000
+    return [Limit("account reads", most, 900, per="account", source="public")]

@@ -1,0 +1,200 @@
+"""Lists of the advertising interface: page size, cursors, sorting, totals (document B, "Common
+conventions").
+
+A cursor holds where the next page begins, not how many records to skip, so pages stay right while
+records are added and deleted between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from itsdangerous import BadSignature, URLSafeSerializer
+from marshmallow import Schema, ValidationError, fields, validates_schema
+
+from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.fields import EXCLUSIVE, INVALID, CommaList, Fault, Flag, Integer, Text
+from mock_platform.core.operation import Limit
+from mock_platform.world.store import Entry, Order, Position, Record
+from mock_platform.world.world import World
+
+NEXT_CURSOR = public_fact(
+    "ads.next-cursor-null",
+    "next_cursor is an opaque string, and null when no further entity remains.",
+    "section 3, next_cursor",
+)
+SORTING = public_fact(
+    "ads.sort-by",
+    "sort_by is <attribute>-asc or <attribute>-desc and is echoed as a list; the spec shows neither "
+    "the form nor which attributes sort.",
+    "section 3, sort",
+)
+TOTAL_WINDOW = settled(
+    "ads.with-total-count-window",
+    "The 200 requests per 15 minutes with with_total_count are counted per user and endpoint in a "
+    "fixed window that starts with its first request.",
+)
+
+TOTAL_COUNT_LIMIT = Limit(
+    "with_total_count",
+    200,
+    900,
+    when=lambda call: bool(call.params.get("with_total_count")),
+    assumptions=(TOTAL_WINDOW,),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageOf:
+    """What a list handler gives: the records of one page, and where the next one begins."""
+
+    records: Sequence[Record]
+    next_cursor: str | None = None
+    total_count: int | None = None
+
+
+class SortBy(CommaList):
+    """`attribute-asc` or `attribute-desc`, several joined by commas of which the first counts."""
+
+    def __init__(self, attributes: Sequence[str]) -> None:
+        self.attributes = tuple(attributes)
+        described = ", ".join(f"{name}-asc, {name}-desc" for name in attributes)
+        super().__init__(Text(), metadata={"description": f"one of {described}"})
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
+        values = super()._deserialize(value, attr, data, **kwargs)
+        for item in values:
+            name, _, direction = item.rpartition("-")
+            if name not in self.attributes or direction not in {"asc", "desc"}:
+                allowed = ", ".join(self.attributes)
+                text = (
+                    f'Expected an attribute of [{allowed}] followed by -asc or -desc, got "{item}" '
+                    "for {name}"
+                )
+                raise ValidationError([Fault(text, INVALID)])
+        return values
+
+
+class _ListParameters(Schema):
+    """What all lists take beside their own filters."""
+
+    @validates_schema(skip_on_field_errors=False)
+    def check_exclusive(self, data: dict[str, Any], **_: Any) -> None:
+        """with_total_count excludes cursor."""
+        if data.get("with_total_count") and data.get("cursor") is not None:
+            text = "with_total_count and cursor are exclusive; send one of them"
+            raise ValidationError([Fault(text, EXCLUSIVE)], "with_total_count")
+
+
+def list_parameters(
+    name: str,
+    filters: Mapping[str, fields.Field[Any]] = {},  # noqa: B006 - never changed
+    *,
+    count: int = 200,
+    most: int = 1000,
+    sort: Sequence[str] = (),
+    with_deleted: bool = True,
+    with_total_count: bool = True,
+    base: type[Schema] = _ListParameters,
+) -> type[Schema]:
+    """The parameters of one list: the common ones with its bounds, and its own filters."""
+    common: dict[str, Any] = {
+        "count": Integer(low=1, high=most, load_default=count),
+        "cursor": Text(min_length=1),
+    }
+    if sort:
+        common["sort_by"] = SortBy(sort)
+    if with_deleted:
+        common["with_deleted"] = Flag(load_default=False)
+    if with_total_count:
+        common["with_total_count"] = Flag(load_default=False)
+    parts = base if issubclass(base, _ListParameters) else type(base.__name__, (base, _ListParameters), {})
+    return type(name, (parts,), common | dict(filters))
+
+
+def order_of(call: Call) -> Order:
+    """The order that `sort_by` asks for, or insertion order."""
+    wanted = call.params.get("sort_by")
+    if not wanted:
+        return Order()
+    call.assume(SORTING)
+    name, _, direction = wanted[0].rpartition("-")
+    return Order(name, descending=direction == "desc")
+
+
+def paginate(
+    call: Call,
+    world: World,
+    table: str,
+    match: Mapping[str, Any],
+    *,
+    keys: Iterable[str] | None = None,
+    where: Callable[[Record], bool] | None = None,
+    total: Callable[[], int] | None = None,
+) -> PageOf:
+    """One page of the records that match, as `count`, `cursor`, `sort_by` ask for.
+
+    `keys` restricts the page to these records; `where` filters further.
+
+    Raises:
+        AdsFailure: The cursor is not one of this list.
+    """
+    count: int = call.params["count"]
+    order = order_of(call)
+    after = _position(call, order)
+    if keys is None:
+        found = world.store.page(
+            table, match, order=order, after=after, limit=count + 1, where=where
+        )
+    else:
+        keys = list(keys)
+        found = world.store.pick(
+            table, keys, match, order=order, after=after, limit=count + 1, where=where
+        )
+    total_count = None
+    if call.params.get("with_total_count"):
+        if total is not None:
+            total_count = total()
+        elif keys is not None:
+            total_count = len(world.store.pick(table, keys, match, where=where))
+        elif where is not None:
+            total_count = len(world.store.page(table, match, where=where))
+        else:
+            total_count = world.store.count(table, match)
+    more = len(found) > count
+    page = found[:count]
+    cursor = _cursor(call, order, page[-1]) if more else None
+    return PageOf([entry.record for entry in page], cursor, total_count)
+
+
+_serializer = URLSafeSerializer("mock_platform cursors hide nothing", salt="cursor")
+
+
+def _cursor(call: Call, order: Order, entry: Entry) -> str:
+    assert call.operation is not None
+    key, seq = entry.position
+    return str(
+        _serializer.dumps([call.operation.id, order.field, order.descending, list(key), seq])
+    )
+
+
+def _position(call: Call, order: Order) -> Position | None:
+    text = call.params.get("cursor")
+    if text is None:
+        return None
+    assert call.operation is not None
+    try:
+        operation, field, descending, key, seq = _serializer.loads(text)
+    except (BadSignature, ValueError):
+        operation = None
+    if operation != call.operation.id or (field, descending) != (order.field, order.descending):
+        message = (
+            "Expected a next_cursor of this list with the same sort_by, "
+            f'got "{text[:80]}" for cursor'
+        )
+        raise AdsFailure(AdsError("INVALID_PARAMETER", message, "cursor", {"value": text[:200]}))
+    return tuple(key), seq

@@ -1,0 +1,298 @@
+"""Lists, reads and deletes from one declaration, wherever document B repeats itself.
+
+A `Resource` says which records a family has: their table, where they hang, how they are found and
+how they end. Its methods give operations; what is particular to one of them is passed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from mock_platform.core.ads import Many, One, ads, not_found
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Choice, CommaList, Flag, Text
+from mock_platform.core.operation import Operation
+from mock_platform.core.paging import (
+    NEXT_CURSOR,
+    TOTAL_COUNT_LIMIT,
+    PageOf,
+    list_parameters,
+    paginate,
+)
+from mock_platform.world.clock import wire_seconds
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+TIMESTAMPS = ("created_at", "updated_at", "deleted")
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """A filter by up to 200 values of the table's key (document B, Limits: "ID filters")."""
+
+    parameter: str
+    most: int = 200
+
+    def field(self) -> fields.Field[Any]:
+        """The parameter."""
+        return CommaList(Text(min_length=1), most=self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A filter by the values of a field: comma-separated, of an enumeration or free."""
+
+    parameter: str
+    attribute: str
+    values: tuple[str, ...] = ()
+    most: int | None = None
+
+    def field(self) -> fields.Field[Any]:
+        """The parameter."""
+        return CommaList(Choice(self.values) if self.values else Text(min_length=1), most=self.most)
+
+    def accepts(self, record: Record, wanted: Sequence[str]) -> bool:
+        """Whether a record is among those asked for."""
+        return record.get(self.attribute) in wanted
+
+
+@dataclass(frozen=True, slots=True)
+class NamePrefix:
+    """A case-insensitive prefix search."""
+
+    parameter: str = "q"
+    attribute: str = "name"
+    longest: int | None = None
+
+    def field(self) -> fields.Field[Any]:
+        """The parameter."""
+        return Text(min_length=1, max_length=self.longest)
+
+
+Filter = Ids | OneOf | NamePrefix
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One kind of record of the advertising interface.
+
+    `owner` is the record's field that holds what it hangs on, `owner_parameter` the path parameter
+    with its value. `soft` records stay, `deleted: true`, when they are deleted; others are gone.
+    """
+
+    name: str
+    table: str
+    path: str
+    id_parameter: str
+    schema: type[Schema]
+    noun: str
+    spec: str
+    owner: str | None = "_account_id"
+    owner_parameter: str = "account_id"
+    key: str = "id"
+    missing: str = "NOT_FOUND"
+    soft: bool = True
+    card: bool = False
+
+    def get_by_id(
+        self, call: Call, world: World, *, with_deleted: bool = False, key: str | None = None
+    ) -> Record:
+        """The record that the path addresses.
+
+        Raises:
+            AdsFailure: 404; there is none, it is another owner's, or it is deleted.
+        """
+        key = call.path_params[self.id_parameter] if key is None else key
+        record = world.store.get(self.table, key)
+        if (
+            record is None
+            or (self.owner and record[self.owner] != call.path_params[self.owner_parameter])
+            or (self.soft and record["deleted"] and not with_deleted)
+        ):
+            raise not_found(self.missing, self.noun, self.id_parameter, key)
+        return record
+
+    def match(self, call: Call) -> dict[str, Any]:
+        """Which records a list of this resource holds, `with_deleted` considered."""
+        match: dict[str, Any] = {}
+        if self.owner:
+            match[self.owner] = call.path_params[self.owner_parameter]
+        if self.soft and not call.params.get("with_deleted"):
+            match["deleted"] = False
+        return match
+
+    def list(
+        self,
+        filters: Sequence[Filter] = (),
+        *,
+        count: int = 200,
+        most: int = 1000,
+        sort: Sequence[str] = TIMESTAMPS,
+        with_deleted: bool = True,
+        with_total_count: bool = True,
+        where: Callable[[Call], Callable[[Record], bool] | None] | None = None,
+        extra: Mapping[str, fields.Field[Any]] | None = None,
+        prepare: Callable[[Call, World], None] | None = None,
+        show: Callable[[Call, World, Record], Record] | None = None,
+        **more: Any,
+    ) -> Operation:
+        """The operation that lists the records.
+
+        `where` and `extra` serve filters of another kind; `prepare` runs first (settling slow
+        states, checking the parent); `show` derives what is served from what is stored.
+        """
+        assumptions = (NEXT_CURSOR, *more.pop("assumptions", ()))
+
+        def list_(call: Call, world: World) -> PageOf:
+            if prepare is not None:
+                prepare(call, world)
+            keys = _keys(self, filters, call, world)
+            tests = _tests(filters, call, where)
+            test = (lambda record: all(t(record) for t in tests)) if tests else None
+            page = paginate(call, world, self.table, self.match(call), keys=keys, where=test)
+            if show is None:
+                return page
+            shown = [show(call, world, record) for record in page.records]
+            return PageOf(shown, page.next_cursor, page.total_count)
+
+        parameters = list_parameters(
+            f"{self.name.title().replace('_', '')}List",
+            {f.parameter: f.field() for f in filters} | dict(extra or {}),
+            count=count,
+            most=most,
+            sort=sort,
+            with_deleted=with_deleted,
+            with_total_count=with_total_count,
+        )
+        return ads(
+            f"{self.name}.list",
+            "GET",
+            self.path,
+            list_,
+            summary=more.pop("summary", f"List {self.noun}s"),
+            spec=self.spec,
+            returns=Many(self.schema),
+            params=parameters,
+            limits=(TOTAL_COUNT_LIMIT,) if with_total_count else (),
+            assumptions=assumptions,
+            errors=(self.missing,) if prepare else (),
+            statuses=(404,) if prepare else (),
+            **more,
+        )
+
+    def get(
+        self,
+        *,
+        with_deleted: bool = True,
+        show: Callable[[Call, World, Record], Record] | None = None,
+        **more: Any,
+    ) -> Operation:
+        """The operation that reads one record."""
+
+        def get(call: Call, world: World) -> Record:
+            shown = bool(call.params.get("with_deleted"))
+            record = self.get_by_id(call, world, with_deleted=shown)
+            return record if show is None else show(call, world, record)
+
+        parameters = type(
+            f"{self.name.title().replace('_', '')}Get",
+            (Schema,),
+            {"with_deleted": Flag(load_default=False)} if with_deleted else {},
+        )
+        return ads(
+            f"{self.name}.get",
+            "GET",
+            f"{self.path}/:{self.id_parameter}",
+            get,
+            summary=f"Read one {self.noun}",
+            spec=self.spec,
+            returns=One(self.schema, card=self.card),
+            params=parameters,
+            errors=(self.missing,),
+            statuses=(404,),
+            **more,
+        )
+
+    def delete(
+        self,
+        *,
+        path: str | None = None,
+        before: Callable[[Call, World, Record], None] | None = None,
+        **more: Any,
+    ) -> Operation:
+        """The operation that deletes one record; it answers with what was deleted."""
+
+        def delete(call: Call, world: World) -> Record:
+            record = self.get_by_id(call, world)
+            if before is not None:
+                before(call, world, record)
+            gone = deleted(world, record) if self.soft else record | {"deleted": True}
+            if self.soft:
+                world.store.put(self.table, call.path_params[self.id_parameter], gone)
+            else:
+                world.store.remove(self.table, call.path_params[self.id_parameter])
+            return gone
+
+        return ads(
+            f"{self.name}.delete",
+            "DELETE",
+            path or f"{self.path}/:{self.id_parameter}",
+            delete,
+            summary=more.pop("summary", f"Delete one {self.noun}"),
+            spec=self.spec,
+            returns=One(self.schema, card=self.card),
+            errors=(self.missing,),
+            statuses=(404,),
+            **more,
+        )
+
+
+def stamped(world: World) -> dict[str, Any]:
+    """The timestamps of a record that is created now."""
+    now = wire_seconds(world.clock.now())
+    return {"created_at": now, "updated_at": now, "deleted": False}
+
+
+def changed(world: World, record: Record, changes: Mapping[str, Any]) -> Record:
+    """The record with changes, `updated_at` moved."""
+    return record | dict(changes) | {"updated_at": wire_seconds(world.clock.now())}
+
+
+def deleted(world: World, record: Record) -> Record:
+    """The record as deleted."""
+    return changed(world, record, {"deleted": True})
+
+
+def _keys(
+    resource: Resource, filters: Sequence[Filter], call: Call, world: World
+) -> Iterable[str] | None:
+    """Keys that id filters and prefix searches leave; `None` if none of them was sent."""
+    found: list[set[str]] = []
+    for item in filters:
+        wanted = call.params.get(item.parameter)
+        if wanted is not None and isinstance(item, Ids):
+            found.append(set(wanted))
+        elif wanted is not None and isinstance(item, NamePrefix):
+            hits = world.store.prefix(resource.table, resource.match(call), item.attribute, wanted)
+            found.append({record[resource.key] for record in hits})
+    return set.intersection(*found) if found else None
+
+
+def _tests(
+    filters: Sequence[Filter],
+    call: Call,
+    where: Callable[[Call], Callable[[Record], bool] | None] | None,
+) -> list[Callable[[Record], bool]]:
+    tests: list[Callable[[Record], bool]] = []
+    for item in filters:
+        wanted = call.params.get(item.parameter)
+        if isinstance(item, OneOf) and wanted is not None:
+            tests.append(lambda record, item=item, wanted=wanted: item.accepts(record, wanted))
+    extra = None if where is None else where(call)
+    if extra is not None:
+        tests.append(extra)
+    return tests

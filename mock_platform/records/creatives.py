@@ -1,0 +1,35 @@
+"""Account media, media, library, cards (document B, "Account media" to "Video conversation card")."""
+
+from __future__ import annotations
+
+from mock_platform.core.fields import Choice, Text
+from mock_platform.core.table import Reference, Table
+from mock_platform.records.accounts import Stamped
+
+CREATIVE_TYPES = (
+    "BANNER",
+    "BANNER_TABLET",
+    "INTERSTITIAL",
+    "INTERSTITIAL_LANDSCAPE",
+    "INTERSTITIAL_LANDSCAPE_TABLET",
+    "INTERSTITIAL_TABLET",
+    "MEDIUM_RECTANGLE",
+    "PREROLL",
+    "VAST_PREROLL",
+)
+
+
+class AccountMediaRecord(Stamped):
+    """An asset of an account: an image by address, or a video by id."""
+
+    id = Text(required=True)
+    video_id = Text(load_default=None, allow_none=True)
+    media_url = Text(load_default=None, allow_none=True)
+    creative_type = Choice(CREATIVE_TYPES, required=True)
+    _account_id = Text(required=True)
+
+
+ACCOUNT_MEDIA = Table(
+    "account_media", AccountMediaRecord, references=(Reference("_account_id", "accounts"),)
+)
+TABLES = (ACCOUNT_MEDIA,)

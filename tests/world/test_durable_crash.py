@@ -1,0 +1,135 @@
+"""What is left of a durable store whose process was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tinydb import TinyDB
+
+from mock_platform.world.durable import Archive
+from mock_platform.world.ids import Ids
+from tests.world.crash_worker import FIXTURES, WORLDS, operation
+
+pytestmark = pytest.mark.crash
+
+KILLS_PER_FILE = 10
+Items = dict[str, Any]
+
+
+class Writer:
+    """The process that starts the children."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.world.crash_worker"],
+            cwd=Path(__file__).parents[2],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run_and_kill(self, path: Path, how: str, log_limit: int, run: int, patience: int) -> int:
+        """Kill a child once it has told of `patience` commits; how many it had told of by then."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{path}\t{how}\t{log_limit}\t{run}\n")
+        self._process.stdin.flush()
+        child = int(self._process.stdout.readline().removeprefix("pid "))
+        done = 0
+        while done < patience and self._process.stdout.readline() == "done\n":
+            done += 1
+        os.kill(child, signal.SIGKILL)
+        while (line := self._process.stdout.readline()) == "done\n":
+            done += 1
+        assert line == "dead\n"
+        return done
+
+    def stop(self) -> None:
+        """Let the process end."""
+        self._process.communicate("")
+
+
+@pytest.fixture(scope="module")
+def writer() -> Iterator[Writer]:
+    """One process for all kills."""
+    started = Writer()
+    yield started
+    started.stop()
+
+
+def after(items: dict[str, Items], run: int, number: int) -> dict[str, Items]:
+    """All worlds after one more operation."""
+    items = dict(items)
+    world, changes = operation(run, number)
+    if changes is None:
+        items[world] = deepcopy(FIXTURES["items"])
+        return items
+    changed = items[world] = dict(items[world])
+    for key, record in changes.items():
+        if record is None:
+            changed.pop(key, None)
+        else:
+            changed[key] = record
+    return items
+
+
+def as_lists(items: dict[str, Items]) -> dict[str, list[Any]]:
+    """The same with the order made to count."""
+    return {world: list(records.items()) for world, records in items.items()}
+
+
+def check_plain_tinydb(path: Path) -> None:
+    """Between any two instructions the snapshot is a file that TinyDB opens."""
+    if path.exists():
+        with TinyDB(path) as plain:
+            assert {"_archive", "_worlds"} <= plain.tables()
+            for table in plain.tables():
+                plain.table(table).all()
+
+
+@pytest.mark.parametrize("series", range(10))
+@pytest.mark.parametrize("durability", ["log", "fsync"])
+def test_acknowledged_commits_survive(
+    writer: Writer, tmp_path: Path, durability: str, series: int
+) -> None:
+    """Every commit that was told of is there, whole and in order, and at most one more."""
+    check_kills(writer, tmp_path / "state.json", durability, series)
+
+
+@pytest.mark.parametrize("series", range(2))
+def test_acknowledged_snapshots_survive(writer: Writer, tmp_path: Path, series: int) -> None:
+    """A snapshot that was told of is there, or the next one; never half of either."""
+    check_kills(writer, tmp_path / "state.json", "snapshot", series)
+
+
+def check_kills(writer: Writer, path: Path, durability: str, series: int) -> None:
+    """Kill at moments that the series alone decides, and look each time at what is left."""
+    chance = Ids(series, durability)
+    items = {world: deepcopy(FIXTURES["items"]) for world in WORLDS}
+    for run in range(KILLS_PER_FILE):
+        patience = int(60 * chance.fraction("kill", run) ** 2)
+        # Small logs are compacted all the time, so that kills meet snapshots being written.
+        log_limit = 20_000 if run % 2 else 5_000_000
+        done = writer.run_and_kill(path, durability, log_limit, run, patience)
+        for number in range(done):
+            items = after(items, run, number)
+        check_plain_tinydb(path)
+
+        with Archive(path) as archive:
+            held = {name: archive.worlds[name].tables["items"] for name in archive.worlds}
+            expected = {name: items[name] for name in held}
+            if as_lists(held) != as_lists(expected):  # killed before it could tell
+                items = after(items, run, done)
+            assert as_lists(held) == {name: list(items[name].items()) for name in held}
+            assert set(WORLDS) == set(held) or not done
+            metas = [world.meta for world in archive.worlds.values()]
+            told = [meta["done"] for meta in metas if meta["run"] == run]
+            assert not done or max(told) in {done, done + 1}
