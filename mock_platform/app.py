@@ -43,9 +43,7 @@ class Edge:
         self._control = control
         self._max_body = platform.settings.max_body
 
-    def __call__(
-        self, environ: WSGIEnvironment, start_response: StartResponse
-    ) -> Iterable[bytes]:
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         raw = _raw_path(environ)
         world, path = _split_world(raw)

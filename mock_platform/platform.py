@@ -111,9 +111,7 @@ class Platform:
         changes: Sequence[Change] = ()
         failed: str | None = None
         try:
-            if refused is not None:
-                raise refused
-            compiled, path_params = self._find(call)
+            compiled, path_params = self._find(call, refused)
             reply, changes = compiled.run(call, world, path_params)
         except Failure as failure:
             reply = render(failure, call)
@@ -163,7 +161,9 @@ class Platform:
 
     # -- within ----------------------------------------------------------------------------------
 
-    def _find(self, call: Call) -> tuple[Compiled, dict[str, str]]:
+    def _find(self, call: Call, refused: Failure | None) -> tuple[Compiled, dict[str, str]]:
+        if refused is not None:
+            raise refused
         found = self._routers[call.surface].find(call.method, call.path)
         if found.target is not None:
             return found.target, dict(found.params)
@@ -283,5 +283,3 @@ def _internal(fault: Exception) -> str:
 def _unknown_world(fault: UnknownWorld) -> Reply:
     body = {"type": "about:blank", "title": "Unknown world", "status": 404, "detail": str(fault)}
     return Reply(404, dumps(body), [("Content-Type", "application/problem+json")])
-
-

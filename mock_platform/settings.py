@@ -78,7 +78,11 @@ class Settings:
 def is_loopback(host: str) -> bool:
     """Whether a host name or address, without port, is this machine's own."""
     name = host.lower().rstrip(".")
-    return name in LOOPBACK_HOSTS or name.endswith(".localhost") or _LOOPBACK_V4.fullmatch(name) is not None
+    return (
+        name in LOOPBACK_HOSTS
+        or name.endswith(".localhost")
+        or _LOOPBACK_V4.fullmatch(name) is not None
+    )
 
 
 _LOOPBACK_V4 = re.compile(r"127(?:\.\d{1,3}){3}", re.ASCII)

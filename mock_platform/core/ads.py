@@ -125,7 +125,9 @@ class Batch:
     def reply(self, call: Call, result: tuple[Sequence[Any], Sequence[Mapping[str, Any]]]) -> Reply:
         """The reply for (data, request)."""
         data, request = result
-        return Reply(self.status, dumps({"request": request, "data": data}), [("Content-Type", JSON)])
+        return Reply(
+            self.status, dumps({"request": request, "data": data}), [("Content-Type", JSON)]
+        )
 
 
 def fail(code: str, message: str, parameter: str | None = None, value: Any = None) -> AdsFailure:
@@ -139,7 +141,7 @@ def not_found(code: str, what: str, parameter: str, value: str) -> AdsFailure:
     return fail(code, f"No {what} has the id {value!r}", parameter, value)
 
 
-# -- gates ----------------------------------------------------------------------------------------------
+# -- gates -------------------------------------------------------------------------------------
 
 
 def may_write(call: Call, world: World) -> None:
@@ -232,7 +234,7 @@ def allowlisted(name: str) -> Gate:
     return gate
 
 
-# -- declaring -------------------------------------------------------------------------------------------
+# -- declaring ---------------------------------------------------------------------------------
 
 _CORE_READS = frozenset({"accounts", "line_items", "campaigns", "funding_instruments", "cards"})
 

@@ -280,7 +280,11 @@ class Authenticator:
         for hint in credential_hints(call):
             token = token or world.store.get("tokens", hint)
             app = app or find_app(world, hint)
-        if token is None and "oauth1-request-token" not in auth.schemes and "oauth1" in auth.schemes:
+        if (
+            token is None
+            and "oauth1-request-token" not in auth.schemes
+            and "oauth1" in auth.schemes
+        ):
             token = first(world, "tokens", {"kind": "access", "state": "active"})
         if token is not None:
             app = world.store.get("apps", token["app_id"])
@@ -342,7 +346,9 @@ def _basic_pair(value: str) -> tuple[str, str]:
         raise Unauthorized("malformed", "the Basic credentials are not base64 of text") from fault
     key, colon, secret = text.partition(":")
     if not colon:
-        raise Unauthorized("malformed", "the Basic credentials have no colon between key and secret")
+        raise Unauthorized(
+            "malformed", "the Basic credentials have no colon between key and secret"
+        )
     return unquote(key), unquote(secret)
 
 
@@ -352,4 +358,3 @@ def _shortened(token: str) -> str:
 
 CORE_ASSUMPTIONS = (TIMESTAMP, NONCE, ONE_OF_TWO, AUTH_OFF)
 """What authentication rests on, for the register."""
-

@@ -62,7 +62,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         if operation.location is Location.JSON:
             sent = _json(call, settings.max_nesting)
         else:
-            sent = _pairs(call, operation, settings.strict, write=write)
+            sent = _pairs(call, operation, strict=settings.strict, write=write)
         _warn(call, sent, known, strict=settings.strict)
         if schema is None:
             return {}
@@ -88,7 +88,7 @@ def _named(schema: Schema) -> list[tuple[str, str]]:
     ]
 
 
-def _pairs(call: Call, operation: Operation, strict: bool, *, write: bool) -> dict[str, str]:
+def _pairs(call: Call, operation: Operation, *, strict: bool, write: bool) -> dict[str, str]:
     pairs = list(call.query)
     if operation.location is Location.OAUTH:
         header = call.header("authorization") or ""
@@ -108,7 +108,7 @@ def _pairs(call: Call, operation: Operation, strict: bool, *, write: bool) -> di
         if operation.location is Location.OAUTH and name.startswith(("oauth_", "x_auth_")):
             continue
         call.warn(f"parameter {name!r} stands more than once; the first value counts")
-        _refuse_if(strict, IGNORED)
+        _refuse_if(IGNORED, strict=strict)
     return values
 
 
@@ -129,10 +129,10 @@ def _warn(call: Call, sent: Any, known: frozenset[str], *, strict: bool) -> None
         return
     for name in sent.keys() - known - PROTOCOL - call.path_params.keys():
         call.warn(f"parameter {name!r} is not one of this operation and was ignored")
-        _refuse_if(strict, IGNORED)
+        _refuse_if(IGNORED, strict=strict)
 
 
-def _refuse_if(strict: bool, assumption: Assumption) -> None:
+def _refuse_if(assumption: Assumption, *, strict: bool) -> None:
     if strict:
         raise NotShown(assumption)
 

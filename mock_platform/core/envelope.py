@@ -105,8 +105,10 @@ class Page:
             ("Referrer-Policy", "no-referrer"),
             (
                 "Content-Security-Policy",
-                "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; "
-                "base-uri 'none'",
+                (
+                    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; "
+                    "base-uri 'none'"
+                ),
             ),
         ]
     )
@@ -117,5 +119,3 @@ class Page:
         if result.location is not None:
             headers.append(("Location", result.location))
         return Reply(result.status, result.html.encode(), headers)
-
-

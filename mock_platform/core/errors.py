@@ -1,8 +1,8 @@
 """Failures, raised by name wherever they are found and rendered here, once, in two dialects.
 
-`/2` answers with problem objects (document A, "Problem object") or the flat error object; everything
-else answers with an `errors` array: numeric codes on the OAuth addresses, named ones with the
-`request` echo on the advertising addresses.
+`/2` answers with problem objects (document A, "Problem object") or the flat error object. All else
+answers with an `errors` array: numeric codes on the OAuth addresses, named ones with the `request`
+echo on the advertising addresses.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ ADS_STATUS: Mapping[str, int] = {
 
 
 class Failure(Exception):
-    """Anything that ends a request with an error. `assumptions` are those its rendering rests on."""
+    """Anything that ends a request with an error; `assumptions` are what its rendering rests on."""
 
     assumptions: tuple[Assumption, ...] = ()
     headers: Sequence[tuple[str, str]] = ()
@@ -156,7 +156,7 @@ class Failure(Exception):
         return self
 
 
-# -- failures of a named dialect ---------------------------------------------------------------------
+# -- failures of a named dialect ---------------------------------------------------------------
 
 
 class ProblemFailure(Failure):
@@ -240,7 +240,7 @@ class BatchFailure(Failure):
         self.operation_errors = operation_errors
 
 
-# -- failures that each dialect words in its own way --------------------------------------------------
+# -- failures that each dialect words in its own way -------------------------------------------
 
 
 class RouteNotFound(Failure):
@@ -290,7 +290,9 @@ class InvalidParameters(Failure):
     """Everything that is wrong with a request's parameters, at once."""
 
     def __init__(self, faults: Iterable[tuple[str, str]], sent: Mapping[str, Any]) -> None:
-        self.faults = [(name, wire.Fault(str(t), getattr(t, "code", wire.INVALID))) for name, t in faults]
+        self.faults = [
+            (name, wire.Fault(str(t), getattr(t, "code", wire.INVALID))) for name, t in faults
+        ]
         self.sent = sent
         super().__init__("; ".join(str(text) for _, text in self.faults))
 
@@ -339,7 +341,7 @@ class InternalError(Failure):
     """A fault of the sandbox itself; the journal has the traceback."""
 
 
-# -- rendering ----------------------------------------------------------------------------------------
+# -- rendering ---------------------------------------------------------------------------------
 
 
 def dialect_of(path: str) -> Dialect:
@@ -364,9 +366,7 @@ def render(failure: Failure, call: Call) -> Reply:
     if isinstance(form, ProblemFailure):
         body = dumps(form.problem.as_json(call.base_url))
         call.assume(*form.assumptions)
-        return Reply(
-            form.problem.status, body, [("Content-Type", MEDIA_TYPE), *failure.headers]
-        )
+        return Reply(form.problem.status, body, [("Content-Type", MEDIA_TYPE), *failure.headers])
     if form is not failure:
         call.assume(*form.assumptions)
     status, payload = _payload(form, dialect, call)
@@ -391,7 +391,9 @@ def _payload(form: Failure, dialect: Dialect, call: Call) -> tuple[int, dict[str
 
 def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
     """The failure in a dialect's own kind: problem, numeric, named, or plain text."""
-    if isinstance(failure, ProblemFailure | NumericFailure | PlainFailure | AdsFailure | BatchFailure):
+    if isinstance(
+        failure, ProblemFailure | NumericFailure | PlainFailure | AdsFailure | BatchFailure
+    ):
         return failure
     if isinstance(failure, Unauthorized) and failure.fault == "revoked":
         return NumericFailure(89, in_array=True)
@@ -473,31 +475,30 @@ def _sent(sent: Mapping[str, Any], name: str) -> list[str]:
     return [value if isinstance(value, str) else dumps(value).decode()]
 
 
+_AUTH_CODES: Mapping[str, int] = {"absent": 215, "malformed": 215, "timestamp": 135, "token": 89}
+
+
 def _as_numeric(failure: Failure) -> Failure:
-    if isinstance(failure, RouteNotFound | MethodNotAllowed):
-        found = NumericFailure(34)
-        return found if isinstance(failure, RouteNotFound) else NumericFailure(34, status=405)
     if isinstance(failure, Unauthorized):
-        codes = {"absent": 215, "malformed": 215, "timestamp": 135, "token": 89}
-        return NumericFailure(codes.get(failure.fault, 32))
-    if isinstance(failure, UnsupportedAuthentication):
-        return NumericFailure(220)
+        return NumericFailure(_AUTH_CODES.get(failure.fault, 32))
     if isinstance(failure, InvalidParameters):
         missing = [name for name, text in failure.faults if text.code == wire.MISSING]
         if missing:
             return NumericFailure(38, f"{missing[0]} parameter is missing.")
         return NumericFailure(38, str(failure), status=400)
-    if isinstance(failure, RateLimited):
-        return NumericFailure(88)
-    statuses: list[tuple[type[Failure], int]] = [
-        (BadBody, 400),
-        (UnsupportedMediaType, 415),
-        (TooLarge, 413),
-        (NotShown, 501),
+    codes: list[tuple[type[Failure], NumericFailure]] = [
+        (RouteNotFound, NumericFailure(34)),
+        (MethodNotAllowed, NumericFailure(34, status=405)),
+        (UnsupportedAuthentication, NumericFailure(220)),
+        (RateLimited, NumericFailure(88)),
+        (BadBody, NumericFailure(131, str(failure), status=400)),
+        (UnsupportedMediaType, NumericFailure(131, str(failure), status=415)),
+        (TooLarge, NumericFailure(131, str(failure), status=413)),
+        (NotShown, NumericFailure(131, str(failure), status=501)),
     ]
-    for kind, status in statuses:
+    for kind, form in codes:
         if isinstance(failure, kind):
-            return NumericFailure(131, str(failure), status=status)
+            return form
     return NumericFailure(131, str(failure) or None)
 
 

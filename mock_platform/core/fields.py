@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from marshmallow import ValidationError, fields, validate
 from webargs.fields import DelimitedList
@@ -33,7 +33,7 @@ class Fault(str):
     code: str
     detail: str | None
 
-    def __new__(cls, text: str, code: str = INVALID, detail: str | None = None) -> Fault:
+    def __new__(cls, text: str, code: str = INVALID, detail: str | None = None) -> Self:
         """A fault of the given kind."""
         fault = super().__new__(cls, text)
         fault.code = code
@@ -44,7 +44,9 @@ class Fault(str):
 def invalid(expected: str, value: Any, detail: str | None = None) -> ValidationError:
     """A value of the wrong kind: `Expected <type>, got <value> for <parameter>`."""
     shown = dumps(value).decode() if _showable(value) else type(value).__name__
-    return ValidationError([Fault(f"Expected {expected}, got {shown} for {{name}}", INVALID, detail)])
+    return ValidationError(
+        [Fault(f"Expected {expected}, got {shown} for {{name}}", INVALID, detail)]
+    )
 
 
 def refuse(text: str, code: str = INVALID) -> ValidationError:
@@ -116,7 +118,7 @@ class Pattern(validate.Regexp):
     def __call__(self, value: Any) -> Any:
         """Check a value."""
         if self.regex.fullmatch(value) is None:
-            expected = self.text or f"a value that matches {self.regex.pattern}"
+            expected = self.text or f"a value that matches {self.regex.pattern!s}"
             raise invalid(expected, value)
         return value
 
@@ -220,9 +222,7 @@ class Instant(_Wire, fields.Field[str]):
 class CommaList(_Wire, DelimitedList):
     """Values joined by commas in the query; each one is checked by `inner`."""
 
-    def __init__(
-        self, inner: fields.Field[Any], *, most: int | None = None, **kwargs: Any
-    ) -> None:
+    def __init__(self, inner: fields.Field[Any], *, most: int | None = None, **kwargs: Any) -> None:
         if most is not None:
             kwargs["validate"] = [*kwargs.get("validate", ()), Length(None, most)]
         super().__init__(inner, **kwargs)
@@ -230,7 +230,8 @@ class CommaList(_Wire, DelimitedList):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if not isinstance(value, str):
             raise invalid("comma-separated values", value)
-        values, faults = [], []
+        values: list[Any] = []
+        faults: list[Any] = []
         for part in value.split(","):
             try:
                 values.append(self.inner.deserialize(part.strip()))
@@ -241,7 +242,7 @@ class CommaList(_Wire, DelimitedList):
         return values
 
 
-class ListOf(_Wire, fields.List):
+class ListOf(_Wire, fields.List[Any]):
     """A JSON array; each item is checked by `inner`."""
 
     def __init__(
@@ -265,10 +266,12 @@ class ListOf(_Wire, fields.List):
 class Nested(_Wire, fields.Nested):
     """A JSON object with a schema of its own."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Any, partial: Any = None, **kwargs: Any
+    ) -> Any:
         if not isinstance(value, list if self.many else dict):
             raise invalid("Array" if self.many else "Object", value)
-        return super()._deserialize(value, attr, data, **kwargs)
+        return super()._deserialize(value, attr, data, partial, **kwargs)
 
 
 class Anything(_Wire, fields.Raw):

@@ -152,7 +152,7 @@ def _load(folders: Iterable[Path], tables: Iterable[Table]) -> _Loader:
     return loader
 
 
-# -- places in JSON text -----------------------------------------------------------------------------
+# -- places in JSON text -----------------------------------------------------------------------
 
 _decoder = json.JSONDecoder()
 _SPACE = " \t\r\n"
@@ -212,8 +212,5 @@ def _json_place(text: str) -> tuple[int, int]:
 
 def _steps(field: str) -> list[int | str]:
     """`components[0].media_key` as steps."""
-    steps: list[int | str] = []
-    for part in field.replace("]", "").replace("[", ".").split("."):
-        if part:
-            steps.append(int(part) if part.isdecimal() else part)
-    return steps
+    parts = field.replace("]", "").replace("[", ".").split(".")
+    return [int(part) if part.isdecimal() else part for part in parts if part]

@@ -20,8 +20,9 @@ def loads(data: bytes, *, max_nesting: int = 64) -> Any:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as fault:
-        raise BadJson(f"not valid JSON: {fault.msg} at line {fault.lineno}, "
-                      f"column {fault.colno}") from fault
+        raise BadJson(
+            f"not valid JSON: {fault.msg} at line {fault.lineno}, column {fault.colno}"
+        ) from fault
     # Counting brackets is cheap and enough to rule deep nesting out for nearly every body.
     if data.count(b"[") + data.count(b"{") > max_nesting and _depth(value) > max_nesting:
         raise BadJson(f"nested more than {max_nesting} levels deep")

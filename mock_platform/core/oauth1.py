@@ -33,7 +33,7 @@ one pass."""
 _TIMESTAMP = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
-class MalformedAuthorization(ValueError):  # noqa: N818 - says what the request is
+class MalformedAuthorization(ValueError):
     """The OAuth parameters of a request are incomplete or contradict the specification.
 
     `parameter` names what is at fault: an OAuth parameter, or the header `Authorization` or `Host`.

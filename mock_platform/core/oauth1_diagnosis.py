@@ -279,10 +279,11 @@ def _guesses(
     yield from parameter_guesses.missing_places(case)
     yield from guesses.methods(case)
     if _is_detailed(case):
+        # A repeated parameter counted once is also one left out; the first says more.
+        yield from parameter_guesses.repetitions(case)
         yield from parameter_guesses.missing(case)
         yield from parameter_guesses.encodings(case)
         yield from parameter_guesses.orders(case)
-        yield from parameter_guesses.repetitions(case)
         yield from parameter_guesses.extras(case)
     yield from guesses.addresses(case, canonical_hosts)
 

@@ -1,5 +1,6 @@
-"""Lists of the advertising interface: page size, cursors, sorting, totals (document B, "Common
-conventions").
+"""Lists of the advertising interface: page size, cursors, sorting, totals.
+
+Document B, "Common conventions".
 
 A cursor holds where the next page begins, not how many records to skip, so pages stay right while
 records are added and deleted between them.
@@ -29,8 +30,8 @@ NEXT_CURSOR = public_fact(
 )
 SORTING = public_fact(
     "ads.sort-by",
-    "sort_by is <attribute>-asc or <attribute>-desc and is echoed as a list; the spec shows neither "
-    "the form nor which attributes sort.",
+    "sort_by is <attribute>-asc or <attribute>-desc and is echoed as a list; the spec shows "
+    "neither the form nor which attributes sort.",
     "section 3, sort",
 )
 TOTAL_WINDOW = settled(
@@ -92,7 +93,7 @@ class _ListParameters(Schema):
 
 def list_parameters(
     name: str,
-    filters: Mapping[str, fields.Field[Any]] = {},  # noqa: B006 - never changed
+    filters: Mapping[str, fields.Field[Any]] = {},
     *,
     count: int = 200,
     most: int = 1000,
@@ -112,7 +113,11 @@ def list_parameters(
         common["with_deleted"] = Flag(load_default=False)
     if with_total_count:
         common["with_total_count"] = Flag(load_default=False)
-    parts = base if issubclass(base, _ListParameters) else type(base.__name__, (base, _ListParameters), {})
+    parts = (
+        base
+        if issubclass(base, _ListParameters)
+        else type(base.__name__, (base, _ListParameters), {})
+    )
     return type(name, (parts,), common | dict(filters))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from mock_platform.core.assumptions import Assumption, settled
@@ -34,12 +35,13 @@ _HEADERS = {"ads": (("x-current-api-version", "12"),)}
 """What every answer of a dialect carries (public facts, section 3, versions)."""
 
 
+Stage = Callable[[Call, World], None]
+
+
 class Interceptor(Protocol):
     """Where scenarios act: around the handler, seeing the call and able to answer instead of it."""
 
-    def around(
-        self, call: Call, world: World, proceed: Callable[[], Reply]
-    ) -> Reply:
+    def around(self, call: Call, world: World, proceed: Callable[[], Reply]) -> Reply:
         """The reply to send; `proceed` runs the handler."""
 
 
@@ -55,28 +57,10 @@ def compile_operation(
     operation: Operation, settings: Settings, interceptor: Interceptor | None = None
 ) -> Compiled:
     """Bind the stages that an operation needs."""
-    authenticator = Authenticator(settings)
-    before: list[Callable[[Call, World], None]] = []
-    if operation.oauth_step:
-        before.append(_https(settings))
-    gap = next((a for a in (*operation.assumptions, *operation.auth.assumptions) if a.gap), None)
-    if settings.strict and gap is not None:
-        before.append(_refuse(gap))
-    auth = operation.auth
-    if operation.dialect == "ads" and (settings.strict or settings.ads_auth == "oauth1"):
-        auth = replace(auth, schemes=tuple(s for s in auth.schemes if s != "bearer"))
-    if auth.schemes:
-
-        def authenticate(call: Call, world: World) -> None:
-            call.caller = authenticator.caller(call, world, auth)
-
-        before.append(authenticate)
-    before.extend(operation.gates)
+    before = _before(operation, settings)
+    answer = _answer(operation, settings)
     decode = decoder(operation, settings)
     count = counter(operation, settings)
-    handler, assumed = operation.handler, operation.assumptions
-    declared = operation.returns
-    returns = declared.configured(settings) if isinstance(declared, Configurable) else declared
     headers = _HEADERS.get(operation.dialect, ())
 
     def work(call: Call, world: World) -> Reply:
@@ -85,13 +69,9 @@ def compile_operation(
         call.params = decode(call)
         if count is not None:
             count(call, world)
-
-        def answer() -> Reply:
-            result = handler(call, world)
-            call.assume(*assumed)
-            return returns.reply(call, result)
-
-        return answer() if interceptor is None else interceptor.around(call, world, answer)
+        if interceptor is None:
+            return answer(call, world)
+        return interceptor.around(call, world, partial(answer, call, world))
 
     def run(
         call: Call, world: World, path_params: Mapping[str, str]
@@ -112,7 +92,48 @@ def compile_operation(
     return Compiled(operation, run)
 
 
-def _https(settings: Settings) -> Callable[[Call, World], None]:
+def _before(operation: Operation, settings: Settings) -> list[Stage]:
+    """What runs before the parameters are read, in the order in which it refuses."""
+    stages: list[Stage] = []
+    if operation.oauth_step:
+        stages.append(_https(settings))
+    gap = next((a for a in (*operation.assumptions, *operation.auth.assumptions) if a.gap), None)
+    if settings.strict and gap is not None:
+        stages.append(_refuse(gap))
+    auth = operation.auth
+    if operation.dialect == "ads" and (settings.strict or settings.ads_auth == "oauth1"):
+        auth = replace(auth, schemes=tuple(s for s in auth.schemes if s != "bearer"))
+    if auth.schemes:
+        authenticator = Authenticator(settings)
+
+        def authenticate(call: Call, world: World) -> None:
+            call.caller = authenticator.caller(call, world, auth)
+
+        stages.append(authenticate)
+    return [*stages, *operation.gates]
+
+
+def _answer(operation: Operation, settings: Settings) -> Callable[[Call, World], Reply]:
+    """The handler with its envelope; under `--strict`, without what rests on a gap."""
+    handler, assumed, declared = operation.handler, operation.assumptions, operation.returns
+    returns = declared.configured(settings) if isinstance(declared, Configurable) else declared
+
+    def answer(call: Call, world: World) -> Reply:
+        result = handler(call, world)
+        call.assume(*assumed)
+        return returns.reply(call, result)
+
+    def answer_strictly(call: Call, world: World) -> Reply:
+        reply = answer(call, world)
+        for assumption in call.assumptions.values():
+            if assumption.gap:
+                raise NotShown(assumption)
+        return reply
+
+    return answer_strictly if settings.strict else answer
+
+
+def _https(settings: Settings) -> Stage:
     def check(call: Call, world: World) -> None:
         if call.secure:
             return
@@ -123,7 +144,7 @@ def _https(settings: Settings) -> Callable[[Call, World], None]:
     return check
 
 
-def _refuse(gap: Assumption) -> Callable[[Call, World], None]:
+def _refuse(gap: Assumption) -> Stage:
     def refuse(call: Call, world: World) -> None:
         raise NotShown(gap)
 

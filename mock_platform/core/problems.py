@@ -76,7 +76,7 @@ class ProblemType:
             "status": Integer(),
         }
         name = "".join(part.capitalize() for part in self.name.split("-")) + "Problem"
-        return Schema.from_dict(common | dict(self.fields), name=name)  # type: ignore[arg-type]
+        return Schema.from_dict(common | dict(self.fields), name=name)
 
     def check(self, extra: Mapping[str, Any], *, partial: bool = False) -> None:
         """See whether extra fields fit the type.
@@ -84,7 +84,7 @@ class ProblemType:
         Raises:
             ValueError: A required one is missing, one is unknown, or a value is not allowed.
         """
-        schema = Schema.from_dict(dict(self.fields))()  # type: ignore[arg-type]
+        schema = Schema.from_dict(dict(self.fields))()
         try:
             schema.load(dict(extra), partial=partial)
         except ValidationError as fault:
@@ -147,9 +147,7 @@ def problem_type(slug: str) -> ProblemType:
     if slug not in PROBLEM_TYPES:
         near = get_close_matches(slug, list(PROBLEM_TYPES), 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise LookupError(
-            f"no problem type {slug!r}.{hint} The types: {', '.join(PROBLEM_TYPES)}"
-        )
+        raise LookupError(f"no problem type {slug!r}.{hint} The types: {', '.join(PROBLEM_TYPES)}")
     return PROBLEM_TYPES[slug]
 
 
@@ -180,9 +178,7 @@ _DISCONNECTS = (
 
 _TYPES = (
     ProblemType(ABOUT_BLANK, "Error", 500, "Generic, only the HTTP status applies", {}),
-    ProblemType(
-        "client-disconnected", "Client Disconnected", 400, "The client has gone away", {}
-    ),
+    ProblemType("client-disconnected", "Client Disconnected", 400, "The client has gone away", {}),
     ProblemType(
         "client-forbidden",
         "Client Forbidden",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from marshmallow import Schema, fields
@@ -54,10 +55,6 @@ class OneOf:
     def field(self) -> fields.Field[Any]:
         """The parameter."""
         return CommaList(Choice(self.values) if self.values else Text(min_length=1), most=self.most)
-
-    def accepts(self, record: Record, wanted: Sequence[str]) -> bool:
-        """Whether a record is among those asked for."""
-        return record.get(self.attribute) in wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,8 +288,12 @@ def _tests(
     for item in filters:
         wanted = call.params.get(item.parameter)
         if isinstance(item, OneOf) and wanted is not None:
-            tests.append(lambda record, item=item, wanted=wanted: item.accepts(record, wanted))
+            tests.append(partial(_accepts, item, wanted))
     extra = None if where is None else where(call)
     if extra is not None:
         tests.append(extra)
     return tests
+
+
+def _accepts(item: OneOf, wanted: Sequence[str], record: Record) -> bool:
+    return record.get(item.attribute) in wanted

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
 
 from marshmallow import INCLUDE, Schema, ValidationError
 
@@ -61,9 +60,7 @@ class Table:
 
     def load(self, record: Record) -> tuple[Record, list[tuple[str, str]]]:
         """The record with its defaults filled in, and everything that is wrong with it."""
-        faults = [
-            (name, self._unknown(name)) for name in record if name not in self.fields
-        ]
+        faults = [(name, self._unknown(name)) for name in record if name not in self.fields]
         if self.key_of(record) is None:
             faults.append((self.key, f"{self.key} must be a non-empty string: it is the key"))
         try:

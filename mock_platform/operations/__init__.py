@@ -1,4 +1,4 @@
-"""Every operation, gathered in one table: a module per path family, no registration by side effect."""
+"""Every operation in one table: a module per path family, nothing registers by side effect."""
 
 from mock_platform.core.operation import Operation, table
 from mock_platform.operations import (

@@ -1,4 +1,4 @@
-"""Account media, media, library, cards (document B, "Account media" to "Video conversation card")."""
+"""Account media, media, library, cards (document B, "Account media" and what follows)."""
 
 from __future__ import annotations
 

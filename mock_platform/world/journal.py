@@ -154,14 +154,14 @@ class Journal:
         """The entry with this id, if it is still kept."""
         return self._by_id.get(entry_id)
 
-    def find(self, query: Query = Query(), limit: int | None = None) -> list[JournalEntry]:  # noqa: B008 - an immutable value
+    def find(self, query: Query = Query(), limit: int | None = None) -> list[JournalEntry]:
         """Matching entries, oldest first; with `limit`, the newest so many of them."""
         with self._lock:
             entries = list(self._entries)
         found = [entry for entry in entries if query.matches(entry)]
         return found if limit is None else found[max(0, len(found) - limit) :]
 
-    def count(self, query: Query = Query()) -> int:  # noqa: B008 - an immutable value
+    def count(self, query: Query = Query()) -> int:
         """How many entries match."""
         return len(self.find(query))
 

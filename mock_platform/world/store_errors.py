@@ -9,7 +9,7 @@ class StoreError(Exception):
     """A durable store cannot be opened or used; the text says what to do."""
 
 
-class StoreDamaged(StoreError):  # noqa: N818 - the name that users meet
+class StoreDamaged(StoreError):
     """A file of the store does not say what was written to it. Nothing has been changed."""
 
     def __init__(self, path: Path, fault: str, remedy: str, line: int | None = None) -> None:
@@ -19,9 +19,9 @@ class StoreDamaged(StoreError):  # noqa: N818 - the name that users meet
         self.line = line
 
 
-class StoreForeign(StoreError):  # noqa: N818 - the name that users meet
+class StoreForeign(StoreError):
     """The file belongs to something else; it is left as it is."""
 
 
-class StoreInUse(StoreError):  # noqa: N818 - the name that users meet
+class StoreInUse(StoreError):
     """Another server holds the files."""

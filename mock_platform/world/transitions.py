@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, get_args, Literal
+from typing import Any, Literal, get_args
 
 from mock_platform.world.clock import Clock
 from mock_platform.world.store import Store
@@ -143,8 +143,9 @@ class Transitions:
         if self._store.get(kind.table, key) is None:
             raise UnknownTransition(f"no record {key!r} in {kind.table}")
         if to not in kind.states:
-            raise UnknownTransition(f"{name} has no state {to!r}; its states: "
-                                    f"{', '.join(kind.states)}")
+            raise UnknownTransition(
+                f"{name} has no state {to!r}; its states: {', '.join(kind.states)}"
+            )
         if to == kind.first:
             self._put_state(kind, key, to)
             self.begin(name, key)
