@@ -6,6 +6,7 @@ import itertools
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from mock_platform import shipped
 from mock_platform.core import fixtures
@@ -25,12 +26,14 @@ from mock_platform.core.errors import (
     render,
 )
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.operation import Operation
+from mock_platform.core.limits import OAUTH_LIMIT
+from mock_platform.core.openapi import V2_VERSION, Description, describe
+from mock_platform.core.operation import Operation, table
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, Interceptor, compile_operation
 from mock_platform.core.problems import STATUS_BY_TYPE, TITLES
 from mock_platform.core.routing import Router, nearest
 from mock_platform.core.table import Tables
-from mock_platform.operations import KINDS, OPERATIONS
+from mock_platform.operations import KINDS, OPERATIONS, openapi
 from mock_platform.records import TABLES
 from mock_platform.settings import Settings
 from mock_platform.world.clock import UPTIME
@@ -45,6 +48,7 @@ _CORE = (
     ADS_ERRORS,
     NOT_SHOWN,
     OAUTH_CODES,
+    OAUTH_LIMIT,
     ORDER,
     HTTP_ON_LOOPBACK,
     STATUS_BY_TYPE,
@@ -65,7 +69,11 @@ class Platform:
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
-        self.operations: tuple[Operation, ...] = OPERATIONS
+        self.description = Description(self._describe)
+        """The v2 interface as an OpenAPI document."""
+        self.operations: tuple[Operation, ...] = table(
+            OPERATIONS, [openapi.operation(self.description.at)]
+        )
         self.base = base or load_base(settings)
         self.shared_credentials = frozenset(_held(self.base))
         self.started = UPTIME()
@@ -91,6 +99,8 @@ class Platform:
             credentials=self._credentials,
         )
         self._requests = itertools.count(1)
+        self.observers: list[Callable[[JournalEntry], None]] = []
+        """Shown each entry of every journal, once the reply is ready: for metrics."""
         compiled = [compile_operation(op, settings, interceptor) for op in self.operations]
         self._routers = {
             "plain": _router(c for c in compiled if not c.operation.sandbox_only),
@@ -125,7 +135,10 @@ class Platform:
             reply.body = b""
         self._marked(call, reply)
         milliseconds = (UPTIME() - started) * 1000
-        world.journal.add(self._entry(call, reply, world, at, milliseconds, changes, failed))
+        entry = self._entry(call, reply, world, at, milliseconds, changes, failed)
+        world.journal.add(entry)
+        for observe in self.observers:
+            observe(entry)
         return reply
 
     def world_of(self, call: Call) -> World:
@@ -160,6 +173,17 @@ class Platform:
             prepare(world)
 
     # -- within ----------------------------------------------------------------------------------
+
+    def _describe(self) -> dict[str, Any]:
+        return describe(
+            [operation for operation in self.operations if operation.dialect == "v2"],
+            self.settings,
+            title="Platform API v2",
+            version=V2_VERSION,
+            text="The v2 interface, as this sandbox serves it. `x-mock-spec` names the heading of "
+            "the specification that an operation rests on, `x-mock-assumptions` what the "
+            "specification does not show.",
+        )
 
     def _find(self, call: Call, refused: Failure | None) -> tuple[Compiled, dict[str, str]]:
         if refused is not None:
@@ -246,7 +270,7 @@ def load_base(settings: Settings) -> Base:
         BadFixtures: Something is wrong with them.
     """
     folders = [shipped.folder("fixtures")] if settings.default_fixtures else []
-    return fixtures.load([*folders, *settings.fixtures], TABLES)
+    return fixtures.load([*folders, *settings.fixtures], TABLES, settings.freeze)
 
 
 def _router(compiled: Iterable[Compiled]) -> Router[Compiled]:

@@ -16,12 +16,14 @@ from mock_platform.core.authenticate import Auth
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.openapi_schemas import REQUEST_ECHO
 from mock_platform.core.operation import Gate, Handler, Limit, Location, Operation, Origin
 from mock_platform.core.paging import PageOf
 from mock_platform.settings import Settings
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
+JsonObject = dict[str, Any]
 JSON = "application/json;charset=utf-8"
 
 CREDENTIALS = public_fact(
@@ -74,6 +76,10 @@ class One:
         """`--card-envelope array` puts cards into an array, as the public samples do."""
         return replace(self, in_array=self.card and settings.card_envelope == "array")
 
+    def described(self, data: JsonObject) -> JsonObject:
+        """JSON Schema of the body: the record under `data`."""
+        return _body(data={"type": "array", "items": data} if self.in_array else data)
+
     def reply(self, call: Call, result: Record) -> Reply:
         """The reply for one record."""
         shown = served(result)
@@ -88,6 +94,14 @@ class Many:
     schema: type[Schema]
     status: int = 200
     media_type: str = "application/json"
+
+    def described(self, data: JsonObject) -> JsonObject:
+        """JSON Schema of the body: records under `data`, and where the next page begins."""
+        described = _body(
+            data={"type": "array", "items": data}, next_cursor={"type": ["string", "null"]}
+        )
+        described["properties"]["total_count"] = {"type": "integer", "minimum": 0}
+        return described
 
     def reply(self, call: Call, result: PageOf) -> Reply:
         """The reply for a page."""
@@ -108,6 +122,10 @@ class Data:
     media_type: str = "application/json"
     many: bool = False
 
+    def described(self, data: JsonObject) -> JsonObject:
+        """JSON Schema of the body: the value, or an array of such values, under `data`."""
+        return _body(data={"type": "array", "items": data} if self.many else data)
+
     def reply(self, call: Call, result: Any) -> Reply:
         """The reply for any JSON value."""
         body = {"request": {"params": call.echo}, "data": result}
@@ -122,12 +140,28 @@ class Batch:
     status: int = 200
     media_type: str = "application/json"
 
+    def described(self, data: JsonObject) -> JsonObject:
+        """JSON Schema of the body: two parallel arrays."""
+        described = _body(data={"type": "array", "items": data})
+        described["properties"]["request"] = {"type": "array", "items": {"type": "object"}}
+        return described
+
     def reply(self, call: Call, result: tuple[Sequence[Any], Sequence[Mapping[str, Any]]]) -> Reply:
         """The reply for (data, request)."""
         data, request = result
         return Reply(
             self.status, dumps({"request": request, "data": data}), [("Content-Type", JSON)]
         )
+
+
+def _body(**required: JsonObject) -> JsonObject:
+    """JSON Schema of a body that echoes the request beside these."""
+    return {
+        "type": "object",
+        "properties": {"request": REQUEST_ECHO, **required},
+        "required": ["request", *required],
+        "additionalProperties": False,
+    }
 
 
 def fail(code: str, message: str, parameter: str | None = None, value: Any = None) -> AdsFailure:

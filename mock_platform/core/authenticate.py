@@ -11,12 +11,12 @@ import binascii
 import hmac
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
-from urllib.parse import unquote, unquote_plus, urlsplit
+from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
 from mock_platform.core.assumptions import Assumption, expectation, public_fact
-from mock_platform.core.call import FORM, Call, Caller
+from mock_platform.core.call import FORM, Call, Caller, first_values
 from mock_platform.core.errors import Failure, Unauthorized, UnsupportedAuthentication
 from mock_platform.core.oauth1 import (
     Credentials,
@@ -26,12 +26,13 @@ from mock_platform.core.oauth1 import (
     verify,
 )
 from mock_platform.core.oauth1_diagnosis import explain
+from mock_platform.core.session import find_session
 from mock_platform.settings import Settings
 from mock_platform.world.clock import machine_now
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
-Scheme = Literal["bearer", "oauth1", "oauth1-app", "oauth1-request-token", "basic"]
+Scheme = Literal["bearer", "oauth1", "oauth1-app", "oauth1-request-token", "basic", "session"]
 
 CANONICAL_HOSTS = ("api.platform.com", "ads-api.platform.com", "ads-api-sandbox.platform.com")
 
@@ -41,6 +42,13 @@ _NAMES: Mapping[Scheme, str] = {
     "oauth1-app": "OAuth 1.0a (application)",
     "oauth1-request-token": "OAuth 1.0a (request token)",
     "basic": "HTTP Basic",
+    "session": "login session",
+}
+_TOKEN_KINDS: Mapping[Scheme, str] = {
+    "bearer": "bearer",
+    "oauth1": "access",
+    "oauth1-request-token": "request",
+    "session": "request",
 }
 
 TIMESTAMP = public_fact(
@@ -64,6 +72,10 @@ AUTH_OFF = expectation(
     "With --auth off every request acts for the well-known app and user unless its credentials "
     "name others; nothing is verified.",
 )
+BEARER_DECODED = expectation(
+    "oauth2.bearer-decoded",
+    "A bearer token, which is handed out percent-encoded, is known in its decoded form too.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +84,13 @@ class Auth:
 
     schemes: tuple[Scheme, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
-    on_failure: Callable[[], Failure] | None = None
-    """Raised instead of the usual refusals where an endpoint has one answer to all of them."""
+    on_failure: Callable[[Failure], Failure] | None = None
+    """What is raised for a refusal where an endpoint has answers of its own to some or all."""
+
+    @property
+    def refuses(self) -> bool:
+        """Whether a caller can be refused; without a session, a page asks to log in instead."""
+        return bool(self.schemes) and "session" not in self.schemes
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,19 +122,21 @@ class Authenticator:
         if self._off:
             call.assume(AUTH_OFF)
             return self._assumed(call, world, auth)
+        if "session" in auth.schemes:
+            return _session(call, world)
         try:
             return self._established(call, world, auth)
         except Failure as fault:
-            if auth.on_failure is not None and not isinstance(fault, UnsupportedAuthentication):
-                call.diagnosis = call.diagnosis or {"refused": str(fault)}
-                raise auth.on_failure() from fault
-            raise
+            call.diagnosis = call.diagnosis or {"refused": str(fault)}
+            if auth.on_failure is None:
+                raise
+            raise auth.on_failure(fault) from fault
 
     def _established(self, call: Call, world: World, auth: Auth) -> Caller:
         scheme, _, rest = (call.header("authorization") or "").strip().partition(" ")
         scheme = scheme.lower()
         if scheme == "bearer":
-            caller = self._bearer(world, rest.strip())
+            caller = self._bearer(call, world, rest.strip())
             return self._accepted("bearer", caller, auth)
         if scheme == "basic":
             caller = self._basic(world, rest.strip())
@@ -133,9 +152,9 @@ class Authenticator:
 
     # -- bearer and basic ------------------------------------------------------------------------
 
-    def _bearer(self, world: World, value: str) -> Caller:
-        token = world.store.get("tokens", value) if value else None
-        if token is None or token["kind"] != "bearer":
+    def _bearer(self, call: Call, world: World, value: str) -> Caller:
+        token = find_bearer(call, world, value)
+        if token is None:
             raise Unauthorized("token", "no bearer token of this value was ever issued here")
         if token["state"] != "active":
             raise Unauthorized("revoked", "this bearer token was invalidated")
@@ -200,7 +219,7 @@ class Authenticator:
             if not {"oauth1-app"} & set(auth.schemes):
                 why = "oauth_token is missing; this operation needs one"
                 call.diagnosis = {"mistake": "missing-token", "explanation": why}
-                raise Unauthorized("malformed", why)
+                raise Unauthorized("no-token", why)
             return None
         token = world.store.get("tokens", credentials.token)
         if token is None or token["kind"] == "bearer" or token["app_id"] != app["id"]:
@@ -262,8 +281,9 @@ class Authenticator:
                 label = f"the secret of token {_shortened(entry.key)}"
                 others[label] = entry.record["secret"]
         hosts: Sequence[str] = [*CANONICAL_HOSTS, urlsplit(call.url).netloc]
+        body = None if request.form is not None else call.body.decode("utf-8", "replace")
         found = explain(
-            request,
+            replace(request, body=body),
             credentials,
             app["consumer_secret"],
             "" if token is None else token["secret"],
@@ -276,22 +296,26 @@ class Authenticator:
 
     def _assumed(self, call: Call, world: World, auth: Auth) -> Caller:
         """Whoever the credentials name, unverified; the well-known app and user otherwise."""
-        token = app = None
+        kinds = {_TOKEN_KINDS.get(scheme) for scheme in auth.schemes}
+        app = token = None
         for hint in credential_hints(call):
-            token = token or world.store.get("tokens", hint)
+            named = world.store.get("tokens", hint)
+            if named is not None:
+                app = app or world.store.get("apps", named["app_id"])
+                token = token or (named if named["kind"] in kinds else None)
             app = app or find_app(world, hint)
-        if (
-            token is None
-            and "oauth1-request-token" not in auth.schemes
-            and "oauth1" in auth.schemes
-        ):
-            token = first(world, "tokens", {"kind": "access", "state": "active"})
+        if token is None and "oauth1" in auth.schemes:
+            match = {"kind": "access", "state": "active"}
+            token = first(world, "tokens", match | ({"app_id": app["id"]} if app else {}))
         if token is not None:
             app = world.store.get("apps", token["app_id"])
         app = app or first(world, "apps", {})
         user_id = (token or {}).get("user_id") or (app or {}).get("_owner_user_id") or ""
+        user = world.store.get("users", user_id)
+        if "session" in auth.schemes:
+            user = _session(call, world).user or user
         scheme = auth.schemes[0].partition("-")[0]
-        return Caller(scheme, app, world.store.get("users", user_id), token, "assumed: --auth off")
+        return Caller(scheme, app, user, token, "assumed: --auth off", assumed=True)
 
 
 def first(world: World, table: str, match: Mapping[str, object]) -> Record | None:
@@ -305,13 +329,35 @@ def find_app(world: World, consumer_key: str) -> Record | None:
     return first(world, "apps", {"consumer_key": consumer_key})
 
 
+def find_bearer(call: Call, world: World, value: str) -> Record | None:
+    """The bearer token of this value, as it was handed out or percent-decoded."""
+    token = world.store.get("tokens", value) if value else None
+    if token is None and value:
+        token = world.store.get("tokens", quote(value, safe=""))
+        if token is not None:
+            call.assume(BEARER_DECODED)
+    return token if token is not None and token["kind"] == "bearer" else None
+
+
+def _session(call: Call, world: World) -> Caller:
+    """The user who is logged in in this browser, and the app of the request token it came with."""
+    session = find_session(call, world)
+    record = None if session is None else session.record
+    user = None if record is None else world.store.get("users", record["user_id"])
+    values, _ = first_values([*call.query, *call.form])
+    token = world.store.get("tokens", values.get("oauth_token", ""))
+    if token is not None and token["kind"] != "request":
+        token = None
+    app = None if token is None else world.store.get("apps", token["app_id"])
+    how = "nobody is logged in" if user is None else "logged in with the session of the cookie"
+    return Caller("session", app, user, token, how)
+
+
 def signed_request(call: Call) -> SignedRequest:
     """What a signature covers, of a call."""
-    form = call.form_text
-    body = None if form is not None else call.body.decode("utf-8", "replace")
     header = call.header("authorization")
     oauth = header if header is not None and header[:6].lower() == "oauth " else None
-    return SignedRequest(call.method, call.url, oauth, form, body)
+    return SignedRequest(call.method, call.url, oauth, call.form_text)
 
 
 _HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
@@ -356,5 +402,5 @@ def _shortened(token: str) -> str:
     return f"{token[:6]}…" if len(token) > 6 else token
 
 
-CORE_ASSUMPTIONS = (TIMESTAMP, NONCE, ONE_OF_TWO, AUTH_OFF)
+CORE_ASSUMPTIONS = (TIMESTAMP, NONCE, ONE_OF_TWO, AUTH_OFF, BEARER_DECODED)
 """What authentication rests on, for the register."""

@@ -31,6 +31,8 @@ class Caller:
     user: Record | None = None
     token: Record | None = None
     how: str = "no credentials were needed"
+    assumed: bool = False
+    """Whether nothing was verified (`--auth off`)."""
 
     def as_json(self) -> dict[str, Any]:
         """The caller as the journal shows it, without secrets."""

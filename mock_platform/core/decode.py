@@ -9,7 +9,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError
 from marshmallow.exceptions import SCHEMA
 
 from mock_platform.core.assumptions import Assumption, settled
-from mock_platform.core.call import FORM, Call, first_values
+from mock_platform.core.call import FORM, Call, Pairs, first_values
 from mock_platform.core.errors import (
     BadBody,
     Failure,
@@ -20,7 +20,7 @@ from mock_platform.core.errors import (
 )
 from mock_platform.core.fields import flatten
 from mock_platform.core.jsonio import BadJson, loads
-from mock_platform.core.oauth1 import authorization_parameters
+from mock_platform.core.oauth1 import MalformedAuthorization, authorization_parameters
 from mock_platform.core.operation import Location, Operation
 from mock_platform.settings import Settings
 
@@ -91,8 +91,7 @@ def _named(schema: Schema) -> list[tuple[str, str]]:
 def _pairs(call: Call, operation: Operation, *, strict: bool, write: bool) -> dict[str, str]:
     pairs = list(call.query)
     if operation.location is Location.OAUTH:
-        header = call.header("authorization") or ""
-        pairs = [*(authorization_parameters(header) or []), *pairs]
+        pairs = [*_header_pairs(call), *pairs]
     if write and call.body:
         if call.media_type == FORM:
             pairs += call.form
@@ -110,6 +109,14 @@ def _pairs(call: Call, operation: Operation, *, strict: bool, write: bool) -> di
         call.warn(f"parameter {name!r} stands more than once; the first value counts")
         _refuse_if(IGNORED, strict=strict)
     return values
+
+
+def _header_pairs(call: Call) -> Pairs:
+    try:
+        return authorization_parameters(call.header("authorization")) or []
+    except MalformedAuthorization as fault:  # only --auth off has let it come this far
+        call.warn(f"the Authorization header was ignored: {fault.message}")
+        return []
 
 
 def _json(call: Call, max_nesting: int) -> Any:

@@ -16,6 +16,7 @@ from mock_platform.core.call import Call, Pairs, Reply
 from mock_platform.core.jsonio import dumps
 from mock_platform.settings import Settings
 
+JsonObject = dict[str, Any]
 JSON = "application/json; charset=utf-8"
 HTML = "text/html; charset=utf-8"
 NO_CACHE: Pairs = [
@@ -41,6 +42,9 @@ class Returns(Protocol):
     def schema(self) -> type[Schema] | None:
         """What the data looks like, if it is described."""
 
+    def described(self, data: JsonObject) -> JsonObject:
+        """JSON Schema of the body, around that of the data."""
+
     def reply(self, call: Call, result: Any) -> Reply:
         """The reply for what the handler gave."""
 
@@ -62,6 +66,10 @@ class Flat:
     media_type: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
 
+    def described(self, data: JsonObject) -> JsonObject:
+        """JSON Schema of the body: the data itself."""
+        return data
+
     def reply(self, call: Call, result: Any) -> Reply:
         """The reply for a JSON object."""
         return Reply(self.status, dumps(result), [("Content-Type", JSON), *self.headers])
@@ -74,6 +82,11 @@ class Pairwise:
     schema: type[Schema]
     status: int = 200
     media_type: str = "text/html"
+
+    def described(self, data: JsonObject) -> JsonObject:
+        """JSON Schema of the body: a text with these names."""
+        names = ", ".join(name for name in self.schema().fields)
+        return {"type": "string", "description": f"name=value pairs joined by &: {names}"}
 
     def reply(self, call: Call, result: Mapping[str, str]) -> Reply:
         """The reply for named values."""
@@ -112,6 +125,10 @@ class Page:
             ),
         ]
     )
+
+    def described(self, data: JsonObject) -> JsonObject:
+        """JSON Schema of the body: a text."""
+        return {"type": "string"}
 
     def reply(self, call: Call, result: Document) -> Reply:
         """The reply for a page or a redirect."""

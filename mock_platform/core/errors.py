@@ -261,7 +261,15 @@ class MethodNotAllowed(Failure):
 
 
 AuthFault = Literal[
-    "absent", "malformed", "signature", "timestamp", "nonce", "consumer", "token", "revoked"
+    "absent",
+    "malformed",
+    "signature",
+    "timestamp",
+    "nonce",
+    "consumer",
+    "no-token",
+    "token",
+    "revoked",
 ]
 
 
@@ -353,7 +361,14 @@ def dialect_of(path: str) -> Dialect:
 
 
 def render(failure: Failure, call: Call) -> Reply:
-    """The reply for a failure, in the dialect of the call's path."""
+    """The reply for a failure, in the dialect of the call's path, or as the operation dresses it."""
+    reply = _rendered(failure, call)
+    if call.operation is None or call.operation.dress is None:
+        return reply
+    return call.operation.dress(call, failure, reply)
+
+
+def _rendered(failure: Failure, call: Call) -> Reply:
     dialect = dialect_of(call.path)
     form = _form(failure, dialect, call)
     call.assume(*failure.assumptions)

@@ -14,7 +14,7 @@ from marshmallow import ValidationError, fields, validate
 from webargs.fields import DelimitedList
 
 from mock_platform.core.jsonio import dumps
-from mock_platform.world.clock import parse_instant, wire_seconds
+from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
 
 INVALID = "INVALID_PARAMETER"
 MISSING = "MISSING_PARAMETER"
@@ -203,17 +203,21 @@ class OneOf(validate.OneOf):
 
 
 class Instant(_Wire, fields.Field[str]):
-    """An ISO 8601 moment, put into the wire's form (seconds and `Z`) unless `as_sent`."""
+    """An ISO 8601 moment, put into the wire's form unless `as_sent`.
 
-    def __init__(self, *, as_sent: bool = False, **kwargs: Any) -> None:
+    That is seconds and `Z`, or milliseconds and `Z` with `millis`.
+    """
+
+    def __init__(self, *, as_sent: bool = False, millis: bool = False, **kwargs: Any) -> None:
         self.as_sent = as_sent
+        self.form = wire_millis if millis else wire_seconds
         super().__init__(**kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if isinstance(value, str):
             try:
                 moment = parse_instant(value)
-                return value if self.as_sent else wire_seconds(moment)
+                return value if self.as_sent else self.form(moment)
             except ValueError as fault:
                 raise invalid("time", value, str(fault)) from fault
         raise invalid("time", value)

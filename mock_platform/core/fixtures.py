@@ -2,6 +2,9 @@
 
 Every complaint says file, line, column, record and field, what is wrong and what is allowed. Later
 folders lie over earlier ones, record by record.
+
+A field that holds a moment may count from now: `now`, `now-2h`, `now+30m` (units s, m, h, d). Now is
+when a world starts or is reset, on its own clock, so that a frozen clock gives the same every time.
 """
 
 from __future__ import annotations
@@ -9,13 +12,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.table import Table, Tables, missing_references
-from mock_platform.world.store import Base, Record
+from mock_platform.world.clock import machine_now, parse_relative
+from mock_platform.world.store import Base, Record, Relative
 
 _MAX_FILE = 256 * 1024 * 1024
 
@@ -51,8 +56,10 @@ class _Source:
 
 
 class _Loader:
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, now: datetime) -> None:
         self.tables = tables
+        self.now = now
+        self.relative: dict[tuple[str, str], list[Relative]] = {}
         self.records: dict[str, dict[str, Record]] = {name: {} for name in tables}
         self.sources: dict[tuple[str, str], _Source] = {}
         self.complaints: list[Complaint] = []
@@ -98,7 +105,9 @@ class _Loader:
         if not isinstance(record, dict):
             self._complain(source, "", f"a record is an object, got {json.dumps(record)[:60]}")
             return
-        loaded, faults = table.load(record)
+        moments = _relative_moments(table, record)
+        counted = {moment.field: moment.form(self.now + moment.since) for moment in moments}
+        loaded, faults = table.load(record | counted)
         for field, text in faults:
             self._complain(source, field, text)
         key = table.key_of(loaded)
@@ -109,6 +118,9 @@ class _Loader:
             return
         seen.add(key)
         self.records[table.name][key] = loaded
+        self.relative.pop((table.name, key), None)
+        if moments:
+            self.relative[table.name, key] = moments
         self.sources[table.name, key] = source
 
     def references(self) -> None:
@@ -118,7 +130,7 @@ class _Loader:
                     self._complain(self.sources[name, key], field, text)
 
     def _exists(self, table: str, key: str) -> bool:
-        return key in self.records[table]
+        return key in self.records.get(table, ())
 
     def _complain(self, source: _Source, field: str, text: str) -> None:
         line, column = place(source.text, [source.index, *_steps(field)])
@@ -126,16 +138,21 @@ class _Loader:
         self.complaints.append(Complaint(source.path, line, column, f"{where}: {text}"))
 
 
-def load(folders: Iterable[Path], tables: Iterable[Table]) -> Base:
+def load(
+    folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None
+) -> Base:
     """The fixtures of these folders, the last one on top.
+
+    Moments that count from now are checked and stored as of `now` (the machine's, if not given);
+    each world counts them anew.
 
     Raises:
         BadFixtures: Something is wrong; all complaints at once.
     """
-    loader = _load(folders, tables)
+    loader = _load(folders, tables, now)
     if loader.complaints:
         raise BadFixtures(loader.complaints)
-    return Base(loader.records)
+    return Base(loader.records, loader.relative)
 
 
 def check(folders: Iterable[Path], tables: Iterable[Table]) -> list[Complaint]:
@@ -143,8 +160,20 @@ def check(folders: Iterable[Path], tables: Iterable[Table]) -> list[Complaint]:
     return _load(folders, tables).complaints
 
 
-def _load(folders: Iterable[Path], tables: Iterable[Table]) -> _Loader:
-    loader = _Loader({table.name: table for table in tables})
+def _relative_moments(table: Table, record: Record) -> list[Relative]:
+    found = []
+    for name, field in table.instants.items():
+        value = record.get(name)
+        since = parse_relative(value) if isinstance(value, str) else None
+        if since is not None:
+            found.append(Relative(name, since, field.form))
+    return found
+
+
+def _load(
+    folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None
+) -> _Loader:
+    loader = _Loader({table.name: table for table in tables}, now or machine_now())
     for folder in folders:
         loader.folder(folder)
     if not loader.complaints:

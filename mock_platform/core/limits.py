@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call, Pairs
 from mock_platform.core.errors import RateLimited
 from mock_platform.core.operation import Limit, Operation
 from mock_platform.settings import Settings
+from mock_platform.world.windows import WindowState
 from mock_platform.world.world import World
+
+OAUTH_LIMIT = expectation(
+    "oauth.rate-limit",
+    "The OAuth endpoints are rate limited, but the numbers are not shown: --oauth-limit sets one for "
+    "each endpoint, app and 15 minutes, with the headers of the v2 interface; off by default.",
+    "A, Limits",
+)
 
 Counter = Callable[[Call, World], None]
 
@@ -17,13 +26,17 @@ def counter(operation: Operation, settings: Settings) -> Counter | None:
     """What counts the calls of one operation; `None` if no limit is in force."""
     limits = [limit for limit in operation.limits if _in_force(limit, settings)]
     if operation.dialect == "oauth" and settings.oauth_limit is not None:
-        limits.append(Limit(operation.id, settings.oauth_limit, 900, per="app"))
+        limits.append(
+            Limit(operation.id, settings.oauth_limit, 900, "app", assumptions=(OAUTH_LIMIT,))
+        )
+    if operation.set_limits is not None:
+        limits += operation.set_limits(settings)
     if not limits:
         return None
 
     def count(call: Call, world: World) -> None:
-        headers: Pairs = []
-        exceeded = False
+        tightest: dict[str, WindowState] = {}
+        exceeded: Limit | None = None
         for limit in limits:
             if limit.when is not None and not limit.when(call):
                 continue
@@ -31,17 +44,31 @@ def counter(operation: Operation, settings: Settings) -> Counter | None:
             key = (limit.category or operation.id, limit.name, _whose(limit, call))
             state = world.windows.count(key, limit.count, limit.seconds)
             prefix = "x-account-rate-limit" if limit.per == "account" else "x-rate-limit"
-            headers += [
-                (f"{prefix}-limit", str(state.limit)),
-                (f"{prefix}-remaining", str(state.remaining)),
-                (f"{prefix}-reset", str(state.reset)),
-            ]
-            exceeded = exceeded or state.exceeded
-        if exceeded:
+            if prefix not in tightest or state.remaining < tightest[prefix].remaining:
+                tightest[prefix] = state
+            if state.exceeded and exceeded is None:
+                exceeded = limit
+        headers = _headers(tightest)
+        if exceeded is not None and exceeded.refusal is None:
             raise RateLimited(headers)
         call.extra_headers += headers
+        if exceeded is not None and exceeded.refusal is not None:
+            raise exceeded.refusal()
 
     return count
+
+
+def _headers(states: Mapping[str, WindowState]) -> Pairs:
+    """The documented headers, once each: of several windows, the one with the least left."""
+    return [
+        (f"{prefix}-{name}", str(value))
+        for prefix, state in states.items()
+        for name, value in (
+            ("limit", state.limit),
+            ("remaining", state.remaining),
+            ("reset", state.reset),
+        )
+    ]
 
 
 def _in_force(limit: Limit, settings: Settings) -> bool:

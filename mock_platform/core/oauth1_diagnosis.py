@@ -33,10 +33,10 @@ from mock_platform.world.redact import MASK
 MOST_GUESSES = 5_000
 """How many ways of signing one request are tried."""
 
-MOST_CHARACTERS = 4_000_000
+MOST_CHARACTERS = 2_000_000
 """How many characters of base strings are signed again for one request."""
 
-MOST_PARAMETERS = 64
+MOST_PARAMETERS = 50
 """Up to how many parameters each of them is looked at by itself."""
 
 LONGEST_PARAMETERS = 4_000
@@ -170,7 +170,7 @@ class Diagnosis:
         return asdict(self)
 
 
-def explain(  # noqa: PLR0917 - each pair of secrets stands beside what it belongs to
+def explain(
     request: SignedRequest,
     credentials: Credentials,
     consumer_secret: str,
@@ -286,6 +286,7 @@ def _guesses(
         yield from parameter_guesses.orders(case)
         yield from parameter_guesses.extras(case)
     yield from guesses.addresses(case, canonical_hosts)
+    yield from guesses.other_pairs(case, islice(other_secrets.items(), MOST_SECRETS))
 
 
 def _is_detailed(case: Case) -> bool:

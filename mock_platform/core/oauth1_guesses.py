@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import islice, permutations, product
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
@@ -105,13 +105,18 @@ def keys(case: Case) -> Iterator[Guess]:
 
 
 def other_keys(case: Case, other_secrets: Iterable[tuple[str, str]]) -> Iterator[Guess]:
-    """Keys from the secrets of other apps and tokens."""
+    """The secret of another app or token in the place of the right one."""
     consumer, token = escape(case.consumer_secret), escape(case.token_secret)
-    others = [(label, escape(secret)) for label, secret in other_secrets]
-    for label, other in others:
+    for label, secret in other_secrets:
+        other = escape(secret)
         yield case.guess("other-secret", f"{label} as consumer secret", key=f"{other}&{token}")
         yield case.guess("other-secret", f"{label} as token secret", key=f"{consumer}&{other}")
-    for (first, consumer), (second, token) in permutations(others[:_MOST_PAIRED], 2):
+
+
+def other_pairs(case: Case, other_secrets: Iterable[tuple[str, str]]) -> Iterator[Guess]:
+    """Two other secrets in the places of both; only of the first few, for they are many."""
+    others = [(label, escape(secret)) for label, secret in islice(other_secrets, _MOST_PAIRED)]
+    for (first, consumer), (second, token) in permutations(others, 2):
         what = f"{first} as consumer secret and {second} as token secret"
         yield case.guess("other-secret", what, key=f"{consumer}&{token}")
 
@@ -129,6 +134,7 @@ class _Origin(NamedTuple):
     """Scheme, host and port, with what differs from the called ones."""
 
     text: str
+    encoded: str
     mistake: str
     differences: tuple[str, ...]
 
@@ -137,6 +143,7 @@ class _Path(NamedTuple):
     """A path, with what differs from the called one and what is signed beside it."""
 
     text: str
+    encoded: str
     mistake: str
     differences: tuple[str, ...]
     parameters: str
@@ -145,8 +152,9 @@ class _Path(NamedTuple):
 def addresses(case: Case, canonical_hosts: Sequence[str]) -> Iterator[Guess]:
     """Other origins, other paths, and each of the ones with each of the others."""
     called = urlsplit(case.credentials.address)
-    origin_called = _Origin(f"{called.scheme}://{called.netloc}", "", ())
-    path_called = _Path(called.path, "", (), case.parameters)
+    own = f"{called.scheme}://{called.netloc}"
+    origin_called = _Origin(own, escape(own), "", ())
+    path_called = _path(called.path, "", "", case.parameters)
     origins, paths = _origins(case, canonical_hosts), _paths(case, called.path)
     address_called = shown(case.credentials.address, _LONGEST_ADDRESS)
     for origin, path in (
@@ -154,14 +162,12 @@ def addresses(case: Case, canonical_hosts: Sequence[str]) -> Iterator[Guess]:
         *product([origin_called], paths),
         *product(origins, paths),
     ):
-        address = origin.text + path.text
-        # A query may hold the signature, which no explanation repeats.
-        address_shown = shown(address.partition("?")[0], _LONGEST_ADDRESS)
+        address = shown(origin.text + path.text, _LONGEST_ADDRESS)
         differences = ", ".join([*origin.differences, *path.differences])
         yield case.guess(
             origin.mistake or path.mistake,
-            f"{address_shown} when it called {address_called}: {differences}",
-            address=escape(address),
+            f"{address} when it called {address_called}: {differences}",
+            address=origin.encoded + path.encoded,
             parameters=path.parameters,
         )
 
@@ -193,7 +199,7 @@ def _origins(case: Case, canonical_hosts: Sequence[str]) -> list[_Origin]:
             differences.append("host not in lowercase")
         if differences:
             origin = f"{scheme}://{host}:{port}" if port else f"{scheme}://{host}"
-            origins.append(_Origin(origin, mistake, tuple(differences)))
+            origins.append(_Origin(origin, escape(origin), mistake, tuple(differences)))
     return sorted(origins, key=lambda origin: len(origin.differences))
 
 
@@ -203,46 +209,41 @@ def _host_and_port(authority: str) -> tuple[str, str]:
     return (authority, "") if found is None else (found[1], found[2] or "")
 
 
+def _path(text: str, mistake: str, difference: str, parameters: str) -> _Path:
+    # What an explanation shows has no query, which may hold the signature.
+    differences = (difference,) if difference else ()
+    return _Path(text.partition("?")[0], escape(text), mistake, differences, parameters)
+
+
 def _paths(case: Case, called: str) -> list[_Path]:
     """Other paths and what would be signed beside each of them."""
     bare = _WORLD_PREFIX.sub("", called)
     prefix = called[: len(called) - len(bare)]
     without_sandbox = _SANDBOX_PREFIX.sub("", bare)
-    other_slash = called[:-1] if called.endswith("/") else f"{called}/"
-    candidates = [
-        _Path(bare or "/", "address-world-prefix", ("world prefix left out",), case.parameters),
-        _Path(
-            f"{prefix}{without_sandbox}" or "/",
-            "address-sandbox-prefix",
-            ("/sandbox left out",),
-            case.parameters,
-        ),
-        _Path(
+    slash_left_out = called.endswith("/")
+    others = [
+        (bare or "/", "address-world-prefix", "world prefix left out"),
+        (prefix + without_sandbox or "/", "address-sandbox-prefix", "/sandbox left out"),
+        (
             without_sandbox or "/",
             "address-sandbox-prefix",
-            ("world prefix and /sandbox left out",),
-            case.parameters,
+            "world prefix and /sandbox left out",
         ),
-        _Path(
-            other_slash,
+        (
+            called[:-1] if slash_left_out else f"{called}/",
             "address-trailing-slash",
-            (f"slash at the end {'left out' if called.endswith('/') else 'added'}",),
-            case.parameters,
+            f"slash at the end {'left out' if slash_left_out else 'added'}",
         ),
-        *[
-            _Path(path, "address-path-encoding", (what,), case.parameters)
-            for path, what in (
-                (unquote(called), "path percent-decoded"),
-                (quote(called, safe="/~"), "path percent-encoded again"),
-            )
-        ],
+        (unquote(called), "address-path-encoding", "path percent-decoded"),
+        (quote(called, safe="/~"), "address-path-encoding", "path percent-encoded again"),
     ]
+    paths = [_path(*other, case.parameters) for other in others if other[0] != called]
     query = case.request.query
     if query:
         credentials = case.credentials
         rest = case.read(oauth_only(credentials.query), credentials.form, credentials.header)
-        candidates += [
-            _Path(f"{called}?{query}", "query-in-address", ("query left in it",), parameters)
+        paths += [
+            _path(f"{called}?{query}", "query-in-address", "query left in it", parameters)
             for parameters in (case.parameters, escape(normalize(rest)))
         ]
-    return [path for path in candidates if path.text != called]
+    return paths

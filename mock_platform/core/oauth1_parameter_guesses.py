@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import permutations
 from typing import NamedTuple
 from urllib.parse import quote, quote_plus
@@ -36,6 +36,11 @@ class _Written(NamedTuple):
 
 def _written(name: str, value: str, called: str = "") -> _Written:
     return _Written(name, value, escape(f"{name}={value}"), called)
+
+
+def _rewritten(item: _Written, name: str, value: str) -> _Written:
+    """The parameter with this name and value; the same one if they are its own."""
+    return item if item.place == (name, value) else _written(name, value, item.called)
 
 
 def _join(written: Iterable[_Written]) -> str:
@@ -196,16 +201,24 @@ _ENCODERS: tuple[tuple[str, _Encoder], ...] = (
 
 def encodings(case: Case) -> Iterator[Guess]:
     """Names and values, one value alone, or the whole encoded in another way."""
+    right = _right(case.pairs)
     for mistake, encode in _ENCODERS:
-        everything = [_written(encode(name), encode(value)) for name, value in case.pairs]
-        values = [_written(escape(name), encode(value)) for name, value in case.pairs]
+        everything = [
+            _rewritten(item, encode(name), encode(value))
+            for item, (name, value) in zip(right, case.pairs, strict=True)
+        ]
+        values = [
+            _rewritten(item, item.name, wrong.value)
+            for item, wrong in zip(right, everything, strict=True)
+        ]
         others = [
-            right if right.name.startswith("oauth_") else wrong
-            for right, wrong in zip(_right(case.pairs), everything, strict=True)
+            item if item.name.startswith("oauth_") else wrong
+            for item, wrong in zip(right, everything, strict=True)
         ]
         for written in (everything, values, others):
-            joined = _join(sorted(written, key=lambda item: item.place))
-            yield case.guess(mistake, "the parameters", parameters=joined)
+            if written != right:
+                joined = _join(sorted(written, key=lambda item: item.place))
+                yield case.guess(mistake, "the parameters", parameters=joined)
     yield from _one_value_twice(case)
     yield from _whole(case)
 
@@ -243,15 +256,16 @@ def _whole(case: Case) -> Iterator[Guess]:
 def orders(case: Case) -> Iterator[Guess]:
     """Sorted by other rules, or not at all."""
     places = [case.credentials.query, case.credentials.form, case.credentials.header]
-    sent = [_right(case.read(*order)) for order in permutations(filter(None, places))]
-    right = sorted(_right(case.pairs))
+    items = dict(zip(case.pairs, _right(case.pairs), strict=True))
+    right = sorted(items[pair] for pair in case.pairs)
+    sent = _in_turn(case, places, items)
 
     def guess(mistake: str, written: Iterable[_Written], what: str = "") -> Guess:
         return case.guess(mistake, what, parameters=_join(written))
 
     for written in (*sent, right[::-1]):
         yield guess("values-not-sorted", sorted(written, key=lambda item: item.name))
-    yield guess("sorted-before-encoding", _right(sorted(case.pairs)))
+    yield guess("sorted-before-encoding", [items[pair] for pair in sorted(case.pairs)])
     yield guess(
         "sorted-ignoring-case",
         sorted(right, key=lambda item: (item.name.lower(), item.value.lower())),
@@ -264,6 +278,16 @@ def orders(case: Case) -> Iterator[Guess]:
     for written in (oauth + others, others + oauth):
         yield guess("not-sorted", written, "with the OAuth parameters sorted apart")
     places[2] = tuple(sorted(places[2]))
-    listed = [_right(case.read(*order)) for order in permutations(filter(None, places))]
-    for written in (*sent, *listed):
+    for written in (*sent, *_in_turn(case, places, items)):
         yield guess("not-sorted", written, "in another order than the sorted one")
+
+
+def _in_turn(
+    case: Case,
+    places: Iterable[tuple[tuple[str, str], ...]],
+    items: Mapping[tuple[str, str], _Written],
+) -> list[list[_Written]]:
+    """The parameters place by place, for every order of those places that have some."""
+    return [
+        [items[pair] for pair in case.read(*order)] for order in permutations(filter(None, places))
+    ]

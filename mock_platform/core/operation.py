@@ -16,8 +16,10 @@ from marshmallow import Schema
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.authenticate import Auth
-from mock_platform.core.call import Call
+from mock_platform.core.call import Call, Reply
 from mock_platform.core.envelope import Returns
+from mock_platform.core.errors import Failure
+from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
 Handler = Callable[[Call, World], Any]
@@ -43,6 +45,8 @@ class Origin(Enum):
     NAMED = "named"
     """Only named in document A's release history; its shape is a public fact."""
     PUBLIC_FACT = "public fact"
+    EXPECTATION = "expectation"
+    """Nowhere shown, but needed by what is: the forms of the pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ class Limit:
     category: str | None = None
     """Operations of one category share a window; without one, each has its own."""
     assumptions: tuple[Assumption, ...] = ()
+    refusal: Callable[[], Failure] | None = None
+    """What is raised beyond the limit, if not the usual refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,8 @@ class Operation:
     sandbox_only: bool = False
     gates: tuple[Gate, ...] = ()
     limits: tuple[Limit, ...] = ()
+    set_limits: Callable[[Settings], Sequence[Limit]] | None = None
+    """Limits whose numbers are settings of their own, whatever `--limits` says."""
     errors: tuple[str, ...] = ()
     """Slugs, numeric codes or names of the failures that the operation itself may raise."""
     statuses: tuple[int, ...] = ()
@@ -96,6 +104,8 @@ class Operation:
     max_body: int | None = None
     also: tuple[str, ...] = ()
     """Other spellings of the path."""
+    dress: Callable[[Call, Failure, Reply], Reply] | None = None
+    """Makes of a failure's reply what people can read, where they and not programs call."""
 
     @property
     def dialect(self) -> str:

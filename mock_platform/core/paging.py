@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from itsdangerous import BadSignature, URLSafeSerializer
+from itsdangerous import BadSignature, Signer, base64_decode, base64_encode
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.fields import EXCLUSIVE, INVALID, CommaList, Fault, Flag, Integer, Text
+from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Limit
 from mock_platform.world.store import Entry, Order, Position, Record
 from mock_platform.world.world import World
@@ -176,15 +177,14 @@ def paginate(
     return PageOf([entry.record for entry in page], cursor, total_count)
 
 
-_serializer = URLSafeSerializer("mock_platform cursors hide nothing", salt="cursor")
+_signer = Signer("a cursor hides nothing; the signature tells ours from others", salt="cursor")
 
 
 def _cursor(call: Call, order: Order, entry: Entry) -> str:
     assert call.operation is not None
     key, seq = entry.position
-    return str(
-        _serializer.dumps([call.operation.id, order.field, order.descending, list(key), seq])
-    )
+    content = dumps([call.operation.id, order.field, order.descending, list(key), seq])
+    return _signer.sign(base64_encode(content)).decode()
 
 
 def _position(call: Call, order: Order) -> Position | None:
@@ -193,9 +193,9 @@ def _position(call: Call, order: Order) -> Position | None:
         return None
     assert call.operation is not None
     try:
-        operation, field, descending, key, seq = _serializer.loads(text)
-    except (BadSignature, ValueError):
-        operation = None
+        operation, field, descending, key, seq = loads(base64_decode(_signer.unsign(text)))
+    except BadSignature:
+        operation, field, descending, key, seq = None, None, None, (), 0
     if operation != call.operation.id or (field, descending) != (order.field, order.descending):
         message = (
             "Expected a next_cursor of this list with the same sort_by, "

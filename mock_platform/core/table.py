@@ -13,7 +13,7 @@ from functools import cached_property
 
 from marshmallow import INCLUDE, Schema, ValidationError
 
-from mock_platform.core.fields import flatten
+from mock_platform.core.fields import Instant, flatten
 from mock_platform.world.store import Record
 
 
@@ -52,6 +52,12 @@ class Table:
     def fields(self) -> tuple[str, ...]:
         """Names of all fields, on the wire and of the mock's own."""
         return tuple(f.data_key or name for name, f in self._loader.load_fields.items())
+
+    @cached_property
+    def instants(self) -> Mapping[str, Instant]:
+        """The fields that hold moments, by name."""
+        found = ((f.data_key or name, f) for name, f in self._loader.load_fields.items())
+        return {name: field for name, field in found if isinstance(field, Instant)}
 
     def key_of(self, record: Record) -> str | None:
         """The record's key, or `None` if it has no usable one."""

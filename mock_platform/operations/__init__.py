@@ -3,6 +3,8 @@
 from mock_platform.core.operation import Operation, table
 from mock_platform.operations import (
     account_media,
+    line_item_curated_categories,
+    line_items,
     oauth2,
 )
 from mock_platform.world.transitions import Kind
@@ -10,6 +12,8 @@ from mock_platform.world.transitions import Kind
 _FAMILIES = (
     oauth2,
     account_media,
+    line_items,
+    line_item_curated_categories,
 )
 
 OPERATIONS: tuple[Operation, ...] = table(*(family.OPERATIONS for family in _FAMILIES))

@@ -3,6 +3,7 @@
 from mock_platform.core.table import Table
 from mock_platform.records import (
     accounts,
+    campaigns,
     creatives,
     identity,
     webhooks,
@@ -12,6 +13,7 @@ _GROUPS = (
     identity,
     webhooks,
     accounts,
+    campaigns,
     creatives,
 )
 

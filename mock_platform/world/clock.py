@@ -15,6 +15,9 @@ _INSTANT = re.compile(
     re.ASCII,
 )
 
+_RELATIVE = re.compile(r"now(?:([+-])(\d{1,5})([smhd]))?", re.ASCII)
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
 UPTIME = time.monotonic
 """Seconds that only ever grow, for measuring how long something took."""
 
@@ -50,6 +53,16 @@ def parse_instant(text: str) -> datetime:
         except OverflowError as fault:
             raise ValueError("date out of range") from fault
     return moment
+
+
+def parse_relative(text: str) -> timedelta | None:
+    """`now`, `now-2h`, `now+30m` as a distance from now, units s, m, h, d; `None` for other texts."""
+    found = _RELATIVE.fullmatch(text)
+    if found is None:
+        return None
+    sign, number, unit = found.groups()
+    distance = timedelta(seconds=int(number or 0) * _UNITS[unit or "s"])
+    return -distance if sign == "-" else distance
 
 
 def wire_seconds(moment: datetime) -> str:

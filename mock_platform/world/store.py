@@ -11,12 +11,13 @@ puts a new dictionary. A store does no locking of its own: its world's lock is h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from heapq import merge
 from itertools import islice, takewhile
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from sortedcontainers import SortedList
 
@@ -51,8 +52,7 @@ class Order:
 INSERTION = Order()
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One record before and after; `None` where it did not exist or no longer does."""
 
     table: str
@@ -61,8 +61,7 @@ class Change:
     after: Record | None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A record on a page, with the position that a cursor can continue from."""
 
     position: Position
@@ -132,8 +131,7 @@ class Store(Protocol):
         """Hold exactly these records, in this order; not inside a transaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A record with its sequence number, which fixes its place in insertion order."""
 
     seq: int
@@ -231,10 +229,27 @@ class _Index:
 _IndexKey = tuple[str, tuple[str, ...], str | None, bool]
 
 
-class Base:
-    """The fixtures: rows that never change, with indexes that all worlds share."""
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A moment that counts from the start of each world: `form` writes it into `field`."""
 
-    def __init__(self, tables: Mapping[str, Mapping[str, Record]] | None = None) -> None:
+    field: str
+    since: timedelta
+    form: Callable[[datetime], str]
+
+
+class Base:
+    """The fixtures: rows that never change, with indexes that all worlds share.
+
+    `relative` names the moments that each world counts from its own start, by table and key.
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Mapping[str, Record]] | None = None,
+        relative: Mapping[tuple[str, str], Sequence[Relative]] | None = None,
+    ) -> None:
+        self.relative = relative or {}
         self.rows: dict[str, dict[str, Row]] = {}
         self.indexes: dict[_IndexKey, _Index] = {}
         seq = 0
@@ -309,8 +324,9 @@ class MemoryStore:
             entries = (entry for entry in entries if entry[2] not in changed)
         if overlay is not None and group in overlay.groups:
             entries = merge(entries, overlay.walk(group, after, descending=down), reverse=down)
+        own = self._base.rows.get(table, {})
         found = (
-            Entry((sort_key, seq), key, cast("Row", self._row(table, key)).record)
+            Entry((sort_key, seq), key, (changed.get(key) or own[key]).record)
             for sort_key, seq, key in entries
         )
         if where is not None:

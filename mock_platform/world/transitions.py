@@ -61,12 +61,14 @@ class Transitions:
         store: Store,
         clock: Clock,
         moved: Callable[[Kind, str, str], None],
+        paced: Callable[[Kind], None],
     ) -> None:
         self.kinds = {kind.name: kind for kind in kinds}
         self.paces = {kind.name: kind.pace for kind in self.kinds.values()}
         self._store = store
         self._clock = clock
         self._moved = moved
+        self._paced = paced
 
     def kind(self, name: str) -> Kind:
         """The kind of this name.
@@ -81,8 +83,10 @@ class Transitions:
 
     def set_pace(self, name: str, **changes: Any) -> Pace:
         """Change how fast a kind moves, for records under way as well."""
-        pace = replace(self.paces[self.kind(name).name], **changes)
+        kind = self.kind(name)
+        pace = replace(self.paces[name], **changes)
         self.paces[name] = pace
+        self._paced(kind)
         return pace
 
     def begin(self, name: str, key: str, *, armed: bool = True, to: str | None = None) -> None:
@@ -148,6 +152,7 @@ class Transitions:
             )
         if to == kind.first:
             self._put_state(kind, key, to)
+            self._moved(kind, key, to)
             self.begin(name, key)
         else:
             self._move(kind, key, to)

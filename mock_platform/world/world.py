@@ -24,6 +24,11 @@ from mock_platform.world.windows import Windows
 
 _KEPT_DELIVERIES = 10_000
 
+RESTORED = "world:restored"
+"""Topic of the notice that a world returned to a saved state; its key is the world's name."""
+PACED = "transitions:paced"
+"""Topic of the notice that a kind's pace changed; its key is the kind's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorldSettings:
@@ -92,10 +97,14 @@ class World:
         self.epoch = 0
         """Grows with each reset, so that work begun before one can tell that it is stale."""
         self._outbox: list[Notice] = []
+        self._depth = 0
         self._on_notice: Callable[[World, Notice], None] | None = None
         self._observers: list[Callable[[World, Iterable[Change]], None]] = []
         self.store = MemoryStore(blueprint.base) if store is None else store(self)
-        self.transitions = Transitions(blueprint.kinds, self.store, self.clock, self._moved)
+        self.transitions = Transitions(
+            blueprint.kinds, self.store, self.clock, self._moved, self._paced
+        )
+        self._begin()
 
     @contextmanager
     def work(self) -> Iterator[list[Change]]:
@@ -104,22 +113,23 @@ class World:
         An exception undoes every change. Notices go out after the lock is released, and only if the
         work was committed.
         """
-        outermost = False
         with self.lock:
             mark = len(self._outbox)
-            outermost = mark == 0
+            self._depth += 1
             try:
                 with self.store.transaction() as changes:
                     yield changes
             except BaseException:
                 del self._outbox[mark:]
                 raise
+            finally:
+                self._depth -= 1
+            if self._depth > 0:  # the outermost piece decides, and tells
+                return
             for observer in self._observers:
                 observer(self, changes)
-            ready, self._outbox = (self._outbox, []) if outermost else ([], self._outbox)
-        if self._on_notice is not None:
-            for notice in ready:
-                self._on_notice(self, notice)
+            ready, self._outbox = self._outbox, []
+        self._tell(*ready)
 
     def notify(self, topic: str, key: str) -> None:
         """Ask for something to be done once the present work is committed."""
@@ -151,7 +161,8 @@ class World:
             frozen_at = None if freeze is None else freeze.isoformat()
             for observer in self._observers:
                 observer(self, changed)
-        self.clock.restore({"offset_seconds": 0, "frozen_at": frozen_at})
+            self.clock.restore({"offset_seconds": 0, "frozen_at": frozen_at})
+            self._begin()
 
     def save(self) -> SavedWorld:
         """The present state as a value."""
@@ -170,7 +181,8 @@ class World:
             after = [Change(c.table, c.key, c.after, c.before) for c in self._differences()]
             for observer in self._observers:
                 observer(self, [*before, *after])
-        self.clock.restore(saved.meta["clock"])
+            self.clock.restore(saved.meta["clock"])
+        self._tell(Notice(RESTORED, self.name))
 
     def meta(self) -> dict[str, Any]:
         """What makes up the state beside the records; a durable store keeps it with each commit."""
@@ -188,8 +200,29 @@ class World:
         self.transitions.restore(meta["paces"])
         self.clock.restore(meta["clock"])
 
+    def _begin(self) -> None:
+        """Count the fixtures' relative moments from now, where they stand as they were loaded."""
+        base = self.blueprint.base
+        if not base.relative:
+            return
+        now = self.clock.now()
+        with self.work():
+            for (table, key), moments in base.relative.items():
+                record = base.rows[table][key].record
+                if self.store.get(table, key) is record:
+                    counted = {moment.field: moment.form(now + moment.since) for moment in moments}
+                    self.store.put(table, key, record | counted)
+
+    def _tell(self, *notices: Notice) -> None:
+        if self._on_notice is not None:
+            for notice in notices:
+                self._on_notice(self, notice)
+
     def _moved(self, kind: Kind, key: str, to: str) -> None:
         self.notify(f"{kind.name}:{to}", key)
+
+    def _paced(self, kind: Kind) -> None:
+        self.notify(PACED, kind.name)
 
     def _forget(self) -> None:
         self.journal.clear()

@@ -490,15 +490,15 @@ def test_surrogates_are_harmless() -> None:
 
 
 @pytest.mark.parametrize(
-    "sent", ["tnnArxj06cWHq44gCs1OSKk/jLY=", "é", "%", "", "x" * 10_000], ids=repr
+    "sent",
+    ["tnnArxj06cWHq44gCs1OSKk/jLY=", "é", "%", "x" * 10_000],
+    ids=["other", "é", "%", "long"],
 )
 def test_any_signature_text_is_compared(sent: str) -> None:
     """A signature of any form is compared, and refused if it is another."""
-    signed = request({"oauth_signature": sent or None}, form=None)
-    if not sent:
-        assert "oauth_signature" == fault(signed)[0]
-    else:
-        assert not verify(signed, parsed(signed), "consumer", "secret")
+    signed = request({"oauth_signature": sent})
+
+    assert not verify(signed, parsed(signed), "consumer", "secret")
 
 
 def test_signature_with_its_plus_as_it_is() -> None:
@@ -586,8 +586,8 @@ def test_timestamp_out_of_form(timestamp: str) -> None:
     assert (
         "oauth_timestamp",
         (
-            "oauth_timestamp must be a positive whole number of seconds since 1970 in ASCII digits, "
-            f"at most 19 of them, got '{timestamp}'"
+            "oauth_timestamp must be a positive whole number of seconds since 1970 in ASCII "
+            f"digits, at most 19 of them, got '{timestamp}'"
         ),
     ) == fault(request({"oauth_timestamp": timestamp}))
 

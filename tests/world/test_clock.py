@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 
 import orjson
@@ -250,7 +251,7 @@ class TestWaiting:
         for number in (1, 2):
             clock.on_jump(lambda number=number: told.append((number, clock.now())))  # type: ignore[misc]
         state = clock.state()
-        jumps = [
+        jumps: list[tuple[Callable[[], None], datetime]] = [
             (lambda: clock.freeze(at(1)), at(1)),
             (lambda: clock.travel(at(2)), at(2)),
             (lambda: clock.advance(1), at(3)),

@@ -46,7 +46,7 @@ ORDERS = [
 ]
 
 
-class Undo(Exception):  # noqa: N818 - not an error, a way out of a transaction
+class Undo(Exception):
     """Raised by tests inside a transaction."""
 
 
@@ -227,6 +227,32 @@ class TestPages:
         store.remove("items", whole[2].key)
 
         assert [e.key for e in whole[3:]] == keys(store, order=order, after=whole[2].position)
+
+    @pytest.mark.parametrize("order", ORDERS, ids=repr)
+    def test_pick(self, store: Store, order: Order) -> None:
+        """Picking all keys is paging; picking some is paging and leaving the others out."""
+        for number in range(8):
+            group, name = "ab"[number % 2], ("x", None, "Y")[number % 3]
+            store.put("items", f"n{number}", item(f"n{number}", group=group, name=name))
+        store.remove("items", "n0")
+        whole = store.page("items", {"group": "a"}, order=order)
+        every = ["n0", "unknown", *reversed(keys(store)), "n2"]
+
+        assert whole == store.pick("items", every, {"group": "a"}, order=order)
+        some = [whole[2].key, whole[0].key]
+        assert [whole[0], whole[2]] == store.pick("items", some, order=order)
+        for place, entry in enumerate(whole):
+            rest = store.pick("items", every, {"group": "a"}, order=order, after=entry.position)
+            assert whole[place + 1 :] == rest
+
+    def test_pick_where_and_limit(self, empty: Store) -> None:
+        """`where` sifts before `limit` counts among picked ones, too."""
+        for number in range(6):
+            empty.put("items", str(number), item(str(number), rank=number))
+        picked = empty.pick("items", "543210", where=lambda record: record["rank"] > 1, limit=2)
+
+        assert ["2", "3"] == [entry.key for entry in picked]
+        assert [] == empty.pick("items", "543210", limit=0)
 
     def test_prefix(self, empty: Store) -> None:
         """A prefix is found in any case, in alphabetical order, and within a match."""
@@ -595,6 +621,10 @@ class StoreMachine(RuleBasedStateMachine):
 
         assert rows == [(e.key, e.record) for e in self.store.page(table, match, order=order)]
         assert len(rows) == self.store.count(table, match)
+        every = [*self.model.get(table, {}), "unknown"]
+        assert rows == [
+            (e.key, e.record) for e in self.store.pick(table, every, match, order=order)
+        ]
         if not group:
             assert [key for key, _ in rows] == walk(self.store, table, order, limit)
 

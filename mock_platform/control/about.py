@@ -1,0 +1,67 @@
+"""What the server is and offers: health, credentials, operations, assumptions, descriptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from mock_platform.control.route import ControlRequest
+from mock_platform.credentials import credentials
+from mock_platform.platform import Platform
+from mock_platform.version import __version__
+from mock_platform.world.clock import UPTIME
+
+
+def health(request: ControlRequest) -> dict[str, Any]:
+    """That the server answers, its version, and for how many seconds it has been running."""
+    return {
+        "status": "ok",
+        "version": __version__,
+        "uptime_seconds": round(UPTIME() - request.platform.started, 3),
+    }
+
+
+def show_credentials(request: ControlRequest) -> dict[str, Any]:
+    """The well-known credentials of the world."""
+    return credentials(request.platform, request.world)
+
+
+def list_operations(request: ControlRequest) -> dict[str, Any]:
+    """The table of operations."""
+    return operations(request.platform)
+
+
+def list_assumptions(request: ControlRequest) -> dict[str, Any]:
+    """The register of assumptions."""
+    return assumptions(request.platform)
+
+
+def metrics(request: ControlRequest) -> Response:
+    """Counts for Prometheus."""
+    text, media_type = request.services.metrics.exposition()
+    return Response(text, content_type=media_type)
+
+
+def describe(request: ControlRequest) -> dict[str, Any]:
+    """Everything that is served, as OpenAPI."""
+    return request.services.description.at(request.base_url)
+
+
+def operations(platform: Platform) -> dict[str, Any]:
+    """Every operation that a platform serves."""
+    return {"operations": [operation.as_json() for operation in platform.operations]}
+
+
+def assumptions(platform: Platform) -> dict[str, Any]:
+    """Every recorded assumption, with the operations that rest on it."""
+    resting: dict[str, list[str]] = {}
+    for operation in platform.operations:
+        for assumption in dict.fromkeys(operation.all_assumptions):
+            resting.setdefault(assumption.id, []).append(operation.id)
+    return {
+        "assumptions": [
+            assumption.as_json() | {"operations": resting.get(assumption.id, [])}
+            for assumption in platform.assumptions().values()
+        ]
+    }

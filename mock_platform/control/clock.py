@@ -1,0 +1,102 @@
+"""The world's clock: read, frozen, sent elsewhere, moved on, set running again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from marshmallow import Schema, ValidationError, validates_schema
+
+from mock_platform.control.refusal import faulty
+from mock_platform.control.route import ControlRequest
+from mock_platform.core.fields import MISSING, Choice, Fault, Flag, Instant, Number
+from mock_platform.world.clock import parse_instant, wire_millis
+from mock_platform.world.world import World
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+"""A clock stays between these, so that a day before and some years after it are moments too."""
+
+_TAKES = {"freeze": ("to",), "travel": ("to",), "advance": ("seconds",), "resume": ()}
+_NEEDS = {"travel": "to", "advance": "seconds"}
+
+
+class ClockBody(Schema):
+    """What to do with the clock."""
+
+    action = Choice(tuple(_TAKES), required=True)
+    to = Instant(as_sent=True, metadata={"description": "freeze: optional; travel: required"})
+    seconds = Number(metadata={"description": "advance: required; may be negative"})
+
+    @validates_schema(skip_on_field_errors=True)
+    def check(self, data: dict[str, Any], **_: Any) -> None:
+        """Each action takes its own fields and no others."""
+        action = data["action"]
+        needed = _NEEDS.get(action)
+        faults: dict[str, list[Fault]] = {}
+        if needed is not None and needed not in data:
+            faults[needed] = [Fault(f"the action {action!r} needs {needed!r}", MISSING)]
+        for name in data.keys() - {"action", *_TAKES[action]}:
+            allowed = ", ".join(_TAKES[action]) or "nothing else"
+            faults[name] = [Fault(f"the action {action!r} takes {allowed}, not {name!r}")]
+        if faults:
+            raise ValidationError(dict(faults))
+
+
+class ClockAnswer(Schema):
+    """What the clock shows, and whether it stands still."""
+
+    now = Instant(required=True)
+    frozen = Flag(required=True)
+
+
+def get_clock(request: ControlRequest) -> dict[str, Any]:
+    """What the clock shows."""
+    return _shown(request.world)
+
+
+def put_clock(request: ControlRequest) -> dict[str, Any]:
+    """Freeze, travel, advance or resume; whatever falls due by that happens."""
+    world, body = request.world, request.body
+    action = body["action"]
+    if action == "advance":
+        world.clock.advance(_step(world, body["seconds"]))
+    elif action == "resume":
+        world.clock.resume()
+    elif action == "freeze":
+        world.clock.freeze(_moment(body["to"]) if "to" in body else None)
+    else:
+        world.clock.travel(_moment(body["to"]))
+    settle(world)
+    return _shown(world)
+
+
+def settle(world: World) -> None:
+    """Let what is due on the clock happen, and a durable store learn of the new time."""
+    with world.work():
+        for kind in world.transitions.kinds:
+            world.transitions.settle_all(kind)
+
+
+def _moment(text: str) -> datetime:
+    moment = parse_instant(text)
+    _check_range("to", moment)
+    return moment
+
+
+def _step(world: World, seconds: float) -> float:
+    try:
+        _check_range("seconds", world.clock.now() + timedelta(seconds=seconds))
+    except OverflowError:
+        _check_range("seconds", None)
+    return seconds
+
+
+def _check_range(field: str, moment: datetime | None) -> None:
+    if moment is None or not EARLIEST <= moment < LATEST:
+        text = f"{field} leads out of the years {EARLIEST.year} to {LATEST.year - 1}"
+        raise faulty(422, [(field, text)], "The clock was not moved")
+
+
+def _shown(world: World) -> dict[str, Any]:
+    return {"now": wire_millis(world.clock.now()), "frozen": world.clock.frozen}

@@ -1,0 +1,169 @@
+"""A route of the control plane is a value, and so is a request to one; views take the latter.
+
+The schemas of a route's query and body check what comes in and describe it in OpenAPI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Request
+from marshmallow import Schema, ValidationError
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from mock_platform.control.metrics import Metrics
+from mock_platform.control.refusal import Refusal, faulty, unknown_names
+from mock_platform.core.fields import flatten
+from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.openapi import Description
+from mock_platform.platform import Platform
+from mock_platform.state import State
+from mock_platform.world.world import World
+
+WORLD = "mock_platform.world"
+"""Key of the WSGI environ: the world that the path named, or `None`."""
+ORIGIN = "mock_platform.origin"
+"""Key of the WSGI environ: the address that the client called, without world prefix."""
+
+_ENVELOPE_NESTING = 8
+"""How much deeper than a request's body a state or a journal may nest around it."""
+
+
+class Nothing(Schema):
+    """No parameters at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What views work on."""
+
+    platform: Platform
+    metrics: Metrics
+    description: Description
+
+
+View = Callable[["ControlRequest"], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One route. `path` is in Flask's notation; the view's data becomes JSON with `status`."""
+
+    id: str
+    method: str
+    path: str
+    view: View
+    summary: str
+    query: type[Schema] = Nothing
+    body: type[Schema] | None = Nothing
+    """Schema of a JSON object, or `None` for whatever JSON the view takes."""
+    returns: type[Schema] | None = None
+    status: int = 200
+    media_type: str = "application/json"
+    max_body_factor: int = 1
+    """How many times the usual body this route takes: a whole world is larger than a request."""
+    form: bool = False
+    """Whether it takes a form of the console's own pages instead of JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlRequest:
+    """One request: what views need of it, decoded and checked."""
+
+    services: Services
+    flask: Request
+    args: Mapping[str, str]
+    query: Mapping[str, Any]
+    body: Any
+
+    @property
+    def platform(self) -> Platform:
+        """The platform under control."""
+        return self.services.platform
+
+    @property
+    def world(self) -> World:
+        """The world that the request is about: by path prefix, by header, or the default one.
+
+        Raises:
+            UnknownWorld: It names one that does not exist.
+        """
+        name = self.flask.environ.get(WORLD) or self.flask.headers.get("X-Mock-World")
+        worlds = self.platform.worlds
+        return worlds.default if name is None else worlds.get(name)
+
+    @property
+    def state(self) -> State:
+        """The world's records."""
+        return State(self.world, self.platform.tables)
+
+    @property
+    def origin(self) -> str:
+        """The address that the client called, without world prefix."""
+        origin: str | None = self.flask.environ.get(ORIGIN)
+        return origin if origin is not None else self.flask.host_url.rstrip("/")
+
+    @property
+    def base_url(self) -> str:
+        """The address that the client called, with the world prefix where it was used."""
+        name = self.flask.environ.get(WORLD)
+        return self.origin if name is None else f"{self.origin}/~{name}"
+
+
+def query_of(route: Route, flask: Request) -> Mapping[str, Any]:
+    """The query, checked; empty values count as absent.
+
+    Raises:
+        Refusal: 400 with every fault.
+    """
+    sent = {name: value for name, value in flask.args.items() if value != ""}
+    schema = route.query()
+    try:
+        loaded: Mapping[str, Any] = schema.load(sent)
+    except ValidationError as fault:
+        faults = unknown_names(flatten(fault.messages), schema.fields)
+        raise faulty(400, faults, "The query cannot be used") from fault
+    return loaded
+
+
+def body_of(route: Route, flask: Request, platform: Platform) -> Any:
+    """The body, checked; where a schema is declared, an empty one counts as an empty object.
+
+    Raises:
+        Refusal: 400, 413 or 415 for a body that cannot be read, 422 with every fault.
+    """
+    if route.method not in {"POST", "PUT", "PATCH"} or route.form:
+        return None
+    settings = platform.settings
+    limit = settings.max_body * route.max_body_factor
+    flask.max_content_length = limit
+    try:
+        data = flask.get_data(cache=False)
+    except RequestEntityTooLarge as fault:
+        raise Refusal(413, f"The body may have at most {limit:,} bytes.") from fault
+    if not data and route.body is not None:
+        sent: Any = {}
+    else:
+        if not flask.is_json:
+            shown = flask.mimetype or "none"
+            text = f"This request needs a JSON body with Content-Type application/json; got {shown}."
+            raise Refusal(415, text)
+        try:
+            sent = loads(data, max_nesting=settings.max_nesting + _ENVELOPE_NESTING)
+        except BadJson as fault:
+            raise Refusal(400, f"The body is {fault}.") from fault
+    return sent if route.body is None else _loaded(route.body(), sent)
+
+
+def _loaded(schema: Schema, sent: Any) -> Mapping[str, Any]:
+    if not isinstance(sent, dict):
+        raise faulty(422, [("", "the body must be a JSON object")], "The body cannot be used")
+    try:
+        loaded: Mapping[str, Any] = schema.load(sent)
+    except ValidationError as fault:
+        known = {field.data_key or name: field for name, field in schema.fields.items()}
+        faults = unknown_names(flatten(fault.messages), known)
+        raise faulty(422, faults, "The body cannot be used") from fault
+    return loaded

@@ -1,0 +1,77 @@
+"""Named points of a world to come back to. They live as long as the server and the next reset."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from marshmallow import Schema
+
+from mock_platform.control.refusal import Refusal, did_you_mean
+from mock_platform.control.route import ControlRequest
+from mock_platform.core.fields import Instant, Integer, Text
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.world import World
+
+MOST = 100
+"""Snapshots that one world keeps."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+
+
+class SnapshotAnswer(Schema):
+    """A snapshot: its name, when it was taken, how many records differ from the fixtures."""
+
+    name = Text(required=True)
+    at = Instant(required=True)
+    changed_records = Integer(required=True)
+
+
+def list_snapshots(request: ControlRequest) -> dict[str, Any]:
+    """The names of the world's snapshots, oldest first."""
+    return {"snapshots": list(request.world.snapshots)}
+
+
+def put_snapshot(request: ControlRequest) -> dict[str, Any]:
+    """Keep the present state under a name; one of that name is replaced."""
+    world, name = request.world, request.args["name"]
+    if _NAME.fullmatch(name) is None:
+        raise Refusal(
+            400,
+            f"{name!r} is no name for a snapshot: 1 to 64 letters, digits, dots, underscores and "
+            "hyphens, the first a letter or digit.",
+        )
+    with world.lock:
+        if name not in world.snapshots and len(world.snapshots) >= MOST:
+            raise Refusal(
+                409,
+                f"This world keeps {MOST} snapshots already. Drop one with "
+                "DELETE /_mock/snapshots/NAME.",
+            )
+        saved = world.snapshots[name] = world.save()
+        now = wire_millis(world.clock.now())
+    return {"name": name, "at": now, "changed_records": saved.records.size}
+
+
+def restore_snapshot(request: ControlRequest) -> None:
+    """Return to a snapshot; the journal begins anew, the snapshots stay."""
+    world = request.world
+    with world.lock:
+        world.load(world.snapshots[_known(world, request.args["name"])])
+
+
+def delete_snapshot(request: ControlRequest) -> None:
+    """Forget a snapshot."""
+    world = request.world
+    with world.lock:
+        del world.snapshots[_known(world, request.args["name"])]
+
+
+def _known(world: World, name: str) -> str:
+    if name not in world.snapshots:
+        raise Refusal(
+            404,
+            f"World {world.name!r} has no snapshot {name!r}.{did_you_mean(name, world.snapshots)} "
+            f"PUT /_mock/snapshots/{name} takes one.",
+        )
+    return name

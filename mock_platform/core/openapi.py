@@ -1,0 +1,377 @@
+"""The machine-readable description (OpenAPI 3.1), made from the same operations that are served.
+
+Nothing is declared twice: parameters and bodies come from the operations' schemas, the statuses of
+failures from rendering each failure that an operation's stages can raise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from marshmallow import EXCLUDE, Schema
+
+from mock_platform.core import fields as wire
+from mock_platform.core.assumptions import Assumption
+from mock_platform.core.authenticate import Scheme
+from mock_platform.core.call import FORM, Call
+from mock_platform.core.errors import (
+    BadBody,
+    Failure,
+    InternalError,
+    InvalidParameters,
+    NotShown,
+    NumericFailure,
+    RateLimited,
+    TooLarge,
+    Unauthorized,
+    UnsupportedAuthentication,
+    UnsupportedMediaType,
+    render,
+)
+from mock_platform.core.jsonio import dumps, loads
+from mock_platform.core.limits import counter
+from mock_platform.core.openapi_schemas import FAILURE_SCHEMAS, Converter, problem_schemas
+from mock_platform.core.operation import Location, Operation
+from mock_platform.settings import Settings
+
+if TYPE_CHECKING:
+    from apispec import APISpec
+
+V2_VERSION = "2.166"
+"""The version that document A names ("What the service does")."""
+
+HERE = "http://base-address.invalid"
+"""Stands in a document for the address at which it is asked for."""
+
+JsonObject = dict[str, Any]
+Extend = Callable[["APISpec", Converter], None]
+
+SECURITY_SCHEMES: Mapping[Scheme, JsonObject] = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "OAuth 2.0 app-only: the bearer token of POST /oauth2/token.",
+    },
+    "basic": {
+        "type": "http",
+        "scheme": "basic",
+        "description": "API key as user name, API key secret as password, each percent-encoded.",
+    },
+    "oauth1": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Authorization",
+        "description": "OAuth 1.0a user context: `OAuth oauth_consumer_key=…, oauth_token=…, "
+        "oauth_signature_method=HMAC-SHA1, oauth_signature=…, …`, signed for each request with the "
+        "secrets of app and user.",
+    },
+    "oauth1-app": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Authorization",
+        "description": "OAuth 1.0a without a token: signed with the app's secret alone.",
+    },
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "mock_platform_session_default",
+        "description": "The login session of a browser; without one, the page asks to log in.",
+    },
+    "oauth1-request-token": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Authorization",
+        "description": "OAuth 1.0a with a request token: signed with the secrets of app and "
+        "request token.",
+    },
+}
+_WRITES = frozenset({"POST", "PUT", "PATCH"})
+_VARYING = re.compile(r":([a-z_]+)")
+
+
+class Description:
+    """A document that is made when it is first asked for, and then only addressed anew."""
+
+    def __init__(self, make: Callable[[], JsonObject]) -> None:
+        self._make = make
+        self._text: bytes | None = None
+
+    def at(self, base_url: str) -> JsonObject:
+        """The document as it reads under that base address."""
+        if self._text is None:  # two first readers make the same text
+            self._text = dumps(self._make())
+        document: JsonObject = loads(
+            self._text.replace(HERE.encode(), dumps(base_url)[1:-1]), max_nesting=256
+        )
+        return document
+
+
+def describe(
+    operations: Iterable[Operation],
+    settings: Settings,
+    *,
+    title: str,
+    version: str,
+    text: str,
+    extend: Extend | None = None,
+) -> JsonObject:
+    """The document over these operations; `extend` adds what is no operation.
+
+    Every address in it begins with `HERE`.
+    """
+    # apispec costs some 15 ms, which a server need not pay before anybody asks for a description.
+    from apispec import APISpec
+    from apispec.ext.marshmallow import MarshmallowPlugin
+
+    names = _Names()
+    plugin = MarshmallowPlugin(schema_name_resolver=names)
+    spec = APISpec(
+        title=title,
+        version=version,
+        openapi_version="3.1.0",
+        plugins=[plugin],
+        info={"description": text},
+        servers=[{"url": HERE}],
+    )
+    converter = Converter(plugin.converter)
+    writer = _Writer(spec, converter, settings)
+    tags: list[str] = []
+    for operation in operations:
+        writer.add(operation)
+        tags.append(_tag(operation))
+    if extend is not None:
+        extend(spec, converter)
+    writer.add_shared()
+    document: JsonObject = spec.to_dict()
+    document["tags"] = [{"name": name} for name in dict.fromkeys(tags)] + document.get("tags", [])
+    converter.finish(document["components"].get("schemas", {}))
+    return document
+
+
+def templated(path: str) -> str:
+    """A path of the spec's notation in OpenAPI's: `/12/accounts/{account_id}`."""
+    return _VARYING.sub(r"{\1}", path)
+
+
+def possible_failures(operation: Operation, settings: Settings) -> Iterator[Failure]:
+    """One of each kind of failure that the stages before an operation's handler can end in."""
+    yield InternalError("a fault of the sandbox itself")
+    if operation.oauth_step:
+        yield NumericFailure(92)
+    if settings.strict:
+        yield NotShown(_any_assumption(operation))
+    if operation.auth.refuses:
+        worded = operation.auth.on_failure
+        for refusal in _refusals(operation):
+            yield refusal if worded is None else worded(refusal)
+    if operation.params is not None:
+        for code in (wire.MISSING, wire.INVALID):
+            yield InvalidParameters([("parameter", wire.Fault("", code))], {})
+    if operation.location is Location.JSON:
+        yield BadBody("")
+        yield UnsupportedMediaType("", "application/json")
+    elif operation.location is Location.OAUTH and operation.method in _WRITES:
+        yield UnsupportedMediaType("", FORM)
+    if operation.method in _WRITES:
+        yield TooLarge(settings.max_body)
+    if counter(operation, settings) is not None:
+        yield RateLimited([])
+
+
+def _refusals(operation: Operation) -> Iterator[Failure]:
+    """One of each kind of refusal that authentication can end in."""
+    yield UnsupportedAuthentication("another scheme", operation.auth.names)
+    for fault in ("absent", "malformed", "signature", "timestamp", "token", "revoked"):
+        yield Unauthorized(fault, "")
+
+
+def _any_assumption(operation: Operation) -> Assumption:
+    from mock_platform.core.decode import IGNORED
+
+    return next(iter(operation.all_assumptions), IGNORED)
+
+
+class _Names:
+    """Names of components: the class's own, its module in front where two would share one."""
+
+    def __init__(self) -> None:
+        self._owners: dict[str, type[Schema]] = {}
+
+    def __call__(self, schema: Schema | type[Schema]) -> str:
+        owner = schema if isinstance(schema, type) else type(schema)
+        name = re.sub(r"(?:Record|Schema)$", "", owner.__name__) or owner.__name__
+        if self._owners.setdefault(name, owner) is not owner:
+            module = owner.__module__.rpartition(".")[2]
+            name = "".join(part.capitalize() for part in module.split("_")) + name
+            self._owners.setdefault(name, owner)
+        return name
+
+
+class _Writer:
+    """Writes operations into a document."""
+
+    def __init__(self, spec: APISpec, converter: Converter, settings: Settings) -> None:
+        self._spec = spec
+        self._converter = converter
+        self._settings = settings
+        self._schemes: set[Scheme] = set()
+        self._shared: set[str] = set()
+
+    def add(self, operation: Operation) -> None:
+        """Add an operation under each of its paths."""
+        described = self._operation(operation)
+        self._schemes.update(operation.auth.schemes)
+        prefix = "/sandbox" if operation.sandbox_only else ""
+        for path in (operation.path, *operation.also):
+            entry = dict(described)
+            if path != operation.path:
+                del entry["operationId"]  # an id may stand only once
+            self._spec.path(prefix + templated(path), operations={operation.method.lower(): entry})
+
+    def add_shared(self) -> None:
+        """Add what the operations refer to: failure bodies and security schemes."""
+        for scheme, value in SECURITY_SCHEMES.items():
+            if scheme in self._schemes:
+                self._spec.components.security_scheme(scheme, value)
+        if "Problem" in self._shared:
+            for name, schema in problem_schemas(self._converter, HERE).items():
+                self._spec.components.schema(name, schema)
+        for name in sorted(self._shared - {"Problem"}):
+            self._spec.components.schema(name, FAILURE_SCHEMAS[name])
+
+    def _operation(self, operation: Operation) -> JsonObject:
+        returns = operation.returns
+        success: JsonObject = {"description": operation.summary}
+        data = {} if returns.schema is None else self._converter.reference(returns.schema)
+        success["content"] = {returns.media_type: {"schema": returns.described(data)}}
+        entry: JsonObject = {
+            "operationId": operation.id,
+            "summary": operation.summary,
+            "tags": [_tag(operation)],
+            "responses": {str(returns.status): success, **self._failures(operation)},
+            "x-mock-operation": operation.id,
+            "x-mock-spec": operation.spec,
+            "x-mock-origin": operation.origin.value,
+            "x-mock-assumptions": [
+                {"id": assumption.id, "text": assumption.text}
+                for assumption in dict.fromkeys(operation.all_assumptions)
+            ],
+        }
+        if operation.auth.schemes:
+            entry["security"] = [{scheme: []} for scheme in operation.auth.schemes]
+        if operation.deprecated:
+            entry["deprecated"] = True
+        self._input(operation, entry)
+        return entry
+
+    # -- what goes in ----------------------------------------------------------------------------
+
+    def _input(self, operation: Operation, entry: JsonObject) -> None:
+        parameters: list[JsonObject] = [
+            {"in": "path", "name": name, "required": True, "schema": {"type": "string"}}
+            for name in operation.path_names
+        ]
+        if operation.params is not None:
+            schema = operation.params(unknown=EXCLUDE)
+            form = operation.method in _WRITES and operation.location is not Location.JSON
+            if operation.location is Location.JSON:
+                body = self._converter.reference(schema)
+                entry["requestBody"] = _body({"application/json": {"schema": body}}, required=True)
+            elif form and operation.dialect == "oauth":
+                entry["requestBody"] = self._form(schema, required=True)
+            else:
+                nullable = operation.method == "PUT"
+                parameters += self._converter.parameters(schema, allow_empty=nullable)
+                if form and schema.fields:
+                    entry["requestBody"] = self._form(schema, required=False)
+        if parameters:
+            entry["parameters"] = parameters
+
+    def _form(self, schema: Schema, *, required: bool) -> JsonObject:
+        """A form body: the same parameters as in the query, required only where it stands alone."""
+        described = self._converter.inline(schema)
+        if not required:
+            described.pop("required", None)
+        encoding = {
+            name: {"style": "form", "explode": False}
+            for name, value in described["properties"].items()
+            if value.get("type") == "array"
+        }
+        media: JsonObject = {"schema": described}
+        if encoding:
+            media["encoding"] = encoding
+        where = (
+            "The same parameters, in the query or in a form."
+            if not required
+            else ("Parameters stand in a form; the query is taken as well.")
+        )
+        return _body({FORM: media}, required=False, description=where)
+
+    # -- what comes out when it fails ------------------------------------------------------------
+
+    def _failures(self, operation: Operation) -> JsonObject:
+        call = Call(operation.method, HERE + operation.path, operation.path, HERE, [])
+        statuses: dict[int, None] = dict.fromkeys(operation.statuses)
+        for failure in possible_failures(operation, self._settings):
+            statuses[render(failure, call).status] = None
+        if operation.gates:
+            statuses |= {400: None, 403: None}
+        if operation.dialect == "v2":
+            return {"default": self._v2_failure(sorted(statuses))}
+        return {
+            str(status): self._failure(operation, status)
+            for status in sorted(statuses)
+            if status != operation.returns.status
+        }
+
+    def _v2_failure(self, statuses: Sequence[int]) -> JsonObject:
+        self._shared |= {"Problem", "Error", "Errors"}
+        shown = ", ".join(str(status) for status in statuses)
+        return {
+            "description": f"The request failed ({shown}): an error object or a problem object.",
+            "content": {
+                "application/json": {"schema": {"anyOf": [_ref("Error"), _ref("Errors")]}},
+                "application/problem+json": {"schema": _ref("Problem")},
+            },
+        }
+
+    def _failure(self, operation: Operation, status: int) -> JsonObject:
+        if operation.dialect == "oauth":
+            self._shared.add("Errors")
+            content: JsonObject = {"application/json": {"schema": _ref("Errors")}}
+            if operation.returns.media_type == "text/html":
+                content["text/html"] = {"schema": {"type": "string"}}
+            return {"description": _meaning(status), "content": content}
+        kinds = {400: ["AdsErrors", "BatchErrors"], 401: ["AdsErrors", "Errors"]}
+        names = kinds.get(status, ["AdsErrors"])
+        self._shared.update(names)
+        references = [_ref(name) for name in names]
+        schema = references[0] if len(references) == 1 else {"anyOf": references}
+        return {
+            "description": _meaning(status),
+            "content": {"application/json": {"schema": schema}},
+        }
+
+
+def _body(content: JsonObject, *, required: bool, description: str = "") -> JsonObject:
+    body: JsonObject = {"content": content, "required": required}
+    if description:
+        body["description"] = description
+    return body
+
+
+def _ref(name: str) -> JsonObject:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _tag(operation: Operation) -> str:
+    return operation.id.partition(".")[0]
+
+
+def _meaning(status: int) -> str:
+    """A status in the words of its standard."""
+    from http import HTTPStatus
+
+    return HTTPStatus(status).phrase

@@ -1,0 +1,387 @@
+"""Line items: update and delete, with every conditional rule of the update table.
+
+Document B, "Line items". Reading them is not shown there and is served as a public fact, so that
+clients can load what they update. Placements stand with the accounts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import Schema
+
+from mock_platform.core.ads import One, ads, fail
+from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.fields import (
+    INCLUSIVE,
+    INVALID,
+    MISSING,
+    Choice,
+    CommaList,
+    Instant,
+    Integer,
+    Long,
+    Text,
+)
+from mock_platform.core.history import HISTORY, record_change
+from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.resource import Ids, NamePrefix, OneOf, Resource, changed
+from mock_platform.records.campaigns import (
+    AUDIENCE_EXPANSIONS,
+    BID_STRATEGIES,
+    ENTITY_STATUSES,
+    GOALS,
+    PAY_BY,
+    LineItemRecord,
+)
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+MERGED = settled(
+    "line-items.conditions-on-merged",
+    "Conditions are checked on the record as it would become, but only those in which a parameter "
+    "of the request takes part.",
+)
+AUTO_AMOUNT = settled(
+    "line-items.auto-drops-amount",
+    "bid_strategy AUTO with an amount is accepted and the amount is not kept.",
+)
+CATEGORIES = settled(
+    "line-items.categories",
+    "categories takes IAB codes or business category ids; for PREROLL_VIEWS they must name one or "
+    "two business categories; unknown ones answer 404 INVALID_IAB_CATEGORY.",
+)
+EXPANSION = expectation(
+    "line-items.audience-expansion-served",
+    "audience_expansion is kept and served with the line item, though the record shown lacks it.",
+)
+ADVERTISER_USER = expectation(
+    "line-items.advertiser-user-allowlist",
+    "The client applications that may set advertiser_user_id are those with advertiser_user_id on "
+    "their allowlist.",
+)
+TIMES = expectation("line-items.end-after-start", "end_time must be later than start_time.")
+READS = public_fact(
+    "line-items.read",
+    "GET line items: list and one, as documented publicly; the spec does not show them.",
+    "section 7, line items",
+    gap=True,
+)
+
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+DOMAIN = rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})+"
+CAPPED_OBJECTIVES = ("REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS")
+APP_OBJECTIVES = ("APP_INSTALLS", "APP_ENGAGEMENTS")
+
+
+class LineItemUpdate(Schema):
+    """Parameters of the update; an empty value unsets an optional one."""
+
+    advertiser_domain = Text(
+        allow_none=True,
+        pattern=DOMAIN,
+        pattern_text="a domain without protocol, such as example.com,",
+    )
+    advertiser_user_id = Text(
+        allow_none=True, pattern=r"[0-9]{1,19}", pattern_text="a user id of 1 to 19 digits,"
+    )
+    android_app_store_identifier = Text(allow_none=True, min_length=1)
+    ios_app_store_identifier = Text(allow_none=True, min_length=1)
+    audience_expansion = Choice(AUDIENCE_EXPANSIONS, allow_none=True)
+    bid_amount_local_micro = Long(low=1, allow_none=True)
+    bid_strategy = Choice(BID_STRATEGIES)
+    categories = CommaList(Text(min_length=1), allow_none=True)
+    duration_in_days = Integer(allow_none=True)
+    entity_status = Choice(ENTITY_STATUSES)
+    start_time = Instant()
+    end_time = Instant(allow_none=True)
+    frequency_cap = Integer(low=1, allow_none=True)
+    goal = Choice(GOALS)
+    name = Text(allow_none=True)
+    pay_by = Choice(PAY_BY)
+    total_budget_amount_local_micro = Long(low=1, allow_none=True)
+    daily_budget_amount_local_micro = Long(low=1, allow_none=True)
+
+
+LINE_ITEMS = Resource(
+    name="line_items",
+    table="line_items",
+    path="/12/accounts/:account_id/line_items",
+    id_parameter="line_item_id",
+    schema=LineItemRecord,
+    noun="line item",
+    spec="Line items",
+    missing="LINE_ITEM_NOT_FOUND",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One update under way: what was sent, the record before, and as it would become."""
+
+    sent: Mapping[str, Any]
+    before: Record
+    after: Record
+    campaign: Record
+
+    def any_of(self, *names: str) -> bool:
+        """Whether one of these parameters takes part in the request."""
+        return any(name in self.sent for name in names)
+
+
+Rule = Callable[[Update], Iterator[AdsError]]
+
+
+def update(call: Call, world: World) -> Record:
+    """Change a line item, or say everything that speaks against it."""
+    before = LINE_ITEMS.get_by_id(call, world)
+    sent = call.params
+    _may_set_advertiser_user(call)
+    categories = sent.get("categories")
+    if categories:
+        _known_categories(call, world, categories)
+    changes = dict(sent)
+    if "categories" in changes:
+        changes["categories"] = changes["categories"] or []
+    after = changed(world, before, changes)
+    if after["bid_strategy"] == "AUTO":
+        if sent.get("bid_amount_local_micro") is not None:
+            call.assume(AUTO_AMOUNT)
+        after["bid_amount_local_micro"] = None
+    campaign = world.store.get("campaigns", before["campaign_id"]) or {}
+    errors = [e for rule in RULES for e in rule(Update(sent, before, after, campaign))]
+    if before["objective"] == "PREROLL_VIEWS" and "categories" in sent:
+        errors += _preroll_categories(call, world, after["categories"])
+    if errors:
+        raise AdsFailure(*errors)
+    if "audience_expansion" in sent:
+        call.assume(EXPANSION)
+    world.store.put("line_items", before["id"], after)
+    record_change(call, world, "LINE_ITEM", before, after)
+    return after
+
+
+def _told(call: Call, world: World, record: Record) -> None:
+    record_change(call, world, "LINE_ITEM", record, record | {"deleted": True})
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def _bid(u: Update) -> Iterator[AdsError]:
+    """MAX and TARGET need an amount; each fits some objectives only."""
+    if not u.any_of("bid_strategy", "bid_amount_local_micro"):
+        return
+    strategy, objective = u.after["bid_strategy"], u.after["objective"]
+    if strategy in {"MAX", "TARGET"} and u.after["bid_amount_local_micro"] is None:
+        text = f"bid_amount_local_micro is required when bid_strategy is {strategy}"
+        yield AdsError(MISSING, text, "bid_amount_local_micro")
+    if strategy == "MAX" and objective in {"REACH", "FOLLOWERS"}:
+        text = f"bid_strategy MAX is not available for the objective {objective}"
+        yield AdsError(INVALID, text, "bid_strategy")
+    if strategy == "TARGET" and objective not in {"REACH", "WEBSITE_CLICKS"}:
+        text = f"bid_strategy TARGET is for REACH or WEBSITE_CLICKS, not {objective}"
+        yield AdsError(INVALID, text, "bid_strategy")
+
+
+def _pay_by(u: Update) -> Iterator[AdsError]:
+    """Changeable for APP_INSTALLS only; IMPRESSION does not go with TARGET."""
+    if "pay_by" in u.sent and u.after["pay_by"] != u.before["pay_by"]:
+        objective = u.before["objective"]
+        if objective != "APP_INSTALLS":
+            text = f"pay_by can only be changed for the objective APP_INSTALLS, not {objective}"
+            yield AdsError(INVALID, text, "pay_by")
+    both = u.after["pay_by"] == "IMPRESSION" and u.after["bid_strategy"] == "TARGET"
+    if both and u.any_of("pay_by", "bid_strategy"):
+        name = "pay_by" if "pay_by" in u.sent else "bid_strategy"
+        text = "pay_by IMPRESSION is not supported with bid_strategy TARGET"
+        yield AdsError(INVALID, text, name)
+
+
+def _frequency(u: Update) -> Iterator[AdsError]:
+    """A cap is for some objectives only; its window is 1, 7 or 30 days."""
+    objective = u.before["objective"]
+    if u.sent.get("frequency_cap") is not None and objective not in CAPPED_OBJECTIVES:
+        allowed = ", ".join(CAPPED_OBJECTIVES)
+        text = f"frequency_cap is for the objectives {allowed} only, not {objective}"
+        yield AdsError(INVALID, text, "frequency_cap")
+    days = u.sent.get("duration_in_days")
+    if days is not None and days not in {1, 7, 30}:
+        text = f"duration_in_days must be one of 1, 7, 30, got {days}"
+        yield AdsError(INVALID, text, "duration_in_days")
+
+
+def _budget(u: Update) -> Iterator[AdsError]:
+    """A daily budget is at most the total, and only under LINE_ITEM budget optimization."""
+    daily = u.after["daily_budget_amount_local_micro"]
+    total = u.after["total_budget_amount_local_micro"]
+    if u.sent.get("daily_budget_amount_local_micro") is not None:
+        optimization = u.campaign.get("budget_optimization")
+        if optimization != "LINE_ITEM":
+            text = (
+                "daily_budget_amount_local_micro is available only when the campaign's "
+                f"budget_optimization is LINE_ITEM; it is {optimization}"
+            )
+            yield AdsError(INVALID, text, "daily_budget_amount_local_micro")
+    names = ("daily_budget_amount_local_micro", "total_budget_amount_local_micro")
+    if u.any_of(*names) and daily is not None and total is not None and daily > total:
+        name = names[0] if names[0] in u.sent else names[1]
+        text = (
+            f"daily_budget_amount_local_micro ({daily}) may not be larger than "
+            f"total_budget_amount_local_micro ({total})"
+        )
+        yield AdsError(INVALID, text, name)
+
+
+def _publisher_network(u: Update) -> Iterator[AdsError]:
+    """Placement on PUBLISHER_NETWORK needs a domain and categories."""
+    if "PUBLISHER_NETWORK" not in u.after["placements"]:
+        return
+    for name in ("advertiser_domain", "categories"):
+        if name in u.sent and not u.after[name]:
+            yield AdsError(MISSING, f"{name} is required for the placement PUBLISHER_NETWORK", name)
+
+
+def _app_identifiers(u: Update) -> Iterator[AdsError]:
+    """App objectives need an app of at least one store."""
+    names = ("android_app_store_identifier", "ios_app_store_identifier")
+    objective = u.before["objective"]
+    if objective not in APP_OBJECTIVES or not u.any_of(*names):
+        return
+    if not any(u.after[name] for name in names):
+        name = next(name for name in names if name in u.sent)
+        text = f"the objective {objective} needs at least one of {' and '.join(names)}"
+        yield AdsError(MISSING, text, name)
+
+
+def _times(u: Update) -> Iterator[AdsError]:
+    """The end lies behind the start."""
+    start, end = u.after["start_time"], u.after["end_time"]
+    if u.any_of("start_time", "end_time") and start and end and end <= start:
+        name = "end_time" if "end_time" in u.sent else "start_time"
+        text = f"end_time ({end}) must be later than start_time ({start})"
+        yield AdsError("INVALID_TIME_WINDOW", text, name)
+
+
+def _advertiser_user(u: Update) -> Iterator[AdsError]:
+    """advertiser_user_id is for PREROLL_VIEWS."""
+    objective = u.before["objective"]
+    if u.sent.get("advertiser_user_id") is not None and objective != "PREROLL_VIEWS":
+        text = f"advertiser_user_id is for the objective PREROLL_VIEWS, not {objective}"
+        yield AdsError(INCLUSIVE, text, "advertiser_user_id")
+
+
+RULES: tuple[Rule, ...] = (
+    _bid,
+    _pay_by,
+    _frequency,
+    _budget,
+    _publisher_network,
+    _app_identifiers,
+    _times,
+    _advertiser_user,
+)
+"""The conditional rules of the update table, all checked before anything is refused."""
+
+
+def _may_set_advertiser_user(call: Call) -> None:
+    if call.params.get("advertiser_user_id") is None:
+        return
+    if "advertiser_user_id" not in (call.caller.app or {}).get("_allowlist", ()):
+        call.assume(ADVERTISER_USER)
+        raise fail(
+            "UNAUTHORIZED_CLIENT_APPLICATION",
+            "This client application may not set advertiser_user_id",
+            "advertiser_user_id",
+        )
+
+
+_IAB = re.compile(r"IAB\d{1,2}(?:-\d{1,2})?", re.ASCII)
+
+
+def _businesses(world: World, categories: list[str]) -> tuple[set[str], list[str]]:
+    """Ids of the business categories that codes or ids name, and what names none."""
+    named, unknown = set(), []
+    entries = world.store.page("advertiser_business_categories")
+    for category in categories:
+        hits = {
+            entry.key
+            for entry in entries
+            if entry.key == category or category in entry.record["iab_categories"]
+        }
+        named |= hits
+        if not hits:
+            unknown.append(category)
+    return named, unknown
+
+
+def _known_categories(call: Call, world: World, categories: list[str]) -> None:
+    call.assume(CATEGORIES)
+    _, unknown = _businesses(world, categories)
+    if unknown:
+        raise AdsFailure(
+            *(
+                AdsError(
+                    "INVALID_IAB_CATEGORY",
+                    f"{category!r} is no known IAB category or business category"
+                    + ("" if _IAB.fullmatch(category) else "; IAB codes look like IAB8 or IAB8-18"),
+                    "categories",
+                    {"value": category},
+                )
+                for category in unknown
+            )
+        )
+
+
+def _preroll_categories(call: Call, world: World, categories: list[str]) -> list[AdsError]:
+    """PREROLL_VIEWS needs one or two business categories ("Advertiser business category")."""
+    named, _ = _businesses(world, categories)
+    if 1 <= len(named) <= 2:
+        return []
+    text = (
+        "one or two business categories must be set for the objective PREROLL_VIEWS; "
+        f"categories names {len(named)}"
+    )
+    return [AdsError(INVALID if named else MISSING, text, "categories")]
+
+
+_READ: tuple[Assumption, ...] = (READS, EXPANSION)
+
+OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "line_items.update",
+        "PUT",
+        f"{LINE_ITEMS.path}/:line_item_id",
+        update,
+        summary="Change a line item",
+        spec="Line items: PUT",
+        returns=One(LineItemRecord),
+        params=LineItemUpdate,
+        assumptions=(MERGED,),
+        may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, TIMES, HISTORY),
+        errors=(
+            "LINE_ITEM_NOT_FOUND",
+            "INVALID_IAB_CATEGORY",
+            "INVALID_TIME_WINDOW",
+            "UNAUTHORIZED_CLIENT_APPLICATION",
+        ),
+        statuses=(404,),
+    ),
+    LINE_ITEMS.delete(before=_told, may_assume=(HISTORY,)),
+    LINE_ITEMS.list(
+        (
+            Ids("line_item_ids"),
+            OneOf("campaign_ids", "campaign_id", most=200),
+            NamePrefix("q", longest=255),
+        ),
+        sort=("created_at", "updated_at", "deleted", "bid_amount_local_micro"),
+        origin=Origin.PUBLIC_FACT,
+        assumptions=_READ,
+    ),
+    LINE_ITEMS.get(origin=Origin.PUBLIC_FACT, assumptions=_READ),
+)

@@ -1,0 +1,60 @@
+"""The machine-readable description of the v2 interface (document A, "What the service does").
+
+It describes operations, this one included, so whoever gathers them says how it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from marshmallow import INCLUDE, Schema
+
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.authenticate import NO_AUTH
+from mock_platform.core.call import Call
+from mock_platform.core.envelope import Flat
+from mock_platform.core.fields import Json, ListOf, Text
+from mock_platform.core.operation import Operation, Origin
+from mock_platform.world.world import World
+
+ADDRESS = public_fact(
+    "openapi.address",
+    "The description of the v2 interface is served at /2/openapi.json without credentials; the "
+    "spec names its version, not its address.",
+)
+
+
+class OpenApiDocument(Schema):
+    """An OpenAPI document, its upper level."""
+
+    class Meta:
+        """Further keys of the format are allowed."""
+
+        unknown = INCLUDE
+
+    openapi = Text(required=True)
+    info = Json(required=True)
+    servers = ListOf(Json(), required=True)
+    paths = Json(required=True)
+    components = Json()
+
+
+def operation(document: Callable[[str], dict[str, Any]]) -> Operation:
+    """The operation that serves what `document` gives for a base address."""
+
+    def get(call: Call, world: World) -> dict[str, Any]:
+        return document(call.base_url)
+
+    return Operation(
+        id="openapi.get",
+        method="GET",
+        path="/2/openapi.json",
+        handler=get,
+        summary="The description of the v2 interface",
+        spec="A, What the service does",
+        returns=Flat(OpenApiDocument),
+        auth=NO_AUTH,
+        origin=Origin.PUBLIC_FACT,
+        assumptions=(ADDRESS,),
+    )

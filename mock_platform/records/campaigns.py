@@ -1,0 +1,239 @@
+"""Campaigns, line items and what they refer to (document B, "Line item" and what follows).
+
+The document shows line items, their curated categories and history entries; campaigns, funding
+instruments, promoted posts and targeting criteria are only referenced there, and have the shapes of
+the public facts (section 7) so that references hold and rules can be checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from marshmallow import Schema
+
+from mock_platform.core.fields import (
+    Choice,
+    Flag,
+    Instant,
+    Integer,
+    Json,
+    ListOf,
+    Long,
+    Nested,
+    Text,
+)
+from mock_platform.core.table import Reference, Table
+from mock_platform.records.accounts import Stamped
+from mock_platform.world.store import Record
+
+OBJECTIVES = (
+    "APP_ENGAGEMENTS",
+    "APP_INSTALLS",
+    "ENGAGEMENTS",
+    "FOLLOWERS",
+    "PREROLL_VIEWS",
+    "REACH",
+    "VIDEO_VIEWS",
+    "WEBSITE_CLICKS",
+)
+GOALS = (
+    "APP_CLICKS",
+    "APP_INSTALLS",
+    "APP_PURCHASES",
+    "ENGAGEMENT",
+    "FOLLOWERS",
+    "LINK_CLICKS",
+    "MAX_REACH",
+    "PREROLL",
+    "PREROLL_STARTS",
+    "REACH_WITH_ENGAGEMENT",
+    "VIDEO_VIEW",
+    "VIEW_3S_100PCT",
+    "VIEW_6S",
+    "VIEW_15S",
+    "WEBSITE_CONVERSIONS",
+)
+BID_STRATEGIES = ("AUTO", "MAX", "TARGET")
+PAY_BY = ("APP_CLICK", "IMPRESSION", "LINK_CLICK")
+ENTITY_STATUSES = ("ACTIVE", "PAUSED")
+AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
+DURATIONS = (1, 7, 30)
+PRODUCT_TYPES = ("MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_POSTS")
+ENTITIES = ("CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA", "PROMOTED_ACCOUNT")
+
+
+def _null(field: type, **kwargs: object) -> object:
+    return field(load_default=None, allow_none=True, **kwargs)
+
+
+class FundingInstrumentRecord(Stamped):
+    """What pays for campaigns."""
+
+    id = Text(required=True)
+    type = Text(load_default="CREDIT_CARD")
+    description = _null(Text)
+    currency = Text(load_default="USD")
+    entity_status = Choice(ENTITY_STATUSES, load_default="ACTIVE")
+    able_to_fund = Flag(load_default=True)
+    reasons_not_able_to_fund = ListOf(Text(), load_default=list)
+    credit_limit_local_micro = _null(Long)
+    credit_remaining_local_micro = _null(Long)
+    funded_amount_local_micro = _null(Long)
+    io_header = _null(Text)
+    start_time = _null(Instant)
+    end_time = _null(Instant)
+    _account_id = Text(required=True)
+
+
+class CampaignRecord(Stamped):
+    """A campaign; `budget_optimization` says whether its line items may have daily budgets."""
+
+    id = Text(required=True)
+    name = Text(required=True)
+    funding_instrument_id = Text(required=True)
+    budget_optimization = Choice(("CAMPAIGN", "LINE_ITEM"), load_default="LINE_ITEM")
+    entity_status = Choice(ENTITY_STATUSES, load_default="ACTIVE")
+    effective_status = Text(load_default="RUNNING")
+    servable = Flag(load_default=True)
+    reasons_not_servable = ListOf(Text(), load_default=list)
+    start_time = _null(Instant)
+    end_time = _null(Instant)
+    daily_budget_amount_local_micro = _null(Long)
+    total_budget_amount_local_micro = _null(Long)
+    standard_delivery = Flag(load_default=True)
+    frequency_cap = _null(Integer)
+    duration_in_days = _null(Integer)
+    purchase_order_number = _null(Text)
+    currency = Text(load_default="USD")
+    _account_id = Text(required=True)
+
+
+class LineItemRecord(Stamped):
+    """A line item: what is bought within a campaign. Amounts are micro units of the currency."""
+
+    id = Text(required=True)
+    name = _null(Text)
+    campaign_id = Text(required=True)
+    objective = Choice(OBJECTIVES, required=True)
+    goal = Choice(GOALS, load_default=None, allow_none=True)
+    product_type = Choice(PRODUCT_TYPES, load_default="PROMOTED_POSTS")
+    placements = ListOf(Text(min_length=1), load_default=list)
+    entity_status = Choice(ENTITY_STATUSES, load_default="ACTIVE")
+    start_time = _null(Instant)
+    end_time = _null(Instant)
+    bid_strategy = Choice(BID_STRATEGIES, load_default="AUTO")
+    bid_amount_local_micro = _null(Long, low=1)
+    pay_by = Choice(PAY_BY, load_default="IMPRESSION")
+    total_budget_amount_local_micro = _null(Long, low=1)
+    daily_budget_amount_local_micro = _null(Long, low=1)
+    duration_in_days = _null(Integer)
+    frequency_cap = _null(Integer, low=1)
+    audience_expansion = Choice(AUDIENCE_EXPANSIONS, load_default=None, allow_none=True)
+    categories = ListOf(Text(min_length=1), load_default=list)
+    currency = Text(load_default="USD")
+    creative_source = Text(load_default="MANUAL")
+    advertiser_user_id = _null(Text)
+    advertiser_domain = _null(Text)
+    android_app_store_identifier = _null(Text)
+    ios_app_store_identifier = _null(Text)
+    target_cpa_local_micro = _null(Long)
+    primary_web_event_tag = _null(Text)
+    standard_delivery = Flag(load_default=True)
+    automatic_post_promotion = _null(Flag)
+    _account_id = Text(required=True)
+
+
+class PromotedPostRecord(Stamped):
+    """A post promoted by a line item."""
+
+    id = Text(required=True)
+    line_item_id = Text(required=True)
+    post_id = Text(required=True)
+    approval_status = Text(load_default="ACCEPTED")
+    entity_status = Choice(ENTITY_STATUSES, load_default="ACTIVE")
+    _account_id = Text(required=True)
+
+
+class TargetingCriterionRecord(Stamped):
+    """Whom a line item aims at. `_country_code` is the country behind a location's opaque value."""
+
+    id = Text(required=True)
+    line_item_id = Text(required=True)
+    name = _null(Text)
+    targeting_type = Text(required=True)
+    targeting_value = Text(required=True)
+    operator_type = Choice(("EQ", "NE"), load_default="EQ")
+    location_type = _null(Text)
+    _country_code = _null(Text)
+    _account_id = Text(required=True)
+
+
+class LineItemCuratedCategoryRecord(Stamped):
+    """That a line item runs within a curated category."""
+
+    id = Text(required=True)
+    line_item_id = Text(required=True)
+    curated_category_id = Text(required=True)
+    _account_id = Text(required=True)
+
+
+class ChangedBy(Schema):
+    """Who changed an entity, and through what."""
+
+    user_id = Text(required=True)
+    platform = Text(load_default="API_OTHER")
+
+
+class AccountHistoryRecord(Schema):
+    """One entry of an account's history: an entity before and after a change."""
+
+    change_by = Nested(ChangedBy, required=True)
+    changes = Json(load_default=dict)
+    change_time = Instant(required=True)
+    change_type = Choice(("CREATE", "UPDATE", "DELETE"), required=True)
+    entity = Choice(ENTITIES, required=True)
+    entity_id = Text(required=True)
+    entity_data = Json(load_default=dict)
+    _id = Text(required=True)
+    _account_id = Text(required=True)
+
+
+def _check_line_item(record: Record) -> Iterator[tuple[str, str]]:
+    if record["duration_in_days"] not in {None, *DURATIONS}:
+        yield "duration_in_days", "duration_in_days must be 1, 7 or 30"
+
+
+_ACCOUNT = Reference("_account_id", "accounts")
+_LINE_ITEM = Reference("line_item_id", "line_items")
+
+FUNDING_INSTRUMENTS = Table("funding_instruments", FundingInstrumentRecord, references=(_ACCOUNT,))
+CAMPAIGNS = Table(
+    "campaigns",
+    CampaignRecord,
+    references=(_ACCOUNT, Reference("funding_instrument_id", "funding_instruments")),
+)
+LINE_ITEMS = Table(
+    "line_items",
+    LineItemRecord,
+    references=(_ACCOUNT, Reference("campaign_id", "campaigns")),
+    check=_check_line_item,
+)
+PROMOTED_POSTS = Table("promoted_posts", PromotedPostRecord, references=(_ACCOUNT, _LINE_ITEM))
+TARGETING_CRITERIA = Table(
+    "targeting_criteria", TargetingCriterionRecord, references=(_ACCOUNT, _LINE_ITEM)
+)
+LINE_ITEM_CURATED_CATEGORIES = Table(
+    "line_item_curated_categories",
+    LineItemCuratedCategoryRecord,
+    references=(_ACCOUNT, _LINE_ITEM, Reference("curated_category_id", "curated_categories")),
+)
+ACCOUNT_HISTORY = Table("account_history", AccountHistoryRecord, key="_id", references=(_ACCOUNT,))
+TABLES = (
+    FUNDING_INSTRUMENTS,
+    CAMPAIGNS,
+    LINE_ITEMS,
+    PROMOTED_POSTS,
+    TARGETING_CRITERIA,
+    LINE_ITEM_CURATED_CATEGORIES,
+    ACCOUNT_HISTORY,
+)

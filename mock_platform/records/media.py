@@ -1,0 +1,148 @@
+"""Uploaded media and the media library (document B, "Media library object").
+
+What is uploaded stands in `media` until it is added to the library; from then on it stands in
+`media_library` alone. Everything that takes a media key looks it up here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mock_platform.core.fields import Choice, Flag, Integer, Text
+from mock_platform.core.table import Reference, Table
+from mock_platform.records.accounts import Stamped
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+MEDIA_TYPES = ("GIF", "IMAGE", "VIDEO")
+MEDIA_CATEGORIES = ("POST_IMAGE", "POST_GIF", "POST_VIDEO", "AMPLIFY_VIDEO")
+TRANSCODE_PENDING = "TRANSCODE_PENDING"
+TRANSCODE_COMPLETED = "TRANSCODE_COMPLETED"
+TRANSCODE_FAILED = "TRANSCODE_FAILED"
+VIDEO_ONLY = ("description", "title", "poster_media_key")
+"""Parameters that apply only to videos."""
+
+_TYPE_OF = {
+    "POST_IMAGE": "IMAGE",
+    "POST_GIF": "GIF",
+    "POST_VIDEO": "VIDEO",
+    "AMPLIFY_VIDEO": "VIDEO",
+}
+_VIDEO_FIELDS = ("description", "title", "poster_media_url", "poster_media_key", "duration")
+_ASPECT = r"[1-9][0-9]*(?:\.[0-9]+)?:[1-9][0-9]*(?:\.[0-9]+)?"
+
+
+class MediaKey(Text):
+    """A media key: the number of its kind, `_`, a snowflake."""
+
+    def __init__(self, **kwargs: object) -> None:
+        super().__init__(
+            pattern=r"[0-9]{1,3}_[0-9]{1,19}",
+            pattern_text="a media key such as 3_1712850617439551489",
+            **kwargs,  # type: ignore[arg-type]
+        )
+
+
+class _Sized(Stamped):
+    """What upload and library share. `duration` is in milliseconds, sizes are in pixels."""
+
+    media_key = MediaKey(required=True)
+    media_type = Choice(MEDIA_TYPES, required=True)
+    media_url = Text(required=True)
+    aspect_ratio = Text(
+        load_default=None, allow_none=True, pattern=_ASPECT, pattern_text="a ratio such as 16:9"
+    )
+    _width = Integer(low=1, load_default=None, allow_none=True)
+    _height = Integer(low=1, load_default=None, allow_none=True)
+    _account_id = Text(required=True)
+
+
+class MediaRecord(_Sized):
+    """Media as uploaded, not in a library. `media_category` is null if none was given."""
+
+    media_category = Choice(MEDIA_CATEGORIES, load_default=None, allow_none=True)
+    duration = Integer(low=0, load_default=None, allow_none=True)
+
+
+class MediaLibraryRecord(_Sized):
+    """A media library object; images and GIFs have none of the fields for videos."""
+
+    name = Text(max_length=100, load_default=None, allow_none=True)
+    file_name = Text(max_length=255, load_default=None, allow_none=True)
+    media_category = Choice(MEDIA_CATEGORIES, required=True)
+    media_status = Choice(
+        (TRANSCODE_PENDING, TRANSCODE_COMPLETED, TRANSCODE_FAILED),
+        load_default=TRANSCODE_COMPLETED,
+    )
+    posted = Flag(load_default=False)
+    description = Text(max_length=200, allow_none=True)
+    title = Text(max_length=70, allow_none=True)
+    poster_media_url = Text(allow_none=True)
+    poster_media_key = MediaKey(allow_none=True)
+    duration = Integer(low=0, allow_none=True)
+
+
+def find_media(world: World, account_id: str, key: str) -> Record | None:
+    """Media of an account, in its library or only uploaded; `None` if unknown or deleted."""
+    found = find_in_library(world, account_id, key)
+    if found is None:
+        found = world.store.get("media", key)
+    return found if found is not None and found["_account_id"] == account_id else None
+
+
+def find_in_library(world: World, account_id: str, key: str) -> Record | None:
+    """Media in an account's library; `None` if unknown or deleted."""
+    found = world.store.get("media_library", key)
+    if found is None or found["_account_id"] != account_id or found["deleted"]:
+        return None
+    return found
+
+
+def is_video(media: Record) -> bool:
+    """Whether media is a video; a GIF counts as an image."""
+    return bool(media["media_type"] == "VIDEO")
+
+
+def ratio_of(media: Record) -> float | None:
+    """Width by height; `None` if neither sizes nor aspect ratio are known."""
+    if media["_width"] and media["_height"]:
+        return float(media["_width"] / media["_height"])
+    if media["aspect_ratio"]:
+        width, _, height = media["aspect_ratio"].partition(":")
+        return float(width) / float(height)
+    return None
+
+
+def poster_of(video: Record, image: Record | None) -> Record:
+    """The poster fields of a video: those of an image, or of its own first frame."""
+    if image is not None:
+        return {"poster_media_url": image["media_url"], "poster_media_key": image["media_key"]}
+    stem, dot, _ = video["media_url"].rpartition(".")
+    address = stem if dot and "/" in stem else video["media_url"]
+    return {"poster_media_url": f"{address}/first_frame.jpg", "poster_media_key": None}
+
+
+def _check(record: Record) -> Iterator[tuple[str, str]]:
+    category = record["media_category"]
+    if category is not None and record["media_type"] != _TYPE_OF[category]:
+        yield "media_type", f"media_type must be {_TYPE_OF[category]} for {category}"
+
+
+def _check_library(record: Record) -> Iterator[tuple[str, str]]:
+    yield from _check(record)
+    if not is_video(record):
+        for name in _VIDEO_FIELDS:
+            if name in record:
+                yield name, f"{name} applies only to videos; leave it out"
+
+
+_ACCOUNT = Reference("_account_id", "accounts")
+MEDIA = Table("media", MediaRecord, key="media_key", references=(_ACCOUNT,), check=_check)
+MEDIA_LIBRARY = Table(
+    "media_library",
+    MediaLibraryRecord,
+    key="media_key",
+    references=(_ACCOUNT,),
+    check=_check_library,
+)
+TABLES = (MEDIA, MEDIA_LIBRARY)

@@ -1,0 +1,82 @@
+"""Finding the operation of a path."""
+
+from __future__ import annotations
+
+import pytest
+
+from mock_platform.core.routing import Router, nearest
+from mock_platform.operations import OPERATIONS
+
+ROUTES = [
+    ("GET", "/12/accounts/:account_id/cards", "cards.list"),
+    ("PUT", "/12/accounts/:account_id/cards/:card_id", "cards.update"),
+    ("GET", "/12/accounts/:account_id/cards/poll", "poll.list"),
+    ("GET", "/12/accounts/:account_id/cards/poll/:card_id", "poll.get"),
+    ("DELETE", "/12/accounts/:account_id/cards/:card_type/:card_id", "cards.delete"),
+    ("POST", "/oauth/request_token", "oauth.request_token"),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "target", "params"),
+    [
+        ("GET", "/12/accounts/a1/cards", "cards.list", {"account_id": "a1"}),
+        ("PUT", "/12/accounts/a1/cards/9", "cards.update", {"account_id": "a1", "card_id": "9"}),
+        ("GET", "/12/accounts/a1/cards/poll", "poll.list", {"account_id": "a1"}),
+        ("HEAD", "/12/accounts/a1/cards", "cards.list", {"account_id": "a1"}),
+        (
+            "PUT",
+            "/12/accounts/a%2Fb/cards/%C3%A9",
+            "cards.update",
+            {"account_id": "a/b", "card_id": "é"},
+        ),
+    ],
+)
+def test_a_path_leads_to_its_operation(
+    method: str, path: str, target: str, params: dict[str, str]
+) -> None:
+    """Static segments win, encoded ones are decoded one by one, HEAD follows GET."""
+    found = Router(ROUTES).find(method, path)
+
+    assert (target, params) == (found.target, dict(found.params))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/12/accounts/a1/cards/poll", ("GET",)),
+        ("DELETE", "/12/accounts/a1/cards/poll/7", ("GET",)),
+        ("DELETE", "/oauth/request_token", ("POST",)),
+        ("GET", "/12/accounts/a1/cards/9", ("PUT",)),
+    ],
+)
+def test_a_wrong_method_never_falls_back_to_a_varying_segment(
+    method: str, path: str, allowed: tuple[str, ...]
+) -> None:
+    """`PUT /cards/poll` is a wrong method on the poll cards, not an update of the card `poll`."""
+    found = Router(ROUTES).find(method, path)
+
+    assert (None, allowed) == (found.target, found.allowed)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "", "/12", "/12/accounts//cards", "/12/accounts/a1/cards/", "//oauth/request_token"],
+)
+def test_a_path_that_is_none_leads_nowhere(path: str) -> None:
+    """Empty segments, trailing slashes and partial paths are no operation's path."""
+    found = Router(ROUTES).find("GET", path)
+
+    assert (None, ()) == (found.target, found.allowed)
+
+
+def test_the_nearest_operations_are_named() -> None:
+    """A misspelt path is answered with the operations that come closest, best first."""
+    found = nearest(OPERATIONS, "POST", "/oauth2/tokn")
+
+    assert found[0].id == "oauth2.token"
+
+
+def test_a_hostile_path_costs_little() -> None:
+    """A path with thousands of segments is compared by its beginning only."""
+    assert nearest(OPERATIONS, "GET", "/x" * 50_000) == []

@@ -1,0 +1,69 @@
+"""Rate windows on the world's clock."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from mock_platform.world.clock import Clock
+from mock_platform.world.windows import Windows, WindowState
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+END = int(NOON.timestamp()) + 900
+
+
+def test_the_request_beyond_the_limit_is_exceeded() -> None:
+    """With a limit of two the third request of a window is refused, and only then."""
+    windows = Windows(Clock(NOON))
+
+    found = [windows.count(("u",), 2, 900) for _ in range(3)]
+
+    assert found == [
+        WindowState(2, 1, END, exceeded=False),
+        WindowState(2, 0, END, exceeded=False),
+        WindowState(2, 0, END, exceeded=True),
+    ]
+
+
+def test_a_window_ends_on_the_clock() -> None:
+    """The window that began with the first request is over exactly after its seconds."""
+    clock = Clock(NOON)
+    windows = Windows(clock)
+    windows.count(("u",), 1, 900)
+
+    clock.advance(899)
+    inside = windows.count(("u",), 1, 900)
+    clock.advance(1)
+    after = windows.count(("u",), 1, 900)
+
+    assert (inside.exceeded, after.exceeded, after.reset) == (True, False, END + 900)
+
+
+def test_windows_are_apart_by_key() -> None:
+    """One caller's requests do not count for another."""
+    windows = Windows(Clock(NOON))
+    windows.count(("u", "1"), 1, 900)
+
+    assert not windows.count(("u", "2"), 1, 900).exceeded
+
+
+def test_a_clock_sent_back_opens_a_new_window() -> None:
+    """Travelling to before a window's start does not leave the caller locked out."""
+    clock = Clock(NOON)
+    windows = Windows(clock)
+    windows.count(("u",), 1, 900)
+    clock.advance(-3600)
+
+    assert not windows.count(("u",), 1, 900).exceeded
+
+
+def test_many_callers_are_swept() -> None:
+    """Windows that are over do not pile up."""
+    clock = Clock(NOON)
+    windows = Windows(clock)
+    for number in range(10_000):
+        windows.count((str(number),), 1, 60)
+    clock.advance(61)
+
+    windows.count(("new",), 1, 60)
+
+    assert len(windows._open) == 1

@@ -1,0 +1,111 @@
+"""A world: all-or-nothing work, reset, save and load, notices."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mock_platform.world.store import Base
+from mock_platform.world.transitions import Kind, Pace
+from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+JOB = Kind("job", "jobs", "state", "RUNNING", ("DONE", "FAILED"), Pace("time", 2))
+
+
+def make(name: str = "w", **settings: object) -> World:
+    """A world over one fixture."""
+    base = Base({"users": {"1": {"id": "1", "name": "Ada"}}})
+    values = WorldSettings(freeze=NOON, **settings)  # type: ignore[arg-type]
+    return World(name, Blueprint(base, (JOB,), values))
+
+
+def test_work_is_all_or_nothing() -> None:
+    """An exception undoes every change of the work and keeps its notices back."""
+    world, told = make(), []
+    world.on_notice(lambda _world, notice: told.append(notice))
+
+    with pytest.raises(ZeroDivisionError), world.work():
+        world.store.put("users", "2", {"id": "2"})
+        world.notify("job", "2")
+        _ = 1 / 0
+
+    assert world.store.get("users", "2") is None
+    assert told == []
+
+
+def test_notices_go_out_after_the_commit() -> None:
+    """Whoever is told finds the work committed and the lock free."""
+    world, seen = make(), []
+
+    def listener(heard: World, notice: Notice) -> None:
+        seen.append((notice, heard.store.get("users", "2")))
+
+    world.on_notice(listener)
+    with world.work() as changes:
+        world.store.put("users", "2", {"id": "2"})
+        world.notify("job", "2")
+
+    assert seen == [(Notice("job", "2"), {"id": "2"})]
+    assert [(c.table, c.key) for c in changes] == [("users", "2")]
+
+
+def test_a_reset_returns_to_the_beginning() -> None:
+    """Records, clock, ids, paces, journal, snapshots and windows are as they were."""
+    world = make()
+    first = world.ids.snowflake()
+    with world.work():
+        world.store.put("users", "2", {"id": "2"})
+        world.store.remove("users", "1")
+    world.clock.advance(3600)
+    world.windows.count(("a",), 1, 60)
+    world.transitions.set_pace("job", progression="manual")
+    world.snapshots["s"] = world.save()
+
+    world.reset()
+
+    assert world.store.page("users")[0].record == {"id": "1", "name": "Ada"}
+    assert world.store.count("users") == 1
+    assert world.clock.now() == NOON
+    assert world.ids.snowflake() == first
+    assert world.transitions.paces["job"] == Pace("time", 2)
+    assert not world.windows.count(("a",), 1, 60).exceeded
+    assert world.snapshots == {}
+
+
+def test_a_saved_point_can_be_come_back_to() -> None:
+    """Loading returns records, clock and ids to the saved point, however often."""
+    world = make()
+    with world.work():
+        world.store.put("users", "2", {"id": "2"})
+    saved = world.save()
+    next_id = world.ids.base36()
+    for _ in range(2):
+        with world.work():
+            world.store.remove("users", "2")
+            world.store.remove("users", "1")
+        world.clock.advance(60)
+
+        world.load(saved)
+
+        assert [entry.key for entry in world.store.page("users")] == ["1", "2"]
+        assert world.clock.now() == NOON
+        assert world.ids.base36() == next_id
+
+
+def test_observers_see_what_a_reset_takes_back() -> None:
+    """Who watches commits is shown a reset as changes back to the fixtures."""
+    world, seen = make(), []
+    with world.work():
+        world.store.put("users", "1", {"id": "1", "name": "Bob"})
+        world.store.put("users", "2", {"id": "2"})
+    world.on_commit(lambda _world, changes: seen.extend(changes))
+
+    world.reset()
+
+    found = {change.key: (change.before, change.after) for change in seen}
+    assert found == {
+        "1": ({"id": "1", "name": "Bob"}, {"id": "1", "name": "Ada"}),
+        "2": ({"id": "2"}, None),
+    }
