@@ -26,10 +26,14 @@ def test_work_is_all_or_nothing() -> None:
     world, told = make(), []
     world.on_notice(lambda _world, notice: told.append(notice))
 
-    with pytest.raises(ZeroDivisionError), world.work():
-        world.store.put("users", "2", {"id": "2"})
-        world.notify("job", "2")
-        _ = 1 / 0
+    def fail() -> None:
+        with world.work():
+            world.store.put("users", "2", {"id": "2"})
+            world.notify("job", "2")
+            _ = 1 / 0
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
 
     assert world.store.get("users", "2") is None
     assert told == []

@@ -1,0 +1,279 @@
+"""Custom audiences: who targets them, who may use them, and uploads of their users (document B)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from mock_platform.core.ads import Data, Many, ads, fail
+from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.audience import (
+    VISIBLE,
+    apply_uploads,
+    find_audience,
+    permission,
+    resized,
+    targeting,
+)
+from mock_platform.core.batch import ASSUMPTIONS, OPERATION_TYPES, BatchRules, read_uploads
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
+from mock_platform.core.operation import Limit, Location
+from mock_platform.core.paging import NEXT_CURSOR, PageOf, paginate
+from mock_platform.core.resource import TIMESTAMPS, Ids, OneOf, Resource
+from mock_platform.records.audiences import (
+    IDENTIFIERS,
+    CustomAudiencePermission,
+    TargetedEntry,
+    UserCounts,
+)
+from mock_platform.settings import Settings
+from mock_platform.world.clock import parse_instant
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+BASE = "/12/accounts/:account_id/custom_audiences/:custom_audience_id"
+MOST_OPERATIONS = 2500
+MOST_BYTES = 5_000_000
+
+PERMISSIONS_SHAPE = public_fact(
+    "custom-audiences.permissions-shape",
+    "GET permissions has the parameters and the shape of the version 5 permissions, with "
+    "custom_audience_id; the spec shows neither.",
+    "section 7, custom audiences permissions",
+    gap=True,
+)
+TARGETED = settled(
+    "custom-audiences.targeted-servable",
+    "servable is true for an ACTIVE line item that is not deleted, within its times, in a servable "
+    "campaign.",
+)
+READ_WRITE = settled(
+    "custom-audiences.upload-rights",
+    "Users are uploaded by the owner or an account with a READ_WRITE permission.",
+)
+USER_COUNTS = public_fact(
+    "custom-audiences.counts-users",
+    "success_count and total_count count user records, not operations.",
+    "section 7, custom audience users",
+)
+
+
+def _audience(call: Call, world: World) -> Record:
+    return find_audience(call, world, "custom_audience_id", "NOT_FOUND")
+
+
+# -- targeted -----------------------------------------------------------------------------------
+
+
+class Targeted(Schema):
+    """Parameters of targeted; a page holds up to 200 campaigns."""
+
+    with_active = Flag(load_default=True)
+    cursor = Text(min_length=1)
+
+
+def targeted(call: Call, world: World) -> PageOf:
+    """Campaigns whose line items target the audience."""
+    account = call.path_params["account_id"]
+    found: dict[str, dict[str, Record]] = {}
+    for criterion in targeting(world, _audience(call, world), account):
+        line_item = world.store.get("line_items", criterion["line_item_id"])
+        if line_item is not None:
+            found.setdefault(line_item["campaign_id"], {})[line_item["id"]] = line_item
+    now = world.clock.now()
+    entries = {
+        key: _entry(world, key, list(items.values()), now, only_servable=call.params["with_active"])
+        for key, items in found.items()
+    }
+    call.params["count"] = 200
+    shown = [key for key, entry in entries.items() if entry["line_items"]]
+    page = paginate(call, world, "campaigns", {}, keys=shown)
+    return PageOf([entries[campaign["id"]] for campaign in page.records], page.next_cursor)
+
+
+def _entry(
+    world: World, campaign_id: str, items: list[Record], now: datetime, *, only_servable: bool
+) -> Record:
+    campaign = world.store.get("campaigns", campaign_id) or {}
+    listed = [
+        {"id": item["id"], "name": item["name"], "servable": _servable(item, campaign, now)}
+        for item in items
+    ]
+    return {
+        "campaign_id": campaign_id,
+        "campaign_name": campaign.get("name"),
+        "line_items": [item for item in listed if item["servable"] or not only_servable],
+    }
+
+
+def _servable(line_item: Record, campaign: Record, now: datetime) -> bool:
+    return (
+        line_item["entity_status"] == "ACTIVE"
+        and not line_item["deleted"]
+        and bool(campaign.get("servable"))
+        and not campaign.get("deleted")
+        and _within(line_item, now)
+        and _within(campaign, now)
+    )
+
+
+def _within(record: Record, now: datetime) -> bool:
+    start, end = record.get("start_time"), record.get("end_time")
+    return (not start or parse_instant(start) <= now) and (not end or now < parse_instant(end))
+
+
+# -- permissions --------------------------------------------------------------------------------
+
+
+PERMISSIONS = Resource(
+    name="custom_audiences.permissions",
+    table="audience_permissions",
+    path=f"{BASE}/permissions",
+    id_parameter="custom_audience_permission_id",
+    schema=CustomAudiencePermission,
+    noun="custom audience permission",
+    spec="Custom audiences: GET permissions",
+    owner="_audience_id",
+    owner_parameter="custom_audience_id",
+)
+
+
+def _listed(call: Call, world: World) -> None:
+    audience = _audience(call, world)
+    if audience["owner_account_id"] != call.path_params["account_id"]:
+        call.params["granted_account_ids"] = [call.path_params["account_id"]]
+
+
+def _shown(call: Call, world: World, record: Record) -> Record:
+    return record | {"custom_audience_id": record["_audience_id"]}
+
+
+# -- users --------------------------------------------------------------------------------------
+
+
+class User(Schema):
+    """One user, by hashed identifiers; only partner_user_id is plain."""
+
+    email = fields.List(fields.String())
+    device_id = fields.List(fields.String())
+    handle = fields.List(fields.String())
+    platform_id = fields.List(fields.String())
+    phone_number = fields.List(fields.String())
+    partner_user_id = fields.List(fields.String())
+
+
+class UserParams(Schema):
+    """`params` of one operation."""
+
+    users = ListOf(Nested(User), required=True, least=1)
+    effective_at = Instant()
+    expires_at = Instant()
+
+
+class UserOperation(Schema):
+    """One operation of the batch."""
+
+    operation_type = Choice(OPERATION_TYPES, required=True)
+    params = Nested(UserParams, required=True)
+
+
+class UserBatch(UserOperation):
+    """The body: an array of up to 2,500 operations."""
+
+    class Meta:
+        """The body is an array."""
+
+        many = True
+
+
+RULES = BatchRules(IDENTIFIERS, most=MOST_OPERATIONS, effective=True)
+
+
+def _read(call: Call, body: Any) -> dict[str, Any]:
+    """The body as it is; `_check` reads it by hand."""
+    return {"operations": body}
+
+
+def _check(
+    params: Mapping[str, Any], call: Call, world: World, settings: Settings
+) -> Iterable[tuple[str, str]]:
+    uploads = read_uploads(call, params["operations"], RULES, world.clock.now())
+    call.params = {"operations": params["operations"], "uploads": uploads}
+    return ()
+
+
+def users(call: Call, world: World) -> dict[str, int]:
+    """Put users into the audience and take users out of it, all of them or none."""
+    uploads = call.params["uploads"]
+    audience = _audience(call, world)
+    _may_upload(call, world, audience)
+    grown = apply_uploads(world, audience["id"], uploads)
+    world.store.put(
+        "custom_audiences", audience["id"], resized(world, audience, "audience_size", grown)
+    )
+    count = sum(len(upload.users) for upload in uploads)
+    return {"success_count": count, "total_count": count}
+
+
+def _may_upload(call: Call, world: World, audience: Record) -> None:
+    account = call.path_params["account_id"]
+    if audience["owner_account_id"] == account:
+        return
+    granted = permission(world, audience, account)
+    if granted is None or granted["permission_level"] != "READ_WRITE":
+        call.assume(READ_WRITE)
+        raise fail("ACTION_NOT_ALLOWED", "This account may not change the users of this audience")
+
+
+OPERATIONS = (
+    ads(
+        "custom_audiences.targeted",
+        "GET",
+        f"{BASE}/targeted",
+        targeted,
+        summary="List the campaigns and line items that target an audience",
+        spec="Custom audiences: GET targeted",
+        returns=Many(TargetedEntry),
+        params=Targeted,
+        assumptions=(TARGETED, NEXT_CURSOR),
+        may_assume=(VISIBLE,),
+        errors=("NOT_FOUND",),
+        statuses=(404,),
+    ),
+    PERMISSIONS.list(
+        (
+            Ids("custom_audience_permission_ids"),
+            OneOf("granted_account_ids", "granted_account_id", most=200),
+        ),
+        sort=TIMESTAMPS,
+        with_deleted=False,
+        prepare=_listed,
+        show=_shown,
+        assumptions=(PERMISSIONS_SHAPE,),
+        may_assume=(VISIBLE,),
+    ),
+    ads(
+        "custom_audiences.users",
+        "POST",
+        f"{BASE}/users",
+        users,
+        summary="Upload users of an audience",
+        spec="Custom audiences: POST users",
+        returns=Data(UserCounts),
+        params=UserBatch,
+        location=Location.JSON,
+        read_body=_read,
+        rules=_check,
+        max_body=MOST_BYTES,
+        limits=(Limit("audience uploads", 1500, 60),),
+        public_limits=False,
+        assumptions=(USER_COUNTS,),
+        may_assume=(VISIBLE, READ_WRITE, *ASSUMPTIONS),
+        errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
+        statuses=(404, 413),
+    ),
+)

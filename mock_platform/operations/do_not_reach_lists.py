@@ -1,0 +1,125 @@
+"""Do-not-reach lists: uploads of their users, and their deletion (document B)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from mock_platform.core.ads import Batch, ads
+from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.audience import apply_uploads, resized
+from mock_platform.core.batch import ASSUMPTIONS, OPERATION_TYPES, BatchRules, read_uploads
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Choice, Instant, ListOf, Nested
+from mock_platform.core.operation import Location
+from mock_platform.core.resource import Resource
+from mock_platform.records.audiences import DoNotReachListRecord, UserCounts
+from mock_platform.settings import Settings
+from mock_platform.world.world import World
+
+ECHOED = public_fact(
+    "do-not-reach.echo-without-users",
+    "request is an array parallel to data with params, users left out, and operation_type.",
+    "section 3, echo quirks",
+)
+LATEST = settled(
+    "do-not-reach.latest-expiry",
+    "expires_at is optional, later than now and at most 13 calendar months ahead.",
+    "B, Do-not-reach lists",
+)
+
+LISTS = Resource(
+    name="do_not_reach_lists",
+    table="do_not_reach_lists",
+    path="/12/accounts/:account_id/do_not_reach_lists",
+    id_parameter="do_not_reach_list_id",
+    schema=DoNotReachListRecord,
+    noun="do-not-reach list",
+    spec="Do-not-reach lists",
+)
+RULES = BatchRules(("email", "phone_number"), latest_months=13)
+
+
+class ListUser(Schema):
+    """One user, by hashed identifiers."""
+
+    email = fields.List(fields.String())
+    phone_number = fields.List(fields.String())
+
+
+class ListParams(Schema):
+    """`params` of one operation."""
+
+    users = ListOf(Nested(ListUser), required=True, least=1)
+    expires_at = Instant()
+
+
+class ListOperation(Schema):
+    """One operation of the batch."""
+
+    class Meta:
+        """The body is an array."""
+
+        many = True
+
+    operation_type = Choice(OPERATION_TYPES, required=True)
+    params = Nested(ListParams, required=True)
+
+
+def _read(call: Call, body: Any) -> dict[str, Any]:
+    """The body as it is; `_check` reads it by hand."""
+    return {"operations": body}
+
+
+def _check(
+    params: Mapping[str, Any], call: Call, world: World, settings: Settings
+) -> Iterable[tuple[str, str]]:
+    uploads = read_uploads(call, params["operations"], RULES, world.clock.now())
+    call.params = {"operations": params["operations"], "uploads": uploads}
+    return ()
+
+
+def users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapping[str, Any]]]:
+    """Put users on the list and take users off it, all of them or none."""
+    uploads = call.params["uploads"]
+    record = LISTS.get_by_id(call, world)
+    grown = apply_uploads(world, record["id"], uploads)
+    world.store.put(LISTS.table, record["id"], resized(world, record, "list_size", grown))
+    counts = [
+        {"success_count": len(upload.users), "total_count": len(upload.users)} for upload in uploads
+    ]
+    echoed = [
+        {
+            "params": {
+                **{k: v for k, v in operation["params"].items() if k == "expires_at"},
+                **call.path_params,
+            },
+            "operation_type": operation["operation_type"],
+        }
+        for operation in call.params["operations"]
+    ]
+    return counts, echoed
+
+
+OPERATIONS = (
+    ads(
+        "do_not_reach_lists.users",
+        "POST",
+        "/12/batch/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id/users",
+        users,
+        summary="Upload users of a do-not-reach list",
+        spec=LISTS.spec,
+        returns=Batch(UserCounts),
+        params=ListOperation,
+        location=Location.JSON,
+        read_body=_read,
+        rules=_check,
+        assumptions=(ECHOED, LATEST),
+        may_assume=ASSUMPTIONS,
+        errors=("NOT_FOUND",),
+        statuses=(404,),
+    ),
+    LISTS.delete(),
+)

@@ -1,0 +1,133 @@
+"""Tailored audience permissions, version 5: list, grant, revoke (document B)."""
+
+from __future__ import annotations
+
+from marshmallow import Schema
+
+from mock_platform.core.ads import One, ads, fail
+from mock_platform.core.assumptions import expectation, settled
+from mock_platform.core.audience import VISIBLE, find_audience, permission, require_owner
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Choice, Text
+from mock_platform.core.resource import TIMESTAMPS, Ids, OneOf, Resource, stamped
+from mock_platform.records.audiences import PERMISSION_LEVELS, TailoredAudiencePermissionRecord
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+OUTSIDE_BUSINESS = "SHARE_AUDIENCE_OUTSIDE_BUSINESS"
+TWICE = settled(
+    "audiences.granted-twice",
+    "Granting an account that has a permission already answers 400; revoke it first.",
+)
+OWN_ROWS = expectation(
+    "audiences.permissions-seen",
+    "The owner sees all permissions of an audience, a granted account its own.",
+)
+
+
+class Grant(Schema):
+    """Parameters of the creation."""
+
+    granted_account_id = Text(required=True, min_length=1)
+    permission_level = Choice(PERMISSION_LEVELS, required=True)
+
+
+PERMISSIONS = Resource(
+    name="tailored_audiences.permissions",
+    table="audience_permissions",
+    path="/5/accounts/:account_id/tailored_audiences/:tailored_audience_id/permissions",
+    id_parameter="tailored_audience_permission_id",
+    schema=TailoredAudiencePermissionRecord,
+    noun="tailored audience permission",
+    spec="Tailored audience permissions",
+    owner="_audience_id",
+    owner_parameter="tailored_audience_id",
+)
+
+
+def _audience(call: Call, world: World) -> Record:
+    return find_audience(call, world, "tailored_audience_id", "TAILORED_AUDIENCE_NOT_FOUND")
+
+
+def _listed(call: Call, world: World) -> None:
+    audience = _audience(call, world)
+    if audience["owner_account_id"] != call.path_params["account_id"]:
+        call.assume(OWN_ROWS)
+        call.params["granted_account_ids"] = [call.path_params["account_id"]]
+
+
+def _shown(call: Call, world: World, record: Record) -> Record:
+    return record | {"tailored_audience_id": record["_audience_id"]}
+
+
+def create(call: Call, world: World) -> Record:
+    """Grant another account the use of an audience."""
+    audience = _audience(call, world)
+    require_owner(call, audience)
+    granted = world.store.get("accounts", call.params["granted_account_id"])
+    owner = call.account
+    assert owner is not None
+    if granted is None or granted["deleted"]:
+        key = call.params["granted_account_id"]
+        raise fail("ACCOUNT_NOT_FOUND", f"There is no account {key}", "granted_account_id", key)
+    if granted["id"] == owner["id"]:
+        text = "granted_account_id must be another account than the owner"
+        raise fail("INVALID_PARAMETER", text, "granted_account_id", granted["id"])
+    same = owner["business_id"] is not None and owner["business_id"] == granted["business_id"]
+    if not same and OUTSIDE_BUSINESS not in owner["_features"]:
+        raise fail(
+            "FEATURE_NOT_AVAILABLE",
+            "Audiences are shared between accounts of one business, or by an owner with the "
+            f"account feature {OUTSIDE_BUSINESS}",
+            "granted_account_id",
+        )
+    if permission(world, audience, granted["id"]) is not None:
+        call.assume(TWICE)
+        text = f"Account {granted['id']} has a permission on this audience already"
+        raise fail("INVALID_PARAMETER", text, "granted_account_id", granted["id"])
+    record = {
+        "id": world.ids.base36(4),
+        **call.params,
+        **stamped(world),
+        "_audience_id": audience["id"],
+    }
+    world.store.put(PERMISSIONS.table, record["id"], record)
+    return _shown(call, world, record)
+
+
+def _revocable(call: Call, world: World, record: Record) -> None:
+    require_owner(call, _audience(call, world))
+
+
+OPERATIONS = (
+    PERMISSIONS.list(
+        (
+            Ids("tailored_audience_permission_ids"),
+            OneOf("granted_account_ids", "granted_account_id", most=200),
+        ),
+        sort=TIMESTAMPS,
+        with_deleted=False,
+        prepare=_listed,
+        show=_shown,
+        may_assume=(OWN_ROWS, VISIBLE),
+    ),
+    ads(
+        "tailored_audiences.permissions.create",
+        "POST",
+        PERMISSIONS.path,
+        create,
+        summary="Grant another account the use of an audience",
+        spec=PERMISSIONS.spec,
+        returns=One(TailoredAudiencePermissionRecord),
+        params=Grant,
+        may_assume=(TWICE, VISIBLE),
+        errors=(
+            "TAILORED_AUDIENCE_NOT_FOUND",
+            "ACCOUNT_NOT_FOUND",
+            "ACTION_NOT_ALLOWED",
+            "FEATURE_NOT_AVAILABLE",
+        ),
+        statuses=(404,),
+    ),
+    PERMISSIONS.delete(before=_revocable, show=_shown, may_assume=(VISIBLE,)),
+)

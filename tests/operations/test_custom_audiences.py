@@ -1,0 +1,336 @@
+"""Custom audiences: targeted, permissions, and uploads of users (document B)."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from werkzeug.test import TestResponse
+
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, sandbox
+
+WHOLESALE = "18ce55fw2ag"
+FROZEN = "2026-11-20T12:00:00Z"
+
+
+def hashed(text: str) -> str:
+    """SHA256 in lowercase hex."""
+    return sha256(text.encode()).hexdigest()
+
+
+EMAIL = hashed("ada@example.com")
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox whose clock stands at noon."""
+    made = sandbox()
+    made.platform.worlds.default.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
+    return made
+
+
+def base(audience: str = "1nmth", account: str = ACCOUNT) -> str:
+    """Address of an audience."""
+    return f"/12/accounts/{account}/custom_audiences/{audience}"
+
+
+def update(*users: Any, kind: str = "Update", **params: Any) -> dict[str, Any]:
+    """One operation of a batch."""
+    return {"operation_type": kind, "params": {"users": list(users), **params}}
+
+
+def upload(
+    box: Sandbox, body: Any, audience: str = "1nmth", account: str = ACCOUNT, **more: Any
+) -> TestResponse:
+    """Send a batch."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    more.setdefault("content_type", "application/json")
+    return box.call("POST", f"{base(audience, account)}/users", data=data, **more)
+
+
+def stored(box: Sandbox, audience: str = "1nmth") -> list[dict[str, Any]]:
+    """The users of an audience."""
+    found = box.platform.worlds.default.store.page("audience_users", {"_audience_id": audience})
+    return [entry.record for entry in found]
+
+
+# -- targeted -----------------------------------------------------------------------------------
+
+
+def test_targeted_shows_servable_line_items(box: Sandbox) -> None:
+    """By default only line items that can serve are listed, by campaign."""
+    body = box.call("GET", f"{base()}/targeted").get_json()
+
+    assert body["data"] == [
+        {
+            "campaign_id": "8wku2",
+            "campaign_name": "Holiday blend launch",
+            "line_items": [{"id": "itttx", "name": "Holiday clicks, US", "servable": True}],
+        }
+    ]
+    assert body["next_cursor"] is None
+
+
+def test_targeted_shows_all_without_with_active(box: Sandbox) -> None:
+    """with_active=false includes line items that cannot serve."""
+    body = box.call("GET", f"{base()}/targeted?with_active=false").get_json()
+
+    assert [entry["line_items"][0]["servable"] for entry in body["data"]] == [True, False]
+    assert body["request"]["params"]["with_active"] is False
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "change"),
+    [
+        ("line_items", "itttx", {"entity_status": "PAUSED"}),
+        ("line_items", "itttx", {"deleted": True}),
+        ("line_items", "itttx", {"start_time": "2026-11-20T12:00:01Z"}),
+        ("line_items", "itttx", {"end_time": "2026-11-20T12:00:00Z"}),
+        ("campaigns", "8wku2", {"servable": False}),
+        ("campaigns", "8wku2", {"deleted": True}),
+    ],
+)
+def test_servable_follows_status_times_and_campaign(
+    box: Sandbox, table: str, key: str, change: dict[str, Any]
+) -> None:
+    """A line item serves only while it, its times and its campaign allow it."""
+    box.change(table, key, **change)
+
+    assert box.call("GET", f"{base()}/targeted").get_json()["data"] == []
+
+
+def test_an_audience_out_of_reach_is_not_found(box: Sandbox) -> None:
+    """Unknown, deleted and foreign audiences answer 404."""
+    found = [
+        box.call("GET", f"{base(audience)}/targeted").status_code
+        for audience in ("nope", "2d0aa", "3k2pf", "4q7sd")
+    ]
+
+    assert found == [404, 404, 404, 200]
+
+
+# -- permissions --------------------------------------------------------------------------------
+
+
+def test_permissions_have_the_custom_audience_id(box: Sandbox) -> None:
+    """The shape is that of version 5 with custom_audience_id; --strict refuses it."""
+    body = box.call("GET", f"{base()}/permissions").get_json()
+    strict = sandbox(strict=True).call("GET", f"{base()}/permissions")
+
+    assert [p["custom_audience_id"] for p in body["data"]] == ["1nmth"]
+    assert "tailored_audience_id" not in body["data"][0]
+    assert (strict.status_code, faults(strict)) == (501, [("NOT_IMPLEMENTED", None)])
+
+
+# -- users --------------------------------------------------------------------------------------
+
+
+def test_users_are_stored_with_defaults(box: Sandbox) -> None:
+    """effective_at is now, expires_at 13 calendar months after the request."""
+    size = box.record("custom_audiences", "1nmth")["audience_size"]
+    response = upload(box, [update({"email": [EMAIL], "partner_user_id": ["Plain-7"]})])
+
+    assert response.get_json() == {
+        "request": {"params": {"account_id": ACCOUNT, "custom_audience_id": "1nmth"}},
+        "data": {"success_count": 1, "total_count": 1},
+    }
+    (user,) = stored(box)
+    assert user["identifiers"] == {"email": [EMAIL], "partner_user_id": ["Plain-7"]}
+    assert (user["effective_at"], user["expires_at"]) == (FROZEN, "2027-12-20T12:00:00Z")
+    assert box.record("custom_audiences", "1nmth")["audience_size"] == size + 1
+
+
+def test_counts_are_of_users(box: Sandbox) -> None:
+    """Two operations with two users each count four."""
+    batch = [
+        update({"email": [hashed(f"{n}-{m}")]}, {"handle": [hashed(f"h{n}-{m}")]})
+        for n, m in ((0, 0), (1, 1))
+    ]
+
+    assert upload(box, batch).get_json()["data"] == {"success_count": 4, "total_count": 4}
+
+
+def test_the_same_user_again_is_replaced(box: Sandbox) -> None:
+    """Sending the same identifiers twice keeps one user, with the later dates."""
+    upload(box, [update({"email": [EMAIL]})])
+    upload(box, [update({"email": [EMAIL.upper()]}, expires_at="2026-12-01T00:00:00Z")])
+
+    (user,) = stored(box)
+    assert user["expires_at"] == "2026-12-01T00:00:00Z"
+
+
+def test_delete_takes_users_out_by_any_identifier(box: Sandbox) -> None:
+    """One shared identifier is enough; nobody else goes."""
+    handle = hashed("ada")
+    upload(box, [update({"email": [EMAIL], "handle": [handle]}, {"email": [hashed("b")]})])
+
+    response = upload(box, [update({"handle": [handle]}, kind="Delete")])
+
+    assert response.get_json()["data"] == {"success_count": 1, "total_count": 1}
+    assert [user["identifiers"] for user in stored(box)] == [{"email": [hashed("b")]}]
+
+
+def test_operations_are_applied_in_order(box: Sandbox) -> None:
+    """A user put in and taken out within one batch is out; the other way round it is in."""
+    user = {"email": [EMAIL]}
+    upload(box, [update(user), update(user, kind="Delete")])
+    gone = stored(box)
+    upload(box, [update(user, kind="Delete"), update(user)])
+
+    assert (gone, len(stored(box))) == ([], 1)
+
+
+SOUND = {"email": [EMAIL]}
+BAD_ITEMS = [
+    ("operation_type is required", {"params": {"users": [SOUND]}}, "operation_type"),
+    ("operation_type is Update or Delete", update(SOUND, kind="UPDATE"), "operation_type"),
+    ("params is required", {"operation_type": "Update"}, "params"),
+    ("users is required", {"operation_type": "Update", "params": {}}, "params.users"),
+    ("users is an array", {"operation_type": "Update", "params": {"users": {}}}, "params.users"),
+    ("a user is an object", update("x"), "params.users[0]"),
+    ("a user has an identifier", update({}), "params.users[0]"),
+    ("identifiers are known", update({"mail": [EMAIL]}), "params.users[0].mail"),
+    ("identifiers are arrays", update({"email": EMAIL}), "params.users[0].email"),
+    ("email is hashed", update({"email": ["a@b.c"]}), "params.users[0].email"),
+    ("device_id is hashed", update({"device_id": ["x"]}), "params.users[0].device_id"),
+    ("handle is hashed", update({"handle": ["@ada"]}), "params.users[0].handle"),
+    ("platform_id is hashed", update({"platform_id": ["12"]}), "params.users[0].platform_id"),
+    ("phone is hashed", update({"phone_number": ["+1"]}), "params.users[0].phone_number"),
+    ("a hash has 64 digits", update({"email": [EMAIL[:-1]]}), "params.users[0].email"),
+    ("a hash has no more", update({"email": [EMAIL + "0"]}), "params.users[0].email"),
+    ("a hash is hex", update({"email": ["g" * 64]}), "params.users[0].email"),
+    ("partner id is not empty", update({"partner_user_id": [""]}),
+     "params.users[0].partner_user_id"),
+    ("times are ISO 8601", update(SOUND, effective_at="soon"), "params.effective_at"),
+    ("expiry is after now", update(SOUND, expires_at=FROZEN), "params.expires_at"),
+    ("expiry is after effective", update(SOUND, effective_at="2027-01-01T00:00:00Z",
+                                         expires_at="2027-01-01T00:00:00Z"), "params.expires_at"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "item", "parameter"), BAD_ITEMS)
+def test_a_bad_item_refuses_the_whole_batch(
+    box: Sandbox, rule: str, item: dict[str, Any], parameter: str
+) -> None:
+    """Item faults stand under operation_errors at their index; nothing of the batch is kept."""
+    response = upload(box, [update(SOUND), item, update(SOUND)])
+
+    body = response.get_json()
+    assert response.status_code == 400, rule
+    assert [len(errors) > 0 for errors in body["operation_errors"]] == [False, True, False]
+    error = body["operation_errors"][1][0]
+    assert (error["index"], error["parameter"]) == (1, parameter)
+    assert error["code"] in {"INVALID_PARAMETER", "MISSING_PARAMETER"}
+    assert "errors" not in body
+    assert stored(box) == []
+
+
+def test_dates_just_inside_are_taken(box: Sandbox) -> None:
+    """An expiry one second after the effective date is fine."""
+    batch = [
+        update(SOUND, expires_at="2026-11-20T12:00:01Z"),
+        update(SOUND, effective_at="2027-01-01T00:00:00Z", expires_at="2027-01-01T00:00:01Z"),
+    ]
+
+    assert upload(box, batch).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({}, 400, "INVALID_PARAMETER"),
+        ([], 400, "INVALID_PARAMETER"),
+        (b"[", 400, "INVALID_PARAMETER"),
+        (b'"x"', 400, "INVALID_PARAMETER"),
+    ],
+)
+def test_request_level_faults_stand_under_errors(
+    box: Sandbox, body: Any, status: int, code: str
+) -> None:
+    """What is wrong with the request as a whole is not an item's fault."""
+    response = upload(box, body)
+
+    assert (response.status_code, faults(response)[0][0]) == (status, code)
+
+
+def test_a_body_must_be_json(box: Sandbox) -> None:
+    """Another content type is refused by name."""
+    response = upload(box, [update(SOUND)], content_type="text/plain")
+
+    assert (response.status_code, faults(response)[0][0]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+@pytest.mark.parametrize(("operations", "status"), [(2500, 200), (2501, 400)])
+def test_a_request_has_at_most_2500_operations(box: Sandbox, operations: int, status: int) -> None:
+    """2,500 operations pass, one more is a request-level error."""
+    batch = [update({"partner_user_id": [str(n)]}) for n in range(operations)]
+
+    response = upload(box, batch)
+
+    assert response.status_code == status
+    assert ("errors" in response.get_json()) is (status == 400)
+    assert len(stored(box)) == (operations if status == 200 else 0)
+
+
+@pytest.mark.parametrize(("size", "status"), [(5_000_000, 200), (5_000_001, 413)])
+def test_a_body_has_at_most_five_million_bytes(box: Sandbox, size: int, status: int) -> None:
+    """A body of exactly 5,000,000 bytes passes, one more byte is 413."""
+    body = json.dumps([update(SOUND)]).encode()
+
+    assert upload(box, body + b" " * (size - len(body))).status_code == status
+
+
+def test_uploads_are_limited_to_1500_a_minute(box: Sandbox) -> None:
+    """The 1,500th request of a minute passes, the 1,501st is 429, the next minute is free."""
+    clock = box.platform.worlds.default.clock
+    key = ("custom_audiences.users", "audience uploads", "2244994945")
+    first = upload(box, [update(SOUND)])
+    for _ in range(1498):
+        box.platform.worlds.default.windows.count(key, 1500, 60)
+    last = upload(box, [update(SOUND)])
+    over = upload(box, [update(SOUND)])
+    clock.advance(60)
+    later = upload(box, [update(SOUND)])
+
+    assert first.headers["x-rate-limit-limit"] == "1500"
+    assert (last.status_code, last.headers["x-rate-limit-remaining"]) == (200, "0")
+    assert (over.status_code, faults(over)) == (429, [("TOO_MANY_REQUESTS", None)])
+    assert later.status_code == 200
+
+
+def test_only_owner_and_read_write_upload(box: Sandbox) -> None:
+    """READ_ONLY may not change an audience, READ_WRITE may."""
+    found = [
+        upload(box, [update(SOUND)], audience, ACCOUNT).status_code
+        for audience in ("4q7sd", "4q9zz")
+    ]
+    own = upload(box, [update(SOUND)], "4q7sd", OTHER_ACCOUNT, keys=NORTHBIKE).status_code
+
+    assert [*found, own] == [403, 200, 200]
+
+
+def test_a_batch_for_an_unknown_audience_is_not_found(box: Sandbox) -> None:
+    """Parameters are looked at before records."""
+    assert upload(box, [update(SOUND)], "nope").status_code == 404
+    assert upload(box, [{}], "nope").status_code == 400
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+                    lambda inner: st.lists(inner, max_size=3)
+                    | st.dictionaries(st.sampled_from(
+                        ["operation_type", "params", "users", "email", "expires_at", "x"]),
+                        inner, max_size=4), max_leaves=12))  # fmt: skip
+def test_no_body_brings_the_sandbox_down(body: Any) -> None:
+    """Whatever JSON is sent, the answer is a success or a refusal with a reason."""
+    box = sandbox()
+
+    response = upload(box, body)
+
+    assert response.status_code in {200, 400}
+    assert box.platform.errors == []

@@ -1,0 +1,131 @@
+"""Do-not-reach lists: uploads and deletion (document B)."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from mock_platform.core.audience import months_after
+from tests.support import ACCOUNT, Sandbox, faults, sandbox
+
+LIST = "4y1bc"
+EMAIL = sha256(b"ada@example.com").hexdigest().upper()
+PHONE = sha256(b"+15550199").hexdigest()
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox whose clock stands at noon."""
+    made = sandbox()
+    noon = datetime.fromisoformat("2026-11-20T12:00:00+00:00")
+    made.platform.worlds.default.clock.freeze(noon)
+    return made
+
+
+def operation(*users: Any, kind: str = "Update", **params: Any) -> dict[str, Any]:
+    """One operation of a batch."""
+    return {"operation_type": kind, "params": {"users": list(users), **params}}
+
+
+def upload(box: Sandbox, body: Any, key: str = LIST) -> TestResponse:
+    """Send a batch."""
+    path = f"/12/batch/accounts/{ACCOUNT}/do_not_reach_lists/{key}/users"
+    return box.call("POST", path, data=json.dumps(body), content_type="application/json")
+
+
+def test_a_batch_answers_per_operation(box: Sandbox) -> None:
+    """Data and the echoed request are parallel to the input; users are not echoed."""
+    body = [
+        operation({"email": [EMAIL]}, {"phone_number": [PHONE]}),
+        operation({"email": [EMAIL.lower()]}, kind="Delete", expires_at="2027-01-01T00:00:00Z"),
+    ]
+    response = upload(box, body)
+
+    ids = {"account_id": ACCOUNT, "do_not_reach_list_id": LIST}
+    assert response.get_json() == {
+        "request": [
+            {"params": ids, "operation_type": "Update"},
+            {
+                "params": {"expires_at": "2027-01-01T00:00:00Z", **ids},
+                "operation_type": "Delete",
+            },
+        ],
+        "data": [
+            {"success_count": 2, "total_count": 2},
+            {"success_count": 1, "total_count": 1},
+        ],
+    }
+    assert box.record("do_not_reach_lists", LIST)["list_size"] == 3
+
+
+@pytest.mark.parametrize(
+    ("expires_at", "status"),
+    [
+        ("2026-11-20T12:00:00Z", 400),
+        ("2026-11-20T12:00:01Z", 200),
+        ("2027-12-20T12:00:00Z", 200),
+        ("2027-12-20T12:00:01Z", 400),
+    ],
+)
+def test_expiry_is_later_than_now_and_within_13_months(
+    box: Sandbox, expires_at: str, status: int
+) -> None:
+    """expires_at is tried just inside and just outside of both ends."""
+    response = upload(box, [operation({"email": [EMAIL]}, expires_at=expires_at)])
+
+    assert response.status_code == status
+    if status == 400:
+        (errors,) = response.get_json()["operation_errors"]
+        assert [(e["index"], e["parameter"]) for e in errors] == [(0, "params.expires_at")]
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2026-01-31T00:00:00+00:00", "2027-02-28T00:00:00+00:00"),
+        ("2027-01-31T00:00:00+00:00", "2028-02-29T00:00:00+00:00"),
+        ("2026-12-31T23:59:59+00:00", "2028-01-31T23:59:59+00:00"),
+    ],
+)
+def test_thirteen_months_are_calendar_months(start: str, end: str) -> None:
+    """A day that the month lacks is its last."""
+    assert months_after(datetime.fromisoformat(start)) == datetime.fromisoformat(end)
+
+
+@pytest.mark.parametrize("kind", ["handle", "device_id", "platform_id", "partner_user_id"])
+def test_only_email_and_phone_number_are_taken(box: Sandbox, kind: str) -> None:
+    """Identifiers of custom audiences beyond the two are refused, and nothing is kept."""
+    response = upload(box, [operation({"email": [EMAIL]}), operation({kind: [PHONE]})])
+
+    assert response.status_code == 400
+    assert [len(errors) for errors in response.get_json()["operation_errors"]] == [0, 1]
+    assert box.record("do_not_reach_lists", LIST)["list_size"] == 2
+
+
+def test_a_list_is_deleted_once(box: Sandbox) -> None:
+    """The list comes back deleted; afterwards it is not found, neither for uploads."""
+    path = f"/12/accounts/{ACCOUNT}/do_not_reach_lists/{LIST}"
+    first = box.call("DELETE", path)
+    second = box.call("DELETE", path)
+
+    data = first.get_json()["data"]
+    assert (first.status_code, data["deleted"], data["id"]) == (200, True, LIST)
+    assert (second.status_code, faults(second)) == (404, [("NOT_FOUND", "do_not_reach_list_id")])
+    assert upload(box, [operation({"email": [EMAIL]})]).status_code == 404
+
+
+def test_a_small_list_is_not_targetable(box: Sandbox) -> None:
+    """With 100 users the list stops being TOO_SMALL."""
+    users = [{"email": [sha256(str(n).encode()).hexdigest()]} for n in range(98)]
+    upload(box, [operation(*users[:97])])
+    small = box.record("do_not_reach_lists", LIST)
+    upload(box, [operation(users[97])])
+    enough = box.record("do_not_reach_lists", LIST)
+
+    assert (small["list_size"], small["reasons_not_targetable"]) == (99, ["TOO_SMALL"])
+    assert (enough["list_size"], enough["targetable"]) == (100, True)

@@ -1,0 +1,324 @@
+"""Line items: every rule of the update table of document B, just inside and just outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support import ACCOUNT, NORTHBIKE, Sandbox, faults, sandbox
+
+PATH = f"/12/accounts/{ACCOUNT}/line_items"
+CLICKS, REACH, INSTALLS, ENGAGE_APP = "itttx", "iu0p9", "iu4ce", "iu8h1"
+PREROLL, VIDEO, FOLLOWERS, ENGAGEMENTS = "iuc5v", "iufm7", "iuj2q", "iumz0"
+BID, DAILY, TOTAL = (
+    "bid_amount_local_micro",
+    "daily_budget_amount_local_micro",
+    "total_budget_amount_local_micro",
+)
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def put(box: Sandbox, line_item: str, **params: Any) -> TestResponse:
+    """One update."""
+    return box.call("PUT", f"{PATH}/{line_item}", query_string=params)
+
+
+TAKEN = [
+    # every parameter of the table
+    (CLICKS, {"advertiser_domain": "shop.example.com"}),
+    (INSTALLS, {"android_app_store_identifier": "com.example.app"}),
+    (INSTALLS, {"ios_app_store_identifier": "42"}),
+    (CLICKS, {"audience_expansion": "BROAD"}),
+    (CLICKS, {"audience_expansion": "DEFINED"}),
+    (CLICKS, {"audience_expansion": "EXPANDED"}),
+    (CLICKS, {BID: "1"}),
+    (CLICKS, {"entity_status": "PAUSED"}),
+    (ENGAGE_APP, {"entity_status": "ACTIVE"}),
+    (CLICKS, {"name": "Renamed"}),
+    (CLICKS, {"start_time": "2026-10-01T00:00:00Z"}),
+    (CLICKS, {"end_time": "2027-02-01T00:00:00Z"}),
+    (CLICKS, {TOTAL: "150000000"}),
+    (CLICKS, {DAILY: "12000000000"}),
+    # goals are not restricted by objective
+    *((CLICKS, {"goal": goal}) for goal in (
+        "APP_CLICKS", "APP_INSTALLS", "APP_PURCHASES", "ENGAGEMENT", "FOLLOWERS", "LINK_CLICKS",
+        "MAX_REACH", "PREROLL", "PREROLL_STARTS", "REACH_WITH_ENGAGEMENT", "VIDEO_VIEW",
+        "VIEW_3S_100PCT", "VIEW_6S", "VIEW_15S", "WEBSITE_CONVERSIONS")),
+    # bid strategies
+    (CLICKS, {"bid_strategy": "MAX", BID: "5500000"}),
+    (REACH, {"bid_strategy": "TARGET", BID: "1"}),
+    (FOLLOWERS, {"bid_strategy": "AUTO"}),
+    # frequency caps
+    *((line_item, {"frequency_cap": "1", "duration_in_days": days})
+      for line_item in (REACH, ENGAGEMENTS, VIDEO, PREROLL) for days in ("1", "7", "30")),
+    # pay_by is changeable for app installs, and may be sent unchanged by anyone
+    (INSTALLS, {"pay_by": "LINK_CLICK"}),
+    (INSTALLS, {"pay_by": "IMPRESSION"}),
+    (VIDEO, {"pay_by": "IMPRESSION"}),
+    # categories
+    (PREROLL, {"categories": "IAB8"}),
+    (ENGAGE_APP, {"categories": "IAB8", "advertiser_domain": "example.com"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line_item", "params"), TAKEN)
+def test_what_the_table_allows_is_taken(
+    box: Sandbox, line_item: str, params: dict[str, str]
+) -> None:
+    """Each parameter within its rule is stored, echoed natively and served afterwards."""
+    before = box.record("line_items", line_item)
+
+    response = put(box, line_item, **params)
+
+    assert response.status_code == 200, response.text
+    body = response.get_json()
+    for name, value in params.items():
+        sent = value.split(",") if name == "categories" else value
+        native = int(value) if value.isdecimal() and name in before and name != _ID else sent
+        assert body["data"][name] == native
+        assert body["request"]["params"][name] == native
+    assert body["request"]["params"]["line_item_id"] == line_item
+    assert body["data"]["updated_at"] > before["updated_at"]
+    read = box.call("GET", f"{PATH}/{line_item}").get_json()["data"]
+    assert read == body["data"]
+
+
+_ID = "ios_app_store_identifier"
+
+REFUSED = [
+    ("advertiser_domain has no protocol", CLICKS, {"advertiser_domain": "https://example.com"},
+     [("INVALID_PARAMETER", "advertiser_domain")]),
+    ("advertiser_domain is required for PUBLISHER_NETWORK", ENGAGE_APP, {"advertiser_domain": ""},
+     [("MISSING_PARAMETER", "advertiser_domain")]),
+    ("categories are required for PUBLISHER_NETWORK", ENGAGE_APP, {"categories": ""},
+     [("MISSING_PARAMETER", "categories")]),
+    ("app installs need an app", INSTALLS, {"ios_app_store_identifier": ""},
+     [("MISSING_PARAMETER", "ios_app_store_identifier")]),
+    ("app engagements need an app", ENGAGE_APP, {"android_app_store_identifier": ""},
+     [("MISSING_PARAMETER", "android_app_store_identifier")]),
+    ("audience_expansion is one of three", CLICKS, {"audience_expansion": "WIDE"},
+     [("INVALID_PARAMETER", "audience_expansion")]),
+    ("bid amount is above zero", CLICKS, {BID: "0"}, [("INVALID_PARAMETER", BID)]),
+    ("bid amount is not negative", CLICKS, {BID: "-1"}, [("INVALID_PARAMETER", BID)]),
+    ("bid amount is required with MAX", VIDEO, {"bid_strategy": "MAX"},
+     [("MISSING_PARAMETER", BID)]),
+    ("bid amount is required with TARGET", REACH, {"bid_strategy": "TARGET", BID: ""},
+     [("MISSING_PARAMETER", BID)]),
+    ("bid amount cannot be unset under MAX", CLICKS, {BID: ""}, [("MISSING_PARAMETER", BID)]),
+    ("MAX is not for REACH", REACH, {"bid_strategy": "MAX"},
+     [("INVALID_PARAMETER", "bid_strategy")]),
+    ("MAX is not for FOLLOWERS", FOLLOWERS, {"bid_strategy": "MAX", BID: "1"},
+     [("INVALID_PARAMETER", "bid_strategy")]),
+    ("TARGET is for REACH or WEBSITE_CLICKS", INSTALLS, {"bid_strategy": "TARGET"},
+     [("INVALID_PARAMETER", "bid_strategy")]),
+    ("IMPRESSION does not go with TARGET", CLICKS, {"bid_strategy": "TARGET"},
+     [("INVALID_PARAMETER", "bid_strategy")]),
+    ("bid_strategy is one of three", CLICKS, {"bid_strategy": "BEST"},
+     [("INVALID_PARAMETER", "bid_strategy")]),
+    ("duration is 1, 7 or 30", REACH, {"duration_in_days": "2"},
+     [("INVALID_PARAMETER", "duration_in_days")]),
+    ("duration is 1, 7 or 30", REACH, {"duration_in_days": "31"},
+     [("INVALID_PARAMETER", "duration_in_days")]),
+    ("entity_status is one of two", CLICKS, {"entity_status": "DRAFT"},
+     [("INVALID_PARAMETER", "entity_status")]),
+    ("times are ISO 8601", CLICKS, {"start_time": "tomorrow"},
+     [("INVALID_PARAMETER", "start_time")]),
+    ("the end lies behind the start", CLICKS, {"end_time": "2026-09-05T07:00:00Z"},
+     [("INVALID_TIME_WINDOW", "end_time")]),
+    *((f"frequency_cap is not for {name}", line_item, {"frequency_cap": "1"},
+       [("INVALID_PARAMETER", "frequency_cap")])
+      for name, line_item in (("WEBSITE_CLICKS", CLICKS), ("APP_INSTALLS", INSTALLS),
+                              ("APP_ENGAGEMENTS", ENGAGE_APP), ("FOLLOWERS", FOLLOWERS))),
+    ("frequency_cap is above zero", REACH, {"frequency_cap": "0"},
+     [("INVALID_PARAMETER", "frequency_cap")]),
+    ("goal is one of the table", CLICKS, {"goal": "SALES"}, [("INVALID_PARAMETER", "goal")]),
+    ("pay_by is changeable only for APP_INSTALLS", CLICKS, {"pay_by": "LINK_CLICK"},
+     [("INVALID_PARAMETER", "pay_by")]),
+    ("pay_by is one of three", INSTALLS, {"pay_by": "ENGAGEMENT"},
+     [("INVALID_PARAMETER", "pay_by")]),
+    ("daily budget is at most the total", CLICKS, {DAILY: "12000000001"},
+     [("INVALID_PARAMETER", DAILY)]),
+    ("total is at least the daily budget", CLICKS, {TOTAL: "149999999"},
+     [("INVALID_PARAMETER", TOTAL)]),
+    ("daily budget needs LINE_ITEM optimization", INSTALLS, {DAILY: "1000000"},
+     [("INVALID_PARAMETER", DAILY)]),
+    ("budgets are above zero", CLICKS, {DAILY: "0", TOTAL: "0"},
+     [("INVALID_PARAMETER", DAILY), ("INVALID_PARAMETER", TOTAL)]),
+    ("PREROLL_VIEWS needs a business category", PREROLL, {"categories": ""},
+     [("MISSING_PARAMETER", "categories")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "line_item", "params", "expected"), REFUSED)
+def test_what_the_table_forbids_is_refused(
+    box: Sandbox,
+    rule: str,
+    line_item: str,
+    params: dict[str, str],
+    expected: list[tuple[str, str]],
+) -> None:
+    """Each rule refuses what lies just outside, names the parameter and keeps the record."""
+    before = box.record("line_items", line_item)
+
+    response = put(box, line_item, **params)
+
+    assert (response.status_code, sorted(faults(response))) == (400, sorted(expected)), rule
+    assert box.record("line_items", line_item) == before
+
+
+def test_all_violations_are_told_at_once(box: Sandbox) -> None:
+    """Several broken rules of one request are all named."""
+    response = put(box, INSTALLS, frequency_cap="3", bid_strategy="TARGET", **{DAILY: "5"})
+
+    assert sorted(faults(response)) == [
+        ("INVALID_PARAMETER", "bid_strategy"),
+        ("INVALID_PARAMETER", DAILY),
+        ("INVALID_PARAMETER", "frequency_cap"),
+    ]
+
+
+def test_auto_does_not_keep_an_amount(box: Sandbox) -> None:
+    """AUTO ignores the bid amount: it is accepted and not kept, also one from before."""
+    response = put(box, CLICKS, bid_strategy="AUTO", **{BID: "5500000"})
+
+    data = response.get_json()["data"]
+    assert (data["bid_strategy"], data[BID]) == ("AUTO", None)
+    assert "line-items.auto-drops-amount" in response.headers["X-Mock-Assumptions"]
+
+
+def test_target_is_for_website_clicks_too(box: Sandbox) -> None:
+    """TARGET suits WEBSITE_CLICKS where it is not paid by impression."""
+    box.change("line_items", CLICKS, pay_by="LINK_CLICK")
+
+    response = put(box, CLICKS, bid_strategy="TARGET")
+
+    assert response.get_json()["data"]["bid_strategy"] == "TARGET"
+
+
+def test_an_empty_value_unsets_an_optional_field(box: Sandbox) -> None:
+    """An empty end_time takes the end away; only what was sent changes."""
+    before = box.record("line_items", CLICKS)
+
+    data = put(box, CLICKS, end_time="").get_json()["data"]
+
+    changed = {name for name in data if data[name] != before[name]}
+    assert (data["end_time"], changed) == (None, {"end_time", "updated_at"})
+
+
+def test_an_unrelated_update_never_trips_over_an_old_record(box: Sandbox) -> None:
+    """A record that breaks a rule by itself can still be renamed."""
+    box.change("line_items", CLICKS, frequency_cap=9, bid_strategy="TARGET")
+
+    assert put(box, CLICKS, name="Still fine").status_code == 200
+
+
+def test_parameters_are_taken_from_a_form_as_well(box: Sandbox) -> None:
+    """PUT parameters may stand in the body instead of the query."""
+    response = box.call("PUT", f"{PATH}/{CLICKS}", form={"name": "From a form"})
+
+    assert response.get_json()["data"]["name"] == "From a form"
+
+
+def test_a_whole_record_can_be_sent_back(box: Sandbox) -> None:
+    """Client libraries send every field: read-only ones are ignored with a warning."""
+    response = put(box, VIDEO, id=VIDEO, campaign_id="8x3fz", name="N", created_at="x")
+
+    warnings = box.platform.worlds.default.journal.find()[-1].warnings
+    assert (response.status_code, len(warnings)) == (200, 3)
+
+
+def test_advertiser_user_id_is_restricted(box: Sandbox) -> None:
+    """Only allowlisted client applications set advertiser_user_id, and only for PREROLL_VIEWS."""
+    refused = put(box, PREROLL, advertiser_user_id="2244994945")
+    box.change("apps", "11827", _allowlist=["advertiser_user_id"])
+    taken = put(box, PREROLL, advertiser_user_id="2244994945")
+    wrong = put(box, CLICKS, advertiser_user_id="2244994945")
+
+    assert (refused.status_code, faults(refused)[0][0]) == (403, "UNAUTHORIZED_CLIENT_APPLICATION")
+    assert taken.get_json()["data"]["advertiser_user_id"] == "2244994945"
+    assert (wrong.status_code, faults(wrong)) == (
+        400,
+        [("INCLUSIVE_PARAMETERS", "advertiser_user_id")],
+    )
+
+
+def test_unknown_categories_are_not_found(box: Sandbox) -> None:
+    """A category that nothing knows is 404 INVALID_IAB_CATEGORY, each one named."""
+    response = put(box, PREROLL, categories="IAB99,nonsense")
+
+    assert (response.status_code, faults(response)) == (
+        404,
+        [("INVALID_IAB_CATEGORY", "categories")] * 2,
+    )
+
+
+def test_a_delete_is_irreversible_and_happens_once(box: Sandbox) -> None:
+    """The record is returned deleted, later calls find nothing, children stay as they are."""
+    children = [
+        entry.record
+        for entry in box.platform.worlds.default.store.page(
+            "promoted_posts", {"line_item_id": CLICKS}
+        )
+    ]
+    first = box.call("DELETE", f"{PATH}/{CLICKS}")
+    second = box.call("DELETE", f"{PATH}/{CLICKS}")
+    revived = put(box, CLICKS, entity_status="ACTIVE")
+    hidden = box.call("GET", f"{PATH}/{CLICKS}")
+    shown = box.call("GET", f"{PATH}/{CLICKS}", query_string={"with_deleted": "true"})
+
+    assert (first.status_code, first.get_json()["data"]["deleted"]) == (200, True)
+    for response in (second, revived, hidden):
+        assert (response.status_code, faults(response)) == (
+            404,
+            [("LINE_ITEM_NOT_FOUND", "line_item_id")],
+        )
+    assert shown.get_json()["data"]["deleted"] is True
+    assert len(children) == 2
+    assert all(box.record("promoted_posts", c["id"]) == c for c in children)
+
+
+def test_changes_enter_the_account_history(box: Sandbox) -> None:
+    """Updates and deletes are written down with who, what and how the entity then stands."""
+    put(box, CLICKS, name="Renamed")
+    put(box, CLICKS, name="Renamed")
+    box.call("DELETE", f"{PATH}/{CLICKS}")
+
+    found = box.platform.worlds.default.store.page(
+        "account_history", {"entity_id": CLICKS, "_account_id": ACCOUNT}
+    )
+    ours = [entry.record for entry in found if not entry.key.startswith("hx")]
+    assert [entry["change_type"] for entry in ours] == ["UPDATE", "DELETE"]
+    assert ours[0]["changes"] == {"name": {"before": "Holiday clicks, US", "after": "Renamed"}}
+    assert ours[0]["change_by"] == {"user_id": "2244994945", "platform": "API_OTHER"}
+    assert ours[1]["entity_data"]["deleted"] is True
+
+
+def test_another_users_account_is_out_of_reach(box: Sandbox) -> None:
+    """The account must be associated with the authenticated user."""
+    response = box.call("PUT", f"{PATH}/{CLICKS}", keys=NORTHBIKE)
+
+    assert (response.status_code, faults(response)) == (403, [("ACCOUNT_NOT_FOUND", "account_id")])
+
+
+def test_a_line_item_of_another_account_is_not_found(box: Sandbox) -> None:
+    """An id of another account is 404 even where both accounts are the user's."""
+    assert put(box, "iv3k8", name="N").status_code == 404
+
+
+def test_line_items_are_listed_and_filtered(box: Sandbox) -> None:
+    """The public list takes ids, campaigns and a name prefix."""
+    by_campaign = box.call("GET", PATH, query_string={"campaign_ids": "8wku2"}).get_json()
+    by_prefix = box.call("GET", PATH, query_string={"q": "app"}).get_json()
+    by_ids = box.call("GET", PATH, query_string={"line_item_ids": f"{VIDEO},{CLICKS},x"}).get_json()
+
+    assert [record["id"] for record in by_campaign["data"]] == [CLICKS, REACH]
+    assert [record["id"] for record in by_prefix["data"]] == [INSTALLS, ENGAGE_APP]
+    assert [record["id"] for record in by_ids["data"]] == [CLICKS, VIDEO]
+    assert by_ids["request"]["params"]["line_item_ids"] == [VIDEO, CLICKS, "x"]

@@ -1,0 +1,202 @@
+"""Tailored audience permissions (document B, version 5): list, grant, revoke."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support import NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, sandbox
+
+HARBOR, WHOLESALE = "18ce54d4x5t", "18ce55fw2ag"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def path(audience: str = "1nmth", account: str = HARBOR, key: str = "") -> str:
+    """Address of an audience's permissions."""
+    base = f"/5/accounts/{account}/tailored_audiences/{audience}/permissions"
+    return f"{base}/{key}" if key else base
+
+
+def grant(box: Sandbox, audience: str = "1nmth", **params: Any) -> TestResponse:
+    """Grant another account the use of an audience."""
+    return box.call("POST", path(audience), query_string=params)
+
+
+def test_permissions_are_listed_for_the_owner(box: Sandbox) -> None:
+    """The owner sees what stands, without revoked ones, in the documented shape."""
+    body = box.call("GET", path()).get_json()
+
+    assert body == {
+        "request": {"params": {"account_id": HARBOR, "tailored_audience_id": "1nmth"}},
+        "next_cursor": None,
+        "data": [
+            {
+                "id": "ri",
+                "tailored_audience_id": "1nmth",
+                "granted_account_id": WHOLESALE,
+                "permission_level": "READ_ONLY",
+                "created_at": "2026-02-05T10:00:00Z",
+                "updated_at": "2026-02-05T10:00:00Z",
+                "deleted": False,
+            }
+        ],
+    }
+
+
+def test_permissions_are_filtered_and_paged(box: Sandbox) -> None:
+    """Account and permission id filters, cursor and total count work together."""
+    gravel = path("4q7sd", OTHER_ACCOUNT)
+    first = box.call("GET", gravel, keys=NORTHBIKE, query_string={"count": "1"}).get_json()
+    second = box.call(
+        "GET",
+        gravel,
+        keys=NORTHBIKE,
+        query_string={"count": "1", "cursor": first["next_cursor"]},
+    ).get_json()
+    filtered = box.call(
+        "GET",
+        gravel,
+        keys=NORTHBIKE,
+        query_string={"granted_account_ids": WHOLESALE, "with_total_count": "true"},
+    ).get_json()
+    by_id = box.call(
+        "GET", gravel, keys=NORTHBIKE, query_string={"tailored_audience_permission_ids": "15c,x"}
+    ).get_json()
+
+    assert [first["data"][0]["id"], second["data"][0]["id"]] == ["15c", "15f"]
+    assert second["next_cursor"] is None
+    assert ([p["id"] for p in filtered["data"]], filtered["total_count"]) == (["15f"], 1)
+    assert [p["id"] for p in by_id["data"]] == ["15c"]
+
+
+@pytest.mark.parametrize(
+    ("params", "status"),
+    [
+        ({"count": "1"}, 200),
+        ({"count": "1000"}, 200),
+        ({"count": "0"}, 400),
+        ({"count": "1001"}, 400),
+        ({"granted_account_ids": ",".join(["a"] * 200)}, 200),
+        ({"granted_account_ids": ",".join(["a"] * 201)}, 400),
+        ({"tailored_audience_permission_ids": ",".join(["a"] * 200)}, 200),
+        ({"tailored_audience_permission_ids": ",".join(["a"] * 201)}, 400),
+        ({"sort_by": "created_at-desc"}, 200),
+        ({"sort_by": "created_at"}, 400),
+    ],
+)
+def test_list_bounds(box: Sandbox, params: dict[str, str], status: int) -> None:
+    """A count is 1 to 1000, id filters take up to 200, sort_by names attribute and direction."""
+    assert box.call("GET", path(), query_string=params).status_code == status
+
+
+def test_a_granted_account_sees_the_audience(box: Sandbox) -> None:
+    """A grant within the business is shown to both, and the audience becomes visible."""
+    hidden = box.call("GET", path("2b4kp", WHOLESALE))
+    made = grant(box, "2b4kp", granted_account_id=WHOLESALE, permission_level="READ_WRITE")
+    seen = box.call("GET", path("2b4kp", WHOLESALE))
+
+    data = made.get_json()["data"]
+    assert (hidden.status_code, faults(hidden)) == (
+        404,
+        [("TAILORED_AUDIENCE_NOT_FOUND", "tailored_audience_id")],
+    )
+    assert (data["granted_account_id"], data["permission_level"], data["deleted"]) == (
+        WHOLESALE,
+        "READ_WRITE",
+        False,
+    )
+    assert data["tailored_audience_id"] == "2b4kp"
+    assert [p["id"] for p in seen.get_json()["data"]] == [data["id"]]
+
+
+@pytest.mark.parametrize(
+    ("params", "status", "expected"),
+    [
+        ({"permission_level": "READ_ONLY"}, 400, ("MISSING_PARAMETER", "granted_account_id")),
+        (
+            {"granted_account_id": WHOLESALE},
+            400,
+            ("MISSING_PARAMETER", "permission_level"),
+        ),
+        (
+            {"granted_account_id": WHOLESALE, "permission_level": "ADMIN"},
+            400,
+            ("INVALID_PARAMETER", "permission_level"),
+        ),
+        (
+            {"granted_account_id": "nope", "permission_level": "READ_ONLY"},
+            403,
+            ("ACCOUNT_NOT_FOUND", "granted_account_id"),
+        ),
+        (
+            {"granted_account_id": HARBOR, "permission_level": "READ_ONLY"},
+            400,
+            ("INVALID_PARAMETER", "granted_account_id"),
+        ),
+        (
+            {"granted_account_id": WHOLESALE, "permission_level": "READ_WRITE"},
+            400,
+            ("INVALID_PARAMETER", "granted_account_id"),  # granted already
+        ),
+        (
+            {"granted_account_id": OTHER_ACCOUNT, "permission_level": "READ_ONLY"},
+            400,
+            ("FEATURE_NOT_AVAILABLE", "granted_account_id"),
+        ),
+    ],
+)
+def test_a_grant_that_may_not_be_is_refused(
+    box: Sandbox, params: dict[str, str], status: int, expected: tuple[str, str]
+) -> None:
+    """Both parameters, a real account, one business or the feature, and only once."""
+    response = grant(box, **params)
+
+    assert (response.status_code, faults(response)) == (status, [expected])
+
+
+def test_the_feature_opens_other_businesses(box: Sandbox) -> None:
+    """SHARE_AUDIENCE_OUTSIDE_BUSINESS lets an owner share beyond its business."""
+    box.change("accounts", HARBOR, _features=["SHARE_AUDIENCE_OUTSIDE_BUSINESS"])
+
+    response = grant(box, granted_account_id=OTHER_ACCOUNT, permission_level="READ_ONLY")
+
+    assert response.status_code == 200
+
+
+def test_only_the_owner_grants_and_revokes(box: Sandbox) -> None:
+    """A granted account may not pass the audience on, nor take a permission away."""
+    made = box.call(
+        "POST",
+        path("1nmth", WHOLESALE),
+        query_string={"granted_account_id": OTHER_ACCOUNT, "permission_level": "READ_ONLY"},
+    )
+    taken = box.call("DELETE", path("1nmth", WHOLESALE, "ri"))
+
+    for response in (made, taken):
+        assert (response.status_code, faults(response)[0][0]) == (403, "ACTION_NOT_ALLOWED")
+
+
+def test_a_revoked_account_can_no_longer_target(box: Sandbox) -> None:
+    """Revoking returns the permission deleted, hides the audience, and happens once."""
+    first = box.call("DELETE", path(key="ri"))
+    second = box.call("DELETE", path(key="ri"))
+    hidden = box.call("GET", path("1nmth", WHOLESALE))
+    again = grant(box, granted_account_id=WHOLESALE, permission_level="READ_ONLY")
+
+    data = first.get_json()["data"]
+    assert (data["deleted"], data["tailored_audience_id"]) == (True, "1nmth")
+    assert [second.status_code, hidden.status_code, again.status_code] == [404, 404, 200]
+
+
+def test_another_version_is_no_route(box: Sandbox) -> None:
+    """Tailored audience permissions are on version 5 only."""
+    response = box.call("GET", path().replace("/5/", "/12/", 1))
+
+    assert (response.status_code, faults(response)) == (404, [("ROUTE_NOT_FOUND", None)])
