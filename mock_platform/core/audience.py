@@ -158,7 +158,8 @@ def resized(world: World, record: Record, field: str, grown: int) -> Record:
 def _put(world: World, audience_id: str, upload: Upload) -> int:
     new = 0
     for user in upload.users:
-        identity = repr(sorted(_pairs(user))).encode()
+        pairs = _pairs(user)
+        identity = repr(sorted(pairs) if len(pairs) > 1 else pairs).encode()
         key = f"{audience_id}-{blake2b(identity, digest_size=10).hexdigest()}"
         new += world.store.get(USERS, key) is None
         record = {

@@ -54,6 +54,15 @@ class BatchRules:
     latest_months: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """The moment of the request, and the defaults that follow from it."""
+
+    now: datetime
+    now_text: str
+    default_expiry: str
+
+
 @dataclass(slots=True)
 class _Item:
     """One operation while it is read, with what is wrong with it."""
@@ -78,9 +87,10 @@ def read_uploads(call: Call, body: Any, rules: BatchRules, now: datetime) -> lis
         text = f"A request may have at most {rules.most:,} operations, got {len(body):,}"
         raise fail(INVALID, text)
     uploads, failed = [], []
+    times = _Times(now, wire_seconds(now), wire_seconds(months_after(now)))
     for index, operation in enumerate(body):
         item = _Item(index, [])
-        uploads.append(_operation(call, operation, rules, now, item))
+        uploads.append(_operation(call, operation, rules, times, item))
         failed.append(item.errors)
     if any(failed):
         call.assume(OPERATION_ERRORS)
@@ -88,7 +98,7 @@ def read_uploads(call: Call, body: Any, rules: BatchRules, now: datetime) -> lis
     return uploads
 
 
-def _operation(call: Call, operation: Any, rules: BatchRules, now: datetime, item: _Item) -> Upload:
+def _operation(call: Call, operation: Any, rules: BatchRules, times: _Times, item: _Item) -> Upload:
     if not isinstance(operation, dict):
         item.refuse("Each operation must be an object", "")
         return Upload(delete=False, users=(), effective_at=None, expires_at=None)
@@ -108,20 +118,20 @@ def _operation(call: Call, operation: Any, rules: BatchRules, now: datetime, ite
         _warn(call, operation, params, rules)
     effective = _moment(params, "effective_at", item) if rules.effective else None
     expires = _moment(params, "expires_at", item)
-    starts = effective or now
+    starts = effective or times.now
     if expires is not None and expires <= starts:
         after = "effective_at" if rules.effective else "now"
         item.refuse(f"expires_at must be later than {after}", "params.expires_at")
     if expires is not None and rules.latest_months is not None:
-        latest = months_after(now, rules.latest_months)
+        latest = months_after(times.now, rules.latest_months)
         if expires > latest:
             text = f"expires_at may be at most {rules.latest_months} months ahead"
             item.refuse(f"{text}: {wire_seconds(latest)}", "params.expires_at")
     return Upload(
         delete=kind == "Delete",
         users=params.get("users") or (),
-        effective_at=wire_seconds(starts),
-        expires_at=wire_seconds(expires or months_after(now)),
+        effective_at=wire_seconds(effective) if effective else times.now_text,
+        expires_at=wire_seconds(expires) if expires else times.default_expiry,
     )
 
 
