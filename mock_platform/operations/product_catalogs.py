@@ -1,0 +1,410 @@
+"""Product catalogs and their products: early access, one catalog per user (document B).
+
+Product sets, which hang on catalogs too, stand in `product_sets`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from mock_platform.core.ads import Data, Many, One, ads, early_access, fail
+from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.catalogs import BASE, ECHO_ID, find_catalog, leave_group, remove_product
+from mock_platform.core.fields import Anything, Integer, ListOf, Long, Text
+from mock_platform.core.operation import Location
+from mock_platform.core.paging import NEXT_CURSOR, PageOf, paginate
+from mock_platform.records.catalogs import (
+    FIELDS,
+    ProductCatalogRecord,
+    ProductRecord,
+    product_faults,
+)
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+SPEC = "Product catalogs (early access only)"
+MOST_PRODUCTS = 25
+
+OTHER_USER = expectation(
+    "catalogs.user-id",
+    "user_id may name the authenticated user only; another one is refused.",
+)
+ONE_EACH = settled("catalogs.one-per-user", "A second catalog of a user answers 400.")
+MESSAGES = expectation(
+    "products.messages",
+    "Entries of warnings and errors are sentences; the spec shows the arrays only. A field that is "
+    "not a product's is a warning.",
+)
+GROUPS = settled(
+    "products.item-groups",
+    "item_group_id is demanded of a product that names several variants by itself, and of one that "
+    "leaves a group in which others stay; lists without item_group_key show the first submitted "
+    "member of a group.",
+)
+REPEATED = settled(
+    "products.repeated-id",
+    "All instances of an id repeated within a request are left out and reported as ERROR.",
+)
+DELETE_MESSAGES = public_fact(
+    "products.delete-report",
+    "A deleted key is reported under product_key, one that failed under failed_product_key with a "
+    "message.",
+    "section 7, products",
+)
+
+
+class CatalogList(Schema):
+    """Parameters of the list."""
+
+    user_id = Long(low=1)
+
+
+class CatalogCreate(Schema):
+    """Parameters of the creation."""
+
+    name = Text(required=True, min_length=1)
+    user_id = Long(low=1)
+
+
+class CatalogUpdate(Schema):
+    """Parameters of the update."""
+
+    name = Text(required=True, min_length=1)
+
+
+class ProductList(Schema):
+    """Parameters of the product list."""
+
+    item_group_key = Text(min_length=1)
+    count = Integer(low=1, high=100, load_default=100)
+    cursor = Text(min_length=1)
+
+
+class ProductUpsert(Schema):
+    """Up to 25 products; each one is judged by itself."""
+
+    products = ListOf(
+        Anything(metadata={"description": "a product; unknown id creates, known id updates"}),
+        required=True,
+        least=1,
+        most=MOST_PRODUCTS,
+    )
+
+
+class ProductResult(Schema):
+    """What became of one product."""
+
+    warnings = fields.List(fields.String(), required=True)
+    errors = fields.List(fields.String(), required=True)
+    product_key = Text(required=True, allow_none=True)
+    id = Text(required=True, allow_none=True)
+    status = Text(required=True)
+
+
+class UpsertResult(Schema):
+    """What became of each product, in the order sent."""
+
+    products_response = fields.List(fields.Nested(ProductResult), required=True)
+
+
+class ProductDelete(Schema):
+    """Products to delete for good."""
+
+    product_keys = ListOf(Text(min_length=1), required=True, least=1)
+
+
+class DeletedProduct(Schema):
+    """What became of one key."""
+
+    product_key = Text(required=True, allow_none=True)
+    failed_product_key = Text(required=True, allow_none=True)
+    message = Text(required=True, allow_none=True)
+
+
+class DeleteResult(Schema):
+    """What became of each key, in the order sent."""
+
+    delete_products = fields.List(fields.Nested(DeletedProduct), required=True)
+
+
+# -- catalogs -----------------------------------------------------------------------------------
+
+
+def _own_user(call: Call) -> str:
+    user = call.caller.user
+    assert user is not None
+    wanted = call.params.get("user_id")
+    if wanted is not None and str(wanted) != user["id"]:
+        call.assume(OTHER_USER)
+        text = f"user_id {wanted} is not the authenticated user"
+        raise fail("ACTION_NOT_ALLOWED", text, "user_id", str(wanted))
+    return str(user["id"])
+
+
+def list_(call: Call, world: World) -> PageOf:
+    """The catalogs of the user: at most one."""
+    found = world.store.page("product_catalogs", {"_user_id": _own_user(call)})
+    return PageOf([entry.record for entry in found])
+
+
+def create(call: Call, world: World) -> Record:
+    """Create the user's catalog."""
+    user_id = _own_user(call)
+    if world.store.count("product_catalogs", {"_user_id": user_id}):
+        call.assume(ONE_EACH)
+        raise fail("INVALID_PARAMETER", "This user has a catalog already; there is one per user")
+    record = {
+        "id": world.ids.snowflake(),
+        "name": call.params["name"],
+        "_user_id": user_id,
+    }
+    world.store.put("product_catalogs", record["id"], record)
+    return record
+
+
+def update(call: Call, world: World) -> Record:
+    """Rename a catalog."""
+    record = find_catalog(call, world) | {"name": call.params["name"]}
+    world.store.put("product_catalogs", record["id"], record)
+    _echo_own_id(call)
+    return record
+
+
+def delete(call: Call, world: World) -> Record:
+    """Remove a catalog with all that is in it, for good."""
+    record = find_catalog(call, world)
+    for table, key in (("products", "product_key"), ("product_sets", "id")):
+        for entry in world.store.page(table, {"_catalog_id": record["id"]}):
+            world.store.remove(table, entry.record[key])
+    world.store.remove("product_catalogs", record["id"])
+    _echo_own_id(call)
+    return record
+
+
+def _echo_own_id(call: Call) -> None:
+    call.echo["id"] = call.echo.pop("product_catalog_id")
+
+
+# -- products -----------------------------------------------------------------------------------
+
+
+def list_products(call: Call, world: World) -> PageOf:
+    """Products of a catalog: one of each group, or all of the group that was asked for."""
+    catalog = find_catalog(call, world)
+    match: dict[str, Any] = {"_catalog_id": catalog["id"]}
+    group = call.params.get("item_group_key")
+    match |= {"_listed": True} if group is None else {"item_group_key": group}
+    return paginate(call, world, "products", match)
+
+
+def upsert(call: Call, world: World) -> dict[str, Any]:
+    """Create or update products, each judged by itself."""
+    catalog = find_catalog(call, world)
+    sent = call.params["products"]
+    ids = [product.get("id") for product in sent if isinstance(product, dict)]
+    counts = Counter(key for key in ids if isinstance(key, str))
+    repeated = {key for key, count in counts.items() if count > 1}
+    return {
+        "products_response": [
+            _upsert_one(call, world, catalog["id"], product, repeated) for product in sent
+        ]
+    }
+
+
+def _upsert_one(
+    call: Call, world: World, catalog_id: str, sent: Any, repeated: set[str]
+) -> dict[str, Any]:
+    if not isinstance(sent, dict):
+        return _result(None, None, "ERROR", errors=["a product must be an object"])
+    key = sent["id"] if isinstance(sent.get("id"), str) else None
+    known = None if key is None else _by_merchant_id(world, catalog_id, key)
+    if key in repeated:
+        call.assume(REPEATED)
+        text = f"id {key!r} is repeated within this request; all its instances are ignored"
+        return _result(known, key, "ERROR", errors=[text])
+    errors = product_faults(sent)
+    leaves = known is not None and known.get("item_group_id") and not sent.get("item_group_id")
+    if known is not None and leaves and len(_members(world, known)) > 1:
+        call.assume(GROUPS)
+        errors.append("item_group_id is required: this product has variants in its group")
+    if errors:
+        return _result(known, key, "ERROR", errors=errors)
+    fresh = {"product_key", "item_group_key"}  # generated by the service, ignored on input
+    unknown = sorted(sent.keys() - set(FIELDS) - fresh)
+    warnings = [f"{name!r} is no field of a product and was ignored" for name in unknown]
+    status, record = _write(world, catalog_id, known, sent)
+    return _result(record, record["id"], status, warnings=warnings)
+
+
+def _write(
+    world: World, catalog_id: str, known: Record | None, sent: Mapping[str, Any]
+) -> tuple[str, Record]:
+    content = {name: sent.get(name) for name in FIELDS}
+    if content["inventory"] is not None:
+        content["inventory"] = int(content["inventory"])
+    if known is not None and all(known.get(name) == value for name, value in content.items()):
+        return "NO_CHANGE", known
+    group = content["item_group_id"]
+    if known is not None and known.get("item_group_id") == group:
+        record = known | content
+    else:
+        if known is not None:
+            leave_group(world, known)
+        record = {
+            **content,
+            "product_key": world.ids.snowflake() if known is None else known["product_key"],
+            **_join_group(world, catalog_id, group, known),
+            "_catalog_id": catalog_id,
+        }
+    world.store.put("products", record["product_key"], record)
+    return ("CREATE_SUCCESS" if known is None else "UPDATE_SUCCESS"), record
+
+
+def _join_group(
+    world: World, catalog_id: str, group: str | None, known: Record | None
+) -> dict[str, Any]:
+    if group is None:
+        return {"item_group_key": None, "_listed": True}
+    match = {"_catalog_id": catalog_id, "item_group_id": group}
+    own = None if known is None else known["product_key"]
+    others = [e.record for e in world.store.page("products", match, limit=2) if e.key != own]
+    if others:
+        return {"item_group_key": others[0]["item_group_key"], "_listed": False}
+    return {"item_group_key": world.ids.snowflake(), "_listed": True}
+
+
+def _members(world: World, product: Record) -> Sequence[Record]:
+    match = {"_catalog_id": product["_catalog_id"], "item_group_id": product["item_group_id"]}
+    return [entry.record for entry in world.store.page("products", match, limit=2)]
+
+
+def _by_merchant_id(world: World, catalog_id: str, merchant_id: str) -> Record | None:
+    match = {"_catalog_id": catalog_id, "id": merchant_id}
+    found = world.store.page("products", match, limit=1)
+    return found[0].record if found else None
+
+
+def _result(
+    record: Record | None,
+    merchant_id: str | None,
+    status: str,
+    *,
+    errors: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+) -> dict[str, Any]:
+    return {
+        "warnings": list(warnings),
+        "errors": list(errors),
+        "product_key": None if record is None else record["product_key"],
+        "id": merchant_id,
+        "status": status,
+    }
+
+
+def delete_products(call: Call, world: World) -> dict[str, Any]:
+    """Delete products for good; reports per key."""
+    catalog = find_catalog(call, world)
+    call.echo["product_keys"] = call.params["product_keys"]
+    report = []
+    for key in call.params["product_keys"]:
+        product = world.store.get("products", key)
+        if product is None or product["_catalog_id"] != catalog["id"]:
+            text = f"This catalog has no product with the key {key}"
+            report.append({"product_key": None, "failed_product_key": key, "message": text})
+            continue
+        remove_product(world, product)
+        report.append({"product_key": key, "failed_product_key": None, "message": None})
+    return {"delete_products": report}
+
+
+_COMMON: dict[str, Any] = {"spec": SPEC, "gates": (early_access,)}
+_MISSING: dict[str, Any] = _COMMON | {"errors": ("NOT_FOUND",), "statuses": (404,)}
+_ONE = f"{BASE}/:product_catalog_id"
+
+OPERATIONS = (
+    ads(
+        "product_catalogs.list",
+        "GET",
+        BASE,
+        list_,
+        summary="List the user's catalog",
+        returns=Many(ProductCatalogRecord),
+        params=CatalogList,
+        assumptions=(NEXT_CURSOR,),
+        may_assume=(OTHER_USER,),
+        **_COMMON,
+    ),
+    ads(
+        "product_catalogs.create",
+        "POST",
+        BASE,
+        create,
+        summary="Create the user's catalog",
+        returns=One(ProductCatalogRecord),
+        params=CatalogCreate,
+        may_assume=(OTHER_USER, ONE_EACH),
+        **_COMMON,
+    ),
+    ads(
+        "product_catalogs.update",
+        "PUT",
+        _ONE,
+        update,
+        summary="Rename a catalog",
+        returns=One(ProductCatalogRecord),
+        params=CatalogUpdate,
+        assumptions=(ECHO_ID,),
+        **_MISSING,
+    ),
+    ads(
+        "product_catalogs.delete",
+        "DELETE",
+        _ONE,
+        delete,
+        summary="Delete a catalog and all that is in it",
+        returns=One(ProductCatalogRecord),
+        assumptions=(ECHO_ID,),
+        **_MISSING,
+    ),
+    ads(
+        "product_catalogs.products.list",
+        "GET",
+        f"{_ONE}/products",
+        list_products,
+        summary="List products",
+        returns=Many(ProductRecord),
+        params=ProductList,
+        assumptions=(NEXT_CURSOR, GROUPS),
+        **_MISSING,
+    ),
+    ads(
+        "product_catalogs.products.upsert",
+        "PUT",
+        f"{_ONE}/products",
+        upsert,
+        summary="Create and update products",
+        returns=Data(UpsertResult),
+        params=ProductUpsert,
+        location=Location.JSON,
+        assumptions=(MESSAGES,),
+        may_assume=(GROUPS, REPEATED),
+        **_MISSING,
+    ),
+    ads(
+        "product_catalogs.products.delete",
+        "DELETE",
+        f"{_ONE}/products",
+        delete_products,
+        summary="Delete products for good",
+        returns=Data(DeleteResult),
+        params=ProductDelete,
+        location=Location.JSON,
+        assumptions=(DELETE_MESSAGES,),
+        **_MISSING,
+    ),
+)

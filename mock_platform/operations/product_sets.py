@@ -1,0 +1,326 @@
+"""Product sets of a catalog: chosen by hand or by filters (document B, "Product set").
+
+The path stands under /product_catalogs; the first segment that is theirs is product_sets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from marshmallow import Schema, ValidationError, validates_schema
+
+from mock_platform.core.ads import One, ads, early_access, fail, not_found
+from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.catalogs import BASE, ECHO_ID, find_catalog
+from mock_platform.core.fields import (
+    EXCLUSIVE,
+    INVALID,
+    MISSING,
+    Choice,
+    Fault,
+    ListOf,
+    Nested,
+    Text,
+)
+from mock_platform.core.operation import Location, Origin
+from mock_platform.records.catalogs import (
+    ORDER_ATTRIBUTES,
+    ORDER_OPERATORS,
+    SET_TYPES,
+    ProductSetRecord,
+    SetFilter,
+    parse_price,
+)
+from mock_platform.world.store import Record
+from mock_platform.world.transitions import Kind, Pace
+from mock_platform.world.world import World
+
+SPEC = "Product catalogs: product sets"
+
+FILTERS = settled(
+    "product-sets.filters",
+    "Filters are joined by AND; order operators compare price, sale_price (same currency only) and "
+    "inventory, text operators the other attributes without case: MATCH whole words, CONTAINS and "
+    "NOT_CONTAINS substrings.",
+)
+AT_ONCE = public_fact(
+    "product-sets.done-at-once",
+    "A FILTERED set is DONE at once, as in the public sample; the transition product_set makes it "
+    "PROCESSING first. Until it is DONE it holds no products.",
+    "section 7, product sets",
+)
+UPDATE_KEYS = public_fact(
+    "product-sets.update-product-keys",
+    "The update takes product_keys as well; its parameters after description are not shown.",
+    "section 7, product sets",
+    gap=True,
+)
+DELETE = public_fact(
+    "product-sets.delete",
+    "DELETE of a product set: permanent, answers with the set; the spec does not show it.",
+    "section 7, product sets",
+    gap=True,
+)
+FILTERED_UPDATE = settled(
+    "product-sets.filtered-update", "Updating a FILTERED set answers 400 INVALID_PARAMETER."
+)
+EITHER = settled(
+    "product-sets.either-filters-or-keys",
+    "filters do not go with MANUAL, nor product_keys with FILTERED.",
+)
+
+PRODUCT_SET = Kind(
+    "product_set",
+    "product_sets",
+    "processing_status",
+    "PROCESSING",
+    ("DONE", "FAILED"),
+    Pace("immediate"),
+)
+KINDS = (PRODUCT_SET,)
+
+
+class CreateSet(Schema):
+    """The body of the creation."""
+
+    name = Text(required=True, min_length=1)
+    type = Choice(SET_TYPES, required=True)
+    description = Text(allow_none=True)
+    filters = ListOf(Nested(SetFilter), least=1)
+    product_keys = ListOf(Text(min_length=1))
+
+    @validates_schema(skip_on_field_errors=False, pass_original=True)
+    def check_content(self, data: Mapping[str, Any], sent: Mapping[str, Any], **_: Any) -> None:
+        """A MANUAL set needs product_keys, a FILTERED one filters that make sense."""
+        faults: dict[str, list[Any]] = {}
+        wanted, other = ("filters", "product_keys")
+        if data.get("type") == "MANUAL":
+            wanted, other = other, wanted
+        if data.get("type") in SET_TYPES:
+            if sent.get(wanted) is None:
+                text = f"{wanted} is required for a {data['type']} product set"
+                faults[wanted] = [Fault(text, MISSING)]
+            if sent.get(other) is not None:
+                text = f"{other} does not go with a {data['type']} product set"
+                faults[other] = [Fault(text, EXCLUSIVE)]
+        for index, item in enumerate(data.get("filters") or ()):
+            unfit = _unfit(item)
+            if unfit:
+                faults.setdefault(f"filters[{index}]", []).append(Fault(unfit, INVALID))
+        if faults:
+            raise ValidationError(faults)
+
+
+class UpdateSet(Schema):
+    """The body of the update."""
+
+    name = Text(min_length=1)
+    description = Text(allow_none=True)
+    product_keys = ListOf(Text(min_length=1))
+
+
+def _unfit(item: Mapping[str, Any]) -> str | None:
+    """What is wrong with a filter whose parts are each fine."""
+    if len(item) < len(SetFilter().fields):
+        return None  # a part is missing or refused already
+    attribute, operator, value = item["attribute"], item["operator"], item["value"]
+    if (attribute in ORDER_ATTRIBUTES) != (operator in ORDER_OPERATORS):
+        return f"operator {operator} does not go with attribute {attribute}"
+    try:
+        if attribute == "inventory":
+            Decimal(str(value))
+        elif attribute in ORDER_ATTRIBUTES:
+            parse_price(value)
+    except InvalidOperation:
+        return f"value must be a number for inventory, got {value!r}"
+    except ValueError as fault:
+        return f"Expected {fault} got {value!r} for value"
+    return None
+
+
+# -- selecting ----------------------------------------------------------------------------------
+
+_WORD = re.compile(r"\w+")
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "GREATER_THAN": lambda have, want: have > want,
+    "EQUAL_TO": lambda have, want: have == want,
+    "LESS_THAN": lambda have, want: have < want,
+}
+
+
+def selects(item: Mapping[str, Any], product: Record) -> bool:
+    """Whether a product passes one filter. A product without the attribute passes NOT_CONTAINS."""
+    attribute, operator, value = item["attribute"], item["operator"], item["value"]
+    have = product.get(attribute)
+    if attribute == "inventory":
+        return have is not None and _COMPARE[operator](Decimal(have), Decimal(str(value)))
+    if attribute in ORDER_ATTRIBUTES:
+        if have is None:
+            return False
+        (amount, currency), (wanted, wanted_currency) = parse_price(have), parse_price(value)
+        return currency == wanted_currency and _COMPARE[operator](amount, wanted)
+    text, sought = (have or "").casefold(), str(value).casefold()
+    if operator == "MATCH":
+        words = _WORD.findall(sought)
+        return bool(words) and _holds(_WORD.findall(text), words)
+    return (sought in text) is (operator == "CONTAINS")
+
+
+def _holds(words: Sequence[str], sought: Sequence[str]) -> bool:
+    """Whether the sought words stand one after the other."""
+    width = len(sought)
+    return any(list(words[i : i + width]) == list(sought) for i in range(len(words) - width + 1))
+
+
+def _shown(world: World, record: Record) -> Record:
+    """The set with the products that it holds now."""
+    match = {"_catalog_id": record["_catalog_id"]}
+    products = [entry.record for entry in world.store.page("products", match)]
+    if record["type"] == "MANUAL":
+        there = {product["id"] for product in products}
+        return record | {"product_ids": [i for i in record["product_ids"] if i in there]}
+    if record["processing_status"] != "DONE":
+        return record | {"product_ids": []}
+    chosen = [p["id"] for p in products if all(selects(item, p) for item in record["filters"])]
+    return record | {"product_ids": chosen}
+
+
+# -- handlers -----------------------------------------------------------------------------------
+
+
+def _find(call: Call, world: World) -> Record:
+    catalog = find_catalog(call, world)
+    key = call.path_params["product_set_id"]
+    world.transitions.settle("product_set", key, poll=True)
+    record = world.store.get("product_sets", key)
+    if record is None or record["_catalog_id"] != catalog["id"]:
+        raise not_found("NOT_FOUND", "product set", "product_set_id", key)
+    call.echo["id"] = call.echo.pop("product_set_id")
+    return record
+
+
+def _merchant_ids(call: Call, world: World, catalog_id: str) -> list[str]:
+    """Merchant ids of the product keys that were sent.
+
+    Raises:
+        AdsFailure: 404; a key is not one of the catalog.
+    """
+    found = []
+    for key in call.params["product_keys"]:
+        product = world.store.get("products", key)
+        if product is None or product["_catalog_id"] != catalog_id:
+            raise not_found("NOT_FOUND", "product of this catalog", "product_keys", key)
+        found.append(product["id"])
+    return list(dict.fromkeys(found))
+
+
+def get(call: Call, world: World) -> Record:
+    """One product set with its products."""
+    return _shown(world, _find(call, world))
+
+
+def create(call: Call, world: World) -> Record:
+    """Create a set; a FILTERED one is processed."""
+    catalog = find_catalog(call, world)
+    call.echo.update(call.params)
+    filtered = call.params["type"] == "FILTERED"
+    key = world.ids.snowflake()
+    record = {
+        "id": key,
+        "name": call.params["name"],
+        "description": call.params.get("description"),
+        "type": call.params["type"],
+        "filters": call.params.get("filters", []),
+        "product_ids": [] if filtered else _merchant_ids(call, world, catalog["id"]),
+        "processing_status": "PROCESSING" if filtered else "DONE",
+        "_catalog_id": catalog["id"],
+    }
+    world.store.put("product_sets", key, record)
+    if filtered:
+        call.assume(AT_ONCE, FILTERS)
+        world.transitions.begin("product_set", key)
+    return _shown(world, world.store.get("product_sets", key) or record)
+
+
+def update(call: Call, world: World) -> Record:
+    """Change a MANUAL set."""
+    record = _find(call, world)
+    call.echo.update(call.params)
+    if record["type"] == "FILTERED":
+        call.assume(FILTERED_UPDATE)
+        raise fail("INVALID_PARAMETER", "Updating FILTERED product sets is unsupported")
+    changes: dict[str, Any] = {
+        name: call.params[name] for name in ("name", "description") if name in call.params
+    }
+    if "product_keys" in call.params:
+        call.assume(UPDATE_KEYS)
+        changes["product_ids"] = _merchant_ids(call, world, record["_catalog_id"])
+    after = record | changes
+    world.store.put("product_sets", record["id"], after)
+    return _shown(world, after)
+
+
+def delete(call: Call, world: World) -> Record:
+    """Delete a set for good."""
+    record = _shown(world, _find(call, world))
+    world.store.remove("product_sets", record["id"])
+    return record
+
+
+_SETS = f"{BASE}/:product_catalog_id/product_sets"
+_COMMON: dict[str, Any] = {
+    "spec": SPEC,
+    "gates": (early_access,),
+    "returns": One(ProductSetRecord),
+    "errors": ("NOT_FOUND",),
+    "statuses": (404,),
+}
+
+OPERATIONS = (
+    ads(
+        "product_sets.get",
+        "GET",
+        f"{_SETS}/:product_set_id",
+        get,
+        summary="Read one product set",
+        assumptions=(ECHO_ID, FILTERS),
+        **_COMMON,
+    ),
+    ads(
+        "product_sets.create",
+        "POST",
+        _SETS,
+        create,
+        summary="Create a product set",
+        params=CreateSet,
+        location=Location.JSON,
+        may_assume=(FILTERS, AT_ONCE, EITHER),
+        **_COMMON,
+    ),
+    ads(
+        "product_sets.update",
+        "PUT",
+        f"{_SETS}/:product_set_id",
+        update,
+        summary="Change a MANUAL product set",
+        params=UpdateSet,
+        location=Location.JSON,
+        assumptions=(ECHO_ID,),
+        may_assume=(UPDATE_KEYS, FILTERED_UPDATE),
+        **_COMMON,
+    ),
+    ads(
+        "product_sets.delete",
+        "DELETE",
+        f"{_SETS}/:product_set_id",
+        delete,
+        summary="Delete a product set for good",
+        origin=Origin.PUBLIC_FACT,
+        assumptions=(DELETE, ECHO_ID),
+        **_COMMON,
+    ),
+)

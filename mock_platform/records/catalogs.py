@@ -1,0 +1,271 @@
+"""Product catalogs, products and product sets (document B, "Product catalog" to "Product set").
+
+The rules of the product table stand here, because fixtures keep them as well as uploads do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from iso4217 import Currency
+from marshmallow import Schema, ValidationError
+
+from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Nested, Text, flatten, invalid
+from mock_platform.core.table import Reference, Table
+from mock_platform.world.clock import parse_instant
+
+AVAILABILITIES = ("in stock", "available for order", "preorder", "out of stock", "discontinued")
+CONDITIONS = ("new", "used", "refurbished")
+GENDERS = ("female", "male", "unisex")
+AGE_GROUPS = ("adult", "all ages", "teen", "kids", "toddler", "infant", "newborn")
+VARIANTS = ("size", "color", "age_group", "gender")
+IDENTIFIERS = ("brand", "gtin", "mpn")
+LABELS = tuple(f"custom_label_{number}" for number in range(5))
+SET_TYPES = ("MANUAL", "FILTERED")
+STATUSES = ("DONE", "PROCESSING", "FAILED")
+ORDER_OPERATORS = ("GREATER_THAN", "EQUAL_TO", "LESS_THAN")
+TEXT_OPERATORS = ("MATCH", "NOT_CONTAINS", "CONTAINS")
+ORDER_ATTRIBUTES = ("price", "sale_price", "inventory")
+TEXT_ATTRIBUTES = ("product_type", "google_product_category", *LABELS)
+MOST_ADDITIONAL_IMAGES = 10
+IMAGE_ENDINGS = (".jpg", ".jpeg", ".gif", ".webp", ".png")
+
+_PRICE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ([A-Z]{3})", re.ASCII)
+_GTIN = re.compile(r"[0-9]{8}|[0-9]{12,14}|[0-9]{9}[0-9Xx]", re.ASCII)
+_HEX_COLOR = re.compile(r"#[0-9a-f]{3,8}|0x[0-9a-f]+|(?=.*[0-9])[0-9a-f]{6}", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z][^>]*>")
+_OFFSET = re.compile(r"(?:Z|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
+_CURRENCIES = frozenset(currency.code for currency in Currency)
+
+
+def parse_price(text: str) -> tuple[Decimal, str]:
+    """Amount and currency of a price: number, one space, ISO 4217 code.
+
+    Raises:
+        ValueError: It has another form, or the currency does not exist.
+    """
+    found = _PRICE.fullmatch(text)
+    if found is None:
+        raise ValueError(
+            "a number with a dot as decimal point, one space and an ISO 4217 code, "
+            "such as 20.00 USD,"
+        )
+    if found[2] not in _CURRENCIES:
+        raise ValueError(f"an ISO 4217 code; {found[2]} is none,")
+    return Decimal(found[1]), found[2]
+
+
+class Checked(Text):
+    """A text that one more rule must accept; the rule says what it expects."""
+
+    def __init__(self, rule: Callable[[str], str | None], **kwargs: Any) -> None:
+        self.rule = rule
+        super().__init__(**kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        expected = self.rule(text)
+        if expected is not None:
+            raise invalid(expected, value)
+        return text
+
+
+def _price(text: str) -> str | None:
+    try:
+        parse_price(text)
+    except ValueError as fault:
+        return str(fault)
+    return None
+
+
+def _https(text: str) -> str | None:
+    parts = urlsplit(text)
+    return None if parts.scheme == "https" and parts.hostname else "an https address"
+
+
+def _image(text: str) -> str | None:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return "the address of an image"
+    name = parts.path.rpartition("/")[2].lower()
+    if "." in name and not name.endswith(IMAGE_ENDINGS):
+        return "a JPG, GIF, WEBP or PNG image"
+    return None
+
+
+def _images(text: str) -> str | None:
+    addresses = [part.strip() for part in text.split(",")]
+    if len(addresses) > MOST_ADDITIONAL_IMAGES:
+        return f"at most {MOST_ADDITIONAL_IMAGES} comma-separated addresses"
+    return next((fault for address in addresses if (fault := _image(address))), None)
+
+
+def _plain(text: str) -> str | None:
+    return "plain text without markup" if _TAG.search(text) else None
+
+
+def _levels(text: str) -> str | None:
+    levels = text.split(" > ") if text else []
+    sound = all(level.strip() and ">" not in level for level in levels)
+    return None if sound else "levels separated by ' > '"
+
+
+def _color(text: str) -> str | None:
+    return "the name of a color, not a hex code," if _HEX_COLOR.fullmatch(text) else None
+
+
+def _gtin(text: str) -> str | None:
+    digits = text.replace("-", "").replace(" ", "")
+    return None if _GTIN.fullmatch(digits) else "a UPC, EAN, JAN or ISBN"
+
+
+def _period(text: str) -> str | None:
+    expected = "two ISO 8601 date-times with offsets separated by a slash"
+    start, slash, end = text.partition("/")
+    if not slash or not _OFFSET.search(start) or not _OFFSET.search(end):
+        return expected
+    try:
+        ordered = parse_instant(start) < parse_instant(end)
+    except ValueError:
+        return expected
+    return None if ordered else "a period that ends after it starts"
+
+
+class ProductFields(Schema):
+    """A product as a merchant sends it (document B, "Product")."""
+
+    id = Text(required=True, min_length=1)
+    title = Text(required=True, min_length=1, max_length=150)
+    description = Checked(_plain, required=True, min_length=1, max_length=5000)
+    availability = Choice(AVAILABILITIES, required=True)
+    condition = Choice(CONDITIONS, required=True)
+    price = Checked(_price, required=True)
+    link = Checked(_https, required=True)
+    image_link = Checked(_image, required=True)
+    brand = Text(load_default=None, allow_none=True, min_length=1)
+    gtin = Checked(_gtin, load_default=None, allow_none=True)
+    mpn = Text(load_default=None, allow_none=True, min_length=1)
+    mobile_link = Checked(_https, load_default=None, allow_none=True)
+    additional_image_link = Checked(_images, load_default=None, allow_none=True)
+    google_product_category = Text(load_default=None, allow_none=True)
+    product_type = Checked(_levels, load_default=None, allow_none=True)
+    inventory = Integer(load_default=None, allow_none=True, low=0)
+    sale_price = Checked(_price, load_default=None, allow_none=True)
+    sale_price_effective_date = Checked(_period, load_default=None, allow_none=True)
+    item_group_id = Text(load_default=None, allow_none=True, min_length=1)
+    gender = Choice(GENDERS, load_default=None, allow_none=True)
+    color = Checked(_color, load_default=None, allow_none=True)
+    size = Text(load_default=None, allow_none=True)
+    age_group = Choice(AGE_GROUPS, load_default=None, allow_none=True)
+    custom_label_0 = Text(load_default=None, allow_none=True)
+    custom_label_1 = Text(load_default=None, allow_none=True)
+    custom_label_2 = Text(load_default=None, allow_none=True)
+    custom_label_3 = Text(load_default=None, allow_none=True)
+    custom_label_4 = Text(load_default=None, allow_none=True)
+
+
+class ProductRecord(ProductFields):
+    """A stored product; `_listed` marks those that a fetch without a group shows."""
+
+    product_key = Text(required=True)
+    item_group_key = Text(load_default=None, allow_none=True)
+    _catalog_id = Text(required=True)
+    _listed = Flag(load_default=True)
+
+
+FIELDS = tuple(ProductFields().fields)
+"""Names of a product's fields as a merchant sends them."""
+
+
+def check_product(product: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What several fields of a product must satisfy together: (field, what is wrong)."""
+    if not any(product.get(name) for name in IDENTIFIERS):
+        yield "brand", "brand is required when gtin and mpn are unavailable"
+    inventory = product.get("inventory")
+    if product.get("availability") == "in stock" and inventory is not None and inventory < 1:
+        yield "inventory", "inventory must be at least 1 when availability is in stock"
+    sale, price = product.get("sale_price"), product.get("price")
+    if sale and price:
+        (reduced, sale_currency), (full, currency) = parse_price(sale), parse_price(price)
+        if sale_currency != currency:
+            yield "sale_price", f"sale_price must be in the currency of price, {currency}"
+        elif reduced >= full:
+            yield "sale_price", f"sale_price must be lower than price, {price}"
+    if product.get("item_group_id") is None and _several_variants(product):
+        yield "item_group_id", "item_group_id is required when the product has variants"
+
+
+def _several_variants(product: Mapping[str, Any]) -> bool:
+    """Whether a product names more than one variant by itself, such as the sizes `S, M, L`."""
+    return any("," in (product.get(name) or "") for name in VARIANTS)
+
+
+def product_faults(product: Mapping[str, Any]) -> list[str]:
+    """Everything that is wrong with a product as sent, in words."""
+    schema = ProductFields(unknown="exclude")
+    try:
+        schema.load(product)
+    except ValidationError as fault:
+        return [str(text) for _, text in flatten(fault.messages)]
+    return [text for _, text in check_product(product)]
+
+
+class ProductCatalogRecord(Schema):
+    """A catalog: one per user, holding all its products."""
+
+    id = Text(required=True)
+    name = Text(required=True, min_length=1)
+    _user_id = Text(required=True)
+
+
+class FilterValue(Text):
+    """A text, or a number for inventory."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        numeric = isinstance(value, int | float) and not isinstance(value, bool)
+        if numeric and isinstance(data, Mapping) and data.get("attribute") == "inventory":
+            return value
+        return super()._deserialize(value, attr, data, **kwargs)
+
+
+class SetFilter(Schema):
+    """One filter of a product set; `value` is a text, or a number for inventory."""
+
+    attribute = Choice((*ORDER_ATTRIBUTES, *TEXT_ATTRIBUTES), required=True)
+    operator = Choice((*ORDER_OPERATORS, *TEXT_OPERATORS), required=True)
+    value = FilterValue(required=True)
+
+
+class ProductSetRecord(Schema):
+    """A product set; `product_ids` are merchant ids."""
+
+    id = Text(required=True)
+    name = Text(required=True, min_length=1)
+    description = Text(load_default=None, allow_none=True)
+    type = Choice(SET_TYPES, required=True)
+    filters = ListOf(Nested(SetFilter), load_default=list)
+    product_ids = ListOf(Text(), load_default=list)
+    processing_status = Choice(STATUSES, load_default="DONE")
+    _catalog_id = Text(required=True)
+
+
+PRODUCT_CATALOGS = Table(
+    "product_catalogs", ProductCatalogRecord, references=(Reference("_user_id", "users"),)
+)
+PRODUCTS = Table(
+    "products",
+    ProductRecord,
+    key="product_key",
+    references=(Reference("_catalog_id", "product_catalogs"),),
+    check=check_product,
+)
+PRODUCT_SETS = Table(
+    "product_sets",
+    ProductSetRecord,
+    references=(Reference("_catalog_id", "product_catalogs"),),
+)
+TABLES = (PRODUCT_CATALOGS, PRODUCTS, PRODUCT_SETS)

@@ -1,0 +1,429 @@
+"""Product catalogs and products: every rule of document B's product table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support import NORTHBIKE, Sandbox, faults, sandbox
+
+CATALOG = "1547080787865939968"
+BASE = "/12/product_catalogs"
+PRODUCTS = f"{BASE}/{CATALOG}/products"
+SOUND: dict[str, Any] = {
+    "id": "NEW-1",
+    "title": "New roast",
+    "description": "A new roast.",
+    "availability": "in stock",
+    "condition": "new",
+    "price": "12.50 USD",
+    "link": "https://shop.example/new",
+    "image_link": "https://shop.example/new.jpg",
+    "brand": "Harbor",
+}
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def send(box: Sandbox, method: str, path: str, body: Any, **more: Any) -> TestResponse:
+    """One request with a JSON body."""
+    return box.call(method, path, data=json.dumps(body), content_type="application/json", **more)
+
+
+def upsert(box: Sandbox, *products: Any) -> list[dict[str, Any]]:
+    """What became of each product."""
+    response = send(box, "PUT", PRODUCTS, {"products": list(products)})
+    assert response.status_code == 200, response.text
+    assert response.get_json()["request"]["params"] == {"product_catalog_id": CATALOG}
+    found: list[dict[str, Any]] = response.get_json()["data"]["products_response"]
+    return found
+
+
+def listed(box: Sandbox, **query: str) -> list[dict[str, Any]]:
+    """Products of the catalog."""
+    found: list[dict[str, Any]] = box.call("GET", PRODUCTS, query_string=query).get_json()["data"]
+    return found
+
+
+# -- catalogs -----------------------------------------------------------------------------------
+
+
+def test_a_user_has_one_catalog(box: Sandbox) -> None:
+    """The catalog is listed as id and name; a second one is refused."""
+    body = box.call("GET", BASE).get_json()
+    second = box.call("POST", BASE, query_string={"name": "Another"})
+
+    assert body["data"] == [{"id": CATALOG, "name": "Harbor Roasters shop"}]
+    assert body["next_cursor"] is None
+    assert (second.status_code, faults(second)[0][0]) == (400, "INVALID_PARAMETER")
+
+
+def test_catalogs_need_early_access(box: Sandbox) -> None:
+    """An app without early access is refused before anything else."""
+    response = box.call("POST", BASE, keys=NORTHBIKE)
+
+    assert (response.status_code, faults(response)[0][0]) == (
+        403,
+        "UNAUTHORIZED_CLIENT_APPLICATION",
+    )
+
+
+def test_a_catalog_is_created_renamed_and_deleted_for_good(box: Sandbox) -> None:
+    """A delete takes products and sets along; afterwards a new catalog can be made."""
+    gone = box.call("DELETE", f"{BASE}/{CATALOG}")
+    again = box.call("DELETE", f"{BASE}/{CATALOG}")
+    store = box.platform.worlds.default.store
+    left = [store.count(table, {"_catalog_id": CATALOG}) for table in ("products", "product_sets")]
+    made = box.call("POST", BASE, query_string={"name": "Fresh", "user_id": "2244994945"})
+    key = made.get_json()["data"]["id"]
+    renamed = box.call("PUT", f"{BASE}/{key}", query_string={"name": "Fresher"})
+
+    assert gone.get_json() == {
+        "request": {"params": {"id": CATALOG}},
+        "data": {"id": CATALOG, "name": "Harbor Roasters shop"},
+    }
+    assert (again.status_code, left) == (404, [0, 0])
+    assert made.get_json()["request"]["params"] == {"name": "Fresh", "user_id": 2244994945}
+    assert renamed.get_json() == {
+        "request": {"params": {"id": key, "name": "Fresher"}},
+        "data": {"id": key, "name": "Fresher"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "expected"),
+    [
+        ("POST", BASE, {}, ("MISSING_PARAMETER", "name")),
+        ("PUT", f"{BASE}/{CATALOG}", {}, ("MISSING_PARAMETER", "name")),
+        ("POST", BASE, {"name": "x", "user_id": "me"}, ("INVALID_PARAMETER", "user_id")),
+    ],
+)
+def test_catalog_parameters(
+    box: Sandbox, method: str, path: str, query: dict[str, str], expected: tuple[str, str]
+) -> None:
+    """A name is required, user_id is a long."""
+    response = box.call(method, path, query_string=query)
+
+    assert (response.status_code, faults(response)) == (400, [expected])
+
+
+def test_another_user_is_out_of_reach(box: Sandbox) -> None:
+    """user_id names the authenticated user only, and foreign catalogs are not found."""
+    foreign = box.call("GET", BASE, query_string={"user_id": "3805104374"})
+    box.change("apps", "20993", _early_access=True)
+    unseen = box.call("GET", PRODUCTS, keys=NORTHBIKE)
+
+    assert (foreign.status_code, unseen.status_code) == (403, 404)
+
+
+def test_products_need_a_catalog(box: Sandbox) -> None:
+    """A catalog must exist before products are uploaded."""
+    response = send(box, "PUT", f"{BASE}/1/products", {"products": [SOUND]})
+
+    assert response.status_code == 404
+
+
+# -- upsert -------------------------------------------------------------------------------------
+
+
+def test_unknown_ids_create_and_known_ids_update(box: Sandbox) -> None:
+    """CREATE_SUCCESS, NO_CHANGE and UPDATE_SUCCESS follow from what is stored; the key stays."""
+    (created,) = upsert(box, SOUND)
+    (same,) = upsert(box, SOUND | {"product_key": "ignored"})
+    (updated,) = upsert(box, SOUND | {"title": "Better roast"})
+
+    assert [r["status"] for r in (created, same, updated)] == [
+        "CREATE_SUCCESS",
+        "NO_CHANGE",
+        "UPDATE_SUCCESS",
+    ]
+    assert len({r["product_key"] for r in (created, same, updated)}) == 1
+    assert created == {
+        "warnings": [],
+        "errors": [],
+        "product_key": created["product_key"],
+        "id": "NEW-1",
+        "status": "CREATE_SUCCESS",
+    }
+    (stored,) = [p for p in listed(box) if p["id"] == "NEW-1"]
+    assert (stored["title"], stored["sale_price"]) == ("Better roast", None)
+
+
+@pytest.mark.parametrize(("count", "status"), [(25, 200), (26, 400), (0, 400)])
+def test_a_request_holds_at_most_25_products(box: Sandbox, count: int, status: int) -> None:
+    """Twenty-five pass, one more is refused as a whole."""
+    products = [SOUND | {"id": f"P{number}"} for number in range(count)]
+
+    response = send(box, "PUT", PRODUCTS, {"products": products})
+
+    assert response.status_code == status
+
+
+def test_a_repeated_id_drops_all_its_instances(box: Sandbox) -> None:
+    """None of the instances is stored; the others of the request are."""
+    results = upsert(box, SOUND, SOUND | {"id": "NEW-2"}, SOUND | {"title": "Twin"})
+
+    assert [r["status"] for r in results] == ["ERROR", "CREATE_SUCCESS", "ERROR"]
+    assert "repeated" in results[0]["errors"][0]
+    assert "NEW-1" not in [p["id"] for p in listed(box)]
+
+
+def test_an_unknown_field_is_a_warning(box: Sandbox) -> None:
+    """What is no field of a product is named and ignored."""
+    (result,) = upsert(box, SOUND | {"colour": "red"})
+
+    assert (result["status"], result["warnings"]) == (
+        "CREATE_SUCCESS",
+        ["'colour' is no field of a product and was ignored"],
+    )
+
+
+GOOD = [
+    {"title": "x" * 150},
+    {"description": "x" * 5000},
+    *({"availability": a} for a in ("in stock", "available for order", "preorder",
+                                    "out of stock", "discontinued")),
+    *({"condition": c} for c in ("new", "used", "refurbished")),
+    *({"price": p} for p in ("5 USD", "0.99 EUR", "1000000 JPY")),
+    *({"image_link": f"https://x.example/a.{e}"} for e in ("jpg", "jpeg", "GIF", "webp", "png")),
+    {"image_link": "https://x.example/image?id=5"},
+    {"brand": None, "gtin": "036000291452"},
+    {"brand": None, "gtin": "978-3-16-148410-0"},
+    {"brand": None, "mpn": "A-1"},
+    {"mobile_link": "https://m.example/"},
+    {"additional_image_link": ",".join(["https://x.example/a.png"] * 10)},
+    {"google_product_category": "6068"},
+    {"product_type": "A > B > C"},
+    {"product_type": ""},
+    {"inventory": 1},
+    {"inventory": 0, "availability": "out of stock"},
+    {"sale_price": "12.49 USD"},
+    {"sale_price_effective_date": "2026-11-20T00:00:00-08:00/2026-12-01T00:00:00+01:00"},
+    *({"gender": g} for g in ("female", "male", "unisex")),
+    *({"age_group": a} for a in ("adult", "all ages", "teen", "kids", "toddler", "infant",
+                                 "newborn")),
+    {"color": "navy", "size": "M", "gender": "male", "age_group": "adult"},
+    {"color": "facade"},
+    *({f"custom_label_{n}": "x"} for n in range(5)),
+    {"item_group_id": "G", "size": "S, M"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", GOOD)
+def test_what_the_table_allows_is_stored(box: Sandbox, change: dict[str, Any]) -> None:
+    """Each field within its rule is taken and served as it was sent."""
+    (result,) = upsert(box, SOUND | change)
+
+    assert (result["status"], result["errors"]) == ("CREATE_SUCCESS", [])
+    stored = box.record("products", result["product_key"])
+    assert {name: stored[name] for name in change} == change
+
+
+BAD = [
+    ("id is required", {"id": None}),
+    ("id is not empty", {"id": ""}),
+    ("title is at most 150", {"title": "x" * 151}),
+    ("description is at most 5000", {"description": "x" * 5001}),
+    ("description is plain text", {"description": "<b>bold</b>"}),
+    ("availability is one of five", {"availability": "In stock"}),
+    ("condition is one of three", {"condition": "old"}),
+    ("price has one space", {"price": "12.50  USD"}),
+    ("price has a space", {"price": "12.50USD"}),
+    ("price has a dot", {"price": "12,50 USD"}),
+    ("price has a currency of ISO 4217", {"price": "12.50 XYZ"}),
+    ("price has its currency in capitals", {"price": "12.50 usd"}),
+    ("price is a number", {"price": "free USD"}),
+    ("price is not negative", {"price": "-1 USD"}),
+    ("link is https", {"link": "http://shop.example/"}),
+    ("link is an address", {"link": "https://"}),
+    ("image is JPG, GIF, WEBP or PNG", {"image_link": "https://x.example/a.bmp"}),
+    ("image is an address", {"image_link": "a.jpg"}),
+    ("brand is required without gtin and mpn", {"brand": None}),
+    ("gtin is UPC, EAN, JAN or ISBN", {"gtin": "12345"}),
+    ("gtin has digits", {"gtin": "ABCDEFGHIJKL"}),
+    ("mobile_link is https", {"mobile_link": "http://m.example/"}),
+    ("ten additional images",
+     {"additional_image_link": ",".join(["https://x.example/a.png"] * 11)}),
+    ("additional images are images", {"additional_image_link": "https://x.example/a.tiff"}),
+    ("levels are separated by ' > '", {"product_type": "A>B"}),
+    ("levels are not empty", {"product_type": "A >  > B"}),
+    ("inventory is at least 1 in stock", {"inventory": 0}),
+    ("inventory is an int", {"inventory": "many"}),
+    ("sale price is lower than price", {"sale_price": "12.50 USD"}),
+    ("sale price is in the same currency", {"sale_price": "1.00 EUR"}),
+    ("sale price has the same format", {"sale_price": "1.00"}),
+    ("the period is a pair", {"sale_price_effective_date": "2026-11-20T00:00:00-08:00"}),
+    ("the period has offsets",
+     {"sale_price_effective_date": "2026-11-20T00:00:00/2026-12-01T00:00:00"}),
+    ("the period ends later",
+     {"sale_price_effective_date": "2026-12-01T00:00:00Z/2026-12-01T00:00:00Z"}),
+    ("the period is of dates", {"sale_price_effective_date": "nowZ/laterZ"}),
+    ("gender is one of three", {"gender": "men"}),
+    ("age group is one of seven", {"age_group": "senior"}),
+    ("color is not a hex code", {"color": "#ff0000"}),
+    ("color is not hex digits", {"color": "ff0000"}),
+    ("variants need a group", {"size": "S, M"}),
+    *((f"{name} is required", {name: None}) for name in
+      ("title", "description", "availability", "condition", "price", "link", "image_link")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "change"), BAD)
+def test_what_the_table_forbids_is_an_error_of_the_item(
+    box: Sandbox, rule: str, change: dict[str, Any]
+) -> None:
+    """Each rule makes its item an ERROR with a reason; the sound one beside it is stored."""
+    broken = {k: v for k, v in (SOUND | change).items() if v is not None}
+    results = upsert(box, broken, SOUND | {"id": "FINE"})
+
+    assert [r["status"] for r in results] == ["ERROR", "CREATE_SUCCESS"], rule
+    assert len(results[0]["errors"]) == 1
+    assert results[0]["product_key"] is None
+    assert [p["id"] for p in listed(box) if p["id"] in {"NEW-1", "FINE"}] == ["FINE"]
+
+
+def test_all_required_fields_are_needed_every_time(box: Sandbox) -> None:
+    """An update without a required field fails and leaves the product as it is."""
+    before = box.record("products", "1547080787865940007")
+
+    (result,) = upsert(box, {"id": "HR-100", "title": "Only a title"})
+
+    assert result["status"] == "ERROR"
+    assert result["product_key"] == "1547080787865940007"
+    assert len(result["errors"]) == 6
+    assert box.record("products", "1547080787865940007") == before
+
+
+@pytest.mark.parametrize("body", [{}, {"products": {}}, {"products": None}, []])
+def test_a_body_without_products_is_refused(box: Sandbox, body: Any) -> None:
+    """The body must hold an array of products."""
+    assert send(box, "PUT", PRODUCTS, body).status_code == 400
+
+
+def test_an_item_that_is_no_object_is_an_error(box: Sandbox) -> None:
+    """Odd items are told one by one."""
+    results = upsert(box, 5, SOUND, {"id": ["x"]})
+
+    assert [r["status"] for r in results] == ["ERROR", "CREATE_SUCCESS", "ERROR"]
+
+
+# -- groups -------------------------------------------------------------------------------------
+
+
+def test_a_fetch_shows_the_first_member_of_a_group(box: Sandbox) -> None:
+    """Variants of a group are hidden behind the first submitted; its key shows them all."""
+    shown = [p for p in listed(box) if p["item_group_id"] == "TEE"]
+    members = listed(box, item_group_key=shown[0]["item_group_key"])
+
+    assert [p["id"] for p in shown] == ["HR-300"]
+    assert [p["id"] for p in members] == ["HR-300", "HR-301", "HR-302"]
+
+
+def test_the_next_member_steps_forward(box: Sandbox) -> None:
+    """When the first member is deleted or leaves, the next one is shown."""
+    first = listed(box, item_group_key="1547080787865950001")[0]["product_key"]
+    send(box, "DELETE", PRODUCTS, {"product_keys": [first]})
+
+    assert [p["id"] for p in listed(box) if p["item_group_id"] == "TEE"] == ["HR-301"]
+
+
+def test_new_variants_join_their_group(box: Sandbox) -> None:
+    """A product with the same item_group_id gets the group's key and stays behind the first."""
+    upsert(box, SOUND | {"item_group_id": "TEE", "size": "XL"})
+    upsert(box, SOUND | {"id": "NEW-2", "item_group_id": "CAP"})
+
+    ids = [p["id"] for p in listed(box)]
+    assert ("NEW-1" in ids, "NEW-2" in ids) == (False, True)
+    assert len(listed(box, item_group_key="1547080787865950001")) == 4
+
+
+def test_a_product_may_move_between_groups(box: Sandbox) -> None:
+    """Moving leaves the old group with another first member and joins the new one."""
+    tee = box.record(
+        "products", listed(box, item_group_key="1547080787865950001")[0]["product_key"]
+    )
+    sent = {k: v for k, v in tee.items() if v is not None and not k.startswith("_")}
+
+    (result,) = upsert(box, sent | {"item_group_id": "HOODIE"})
+
+    assert result["status"] == "UPDATE_SUCCESS"
+    shown = {p["id"] for p in listed(box) if p["item_group_id"]}
+    assert shown == {"HR-300", "HR-301"}
+
+
+def test_a_grouped_product_needs_its_group(box: Sandbox) -> None:
+    """A product with variants cannot be sent without item_group_id."""
+    tee = listed(box, item_group_key="1547080787865950001")[1]
+    sent = {k: v for k, v in tee.items() if v is not None and k != "item_group_id"}
+
+    (result,) = upsert(box, sent)
+
+    assert (result["status"], len(result["errors"])) == ("ERROR", 1)
+
+
+# -- list and delete ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("count", "status"), [("1", 200), ("100", 200), ("0", 400), ("101", 400)])
+def test_count_is_1_to_100(box: Sandbox, count: str, status: int) -> None:
+    """The product list takes a count of 1 to 100."""
+    assert box.call("GET", PRODUCTS, query_string={"count": count}).status_code == status
+
+
+def test_the_default_count_is_100(box: Sandbox) -> None:
+    """Without a count a page holds a hundred products."""
+    for start in range(0, 125, 25):
+        upsert(box, *(SOUND | {"id": f"P{number}"} for number in range(start, start + 25)))
+
+    body = box.call("GET", PRODUCTS).get_json()
+
+    assert (len(body["data"]), body["next_cursor"] is None) == (100, False)
+
+
+def test_pages_add_up(box: Sandbox) -> None:
+    """Pages of three show every listed product once."""
+    seen, cursor = [], None
+    while True:
+        query = {"count": "3"} | ({"cursor": cursor} if cursor else {})
+        body = box.call("GET", PRODUCTS, query_string=query).get_json()
+        seen += [product["id"] for product in body["data"]]
+        cursor = body["next_cursor"]
+        if cursor is None:
+            break
+
+    assert seen == [product["id"] for product in listed(box)]
+
+
+def test_deletes_are_permanent_and_reported_per_key(box: Sandbox) -> None:
+    """A key is gone the second time; the report is parallel to what was sent."""
+    key = "1547080787865940007"
+    response = send(box, "DELETE", PRODUCTS, {"product_keys": [key, "5", key]})
+
+    report = response.get_json()["data"]["delete_products"]
+    assert response.get_json()["request"]["params"] == {
+        "product_catalog_id": CATALOG,
+        "product_keys": [key, "5", key],
+    }
+    assert report[0] == {"product_key": key, "failed_product_key": None, "message": None}
+    assert [(r["product_key"], r["failed_product_key"]) for r in report[1:]] == [
+        (None, "5"),
+        (None, key),
+    ]
+    assert all(r["message"] for r in report[1:])
+
+
+def test_product_keys_are_required(box: Sandbox) -> None:
+    """A delete without keys is refused."""
+    response = send(box, "DELETE", PRODUCTS, {})
+
+    assert (response.status_code, faults(response)) == (
+        400,
+        [("MISSING_PARAMETER", "product_keys")],
+    )

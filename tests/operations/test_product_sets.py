@@ -1,0 +1,275 @@
+"""Product sets: by hand, by filter, and how they are processed (document B)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support import NORTHBIKE, Sandbox, faults, sandbox
+
+CATALOG = "1547080787865939968"
+SETS = f"/12/product_catalogs/{CATALOG}/product_sets"
+MANUAL, FILTERED, FAILED = (f"154708100000000000{n}" for n in (1, 2, 3))
+ESPRESSO, KILO = "1547080787865940007", "1547080787865940014"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def send(box: Sandbox, method: str, path: str, body: Any) -> TestResponse:
+    """One request with a JSON body."""
+    return box.call(method, path, data=json.dumps(body), content_type="application/json")
+
+
+def filtered(box: Sandbox, *filters: dict[str, Any]) -> TestResponse:
+    """Create a FILTERED set."""
+    return send(box, "POST", SETS, {"name": "F", "type": "FILTERED", "filters": list(filters)})
+
+
+def where(attribute: str, operator: str, value: Any) -> dict[str, Any]:
+    """One filter."""
+    return {"attribute": attribute, "operator": operator, "value": value}
+
+
+def test_a_manual_set_holds_the_given_products(box: Sandbox) -> None:
+    """product_keys become merchant ids; the whole body is echoed; the status is DONE."""
+    sent = {"name": "Mine", "type": "MANUAL", "product_keys": [KILO, ESPRESSO]}
+    body = send(box, "POST", SETS, sent).get_json()
+
+    assert body["request"]["params"] == {"product_catalog_id": CATALOG, **sent}
+    assert {k: v for k, v in body["data"].items() if k != "id"} == {
+        "name": "Mine",
+        "description": None,
+        "type": "MANUAL",
+        "filters": [],
+        "product_ids": ["HR-101", "HR-100"],
+        "processing_status": "DONE",
+    }
+
+
+def test_a_set_is_read_with_its_own_id_echoed(box: Sandbox) -> None:
+    """The set's key is echoed as id, the catalog under its own name."""
+    body = box.call("GET", f"{SETS}/{MANUAL}").get_json()
+
+    assert body["request"]["params"] == {"product_catalog_id": CATALOG, "id": MANUAL}
+    assert body["data"]["product_ids"] == ["HR-130", "HR-200"]
+
+
+def test_deleted_products_leave_their_sets(box: Sandbox) -> None:
+    """A product that is gone is in no set."""
+    keys = [p["product_key"] for p in _products(box) if p["id"] == "HR-200"]
+    send(box, "DELETE", f"/12/product_catalogs/{CATALOG}/products", {"product_keys": keys})
+
+    assert box.call("GET", f"{SETS}/{MANUAL}").get_json()["data"]["product_ids"] == ["HR-130"]
+
+
+def _products(box: Sandbox) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = box.call(
+        "GET", f"/12/product_catalogs/{CATALOG}/products"
+    ).get_json()["data"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("filters", "ids"),
+    [
+        ([where("price", "LESS_THAN", "14.51 USD")], ["HR-100", "HR-400"]),
+        ([where("price", "LESS_THAN", "14.50 USD")], ["HR-400"]),
+        ([where("price", "GREATER_THAN", "64.00 USD")], ["HR-220"]),
+        ([where("price", "GREATER_THAN", "1.00 EUR")], ["HR-210"]),
+        ([where("price", "EQUAL_TO", "15 USD")], ["HR-110"]),
+        ([where("sale_price", "EQUAL_TO", "44.00 USD")], ["HR-101"]),
+        ([where("inventory", "LESS_THAN", 10)], ["HR-210"]),
+        ([where("inventory", "EQUAL_TO", "9")], ["HR-210"]),
+        ([where("inventory", "GREATER_THAN", 120)], ["HR-130"]),
+        ([where("product_type", "MATCH", "espresso")], ["HR-100", "HR-101"]),
+        ([where("product_type", "MATCH", "espress")], []),
+        ([where("product_type", "MATCH", "Coffee > Decaf")], ["HR-120"]),
+        ([where("product_type", "CONTAINS", "grind")], ["HR-210"]),
+        (
+            [
+                where("google_product_category", "NOT_CONTAINS", "food"),
+                where("product_type", "NOT_CONTAINS", "merch"),
+            ],
+            ["HR-200", "HR-210"],
+        ),
+        ([where("custom_label_0", "MATCH", "HOLIDAY")], ["HR-130"]),
+        ([where("custom_label_4", "CONTAINS", "clear")], ["HR-400"]),
+        (
+            [where("product_type", "MATCH", "coffee"), where("price", "LESS_THAN", "15.00 USD")],
+            ["HR-100"],
+        ),
+    ],
+)
+def test_filters_really_select(box: Sandbox, filters: list[dict[str, Any]], ids: list[str]) -> None:
+    """Each operator selects by its attribute, all filters together."""
+    data = filtered(box, *filters).get_json()["data"]
+
+    assert (data["processing_status"], data["product_ids"]) == ("DONE", ids)
+
+
+def test_a_filtered_set_follows_its_products(box: Sandbox) -> None:
+    """Products that change move in and out of a set."""
+    product = next(p for p in _products(box) if p["id"] == "HR-400")
+    sent = {k: v for k, v in product.items() if v is not None}
+    path = f"{SETS}/{FILTERED}"
+    before = box.call("GET", path).get_json()["data"]["product_ids"]
+    send(
+        box,
+        "PUT",
+        f"/12/product_catalogs/{CATALOG}/products",
+        {"products": [sent | {"price": "21.00 USD"}]},
+    )
+    after = box.call("GET", path).get_json()["data"]["product_ids"]
+
+    assert (set(before) - set(after), set(after) - set(before)) == ({"HR-400"}, set())
+
+
+def test_processing_takes_time_when_it_is_asked_to(box: Sandbox) -> None:
+    """Under `time` a FILTERED set is PROCESSING and empty until the clock has moved."""
+    world = box.platform.worlds.default
+    world.clock.freeze()
+    world.transitions.set_pace("product_set", progression="time", seconds=30)
+    made = filtered(box, where("price", "LESS_THAN", "14.51 USD")).get_json()["data"]
+    path = f"{SETS}/{made['id']}"
+    world.clock.advance(29)
+    waiting = box.call("GET", path).get_json()["data"]
+    world.clock.advance(1)
+    done = box.call("GET", path).get_json()["data"]
+
+    assert [d["processing_status"] for d in (made, waiting, done)] == [
+        "PROCESSING",
+        "PROCESSING",
+        "DONE",
+    ]
+    assert [d["product_ids"] for d in (waiting, done)] == [[], ["HR-100", "HR-400"]]
+
+
+def test_processing_can_fail(box: Sandbox) -> None:
+    """A set that failed says so and holds nothing."""
+    world = box.platform.worlds.default
+    world.transitions.set_pace("product_set", progression="manual")
+    key = filtered(box, where("price", "LESS_THAN", "20.00 USD")).get_json()["data"]["id"]
+    with world.work():
+        world.transitions.move("product_set", key, "FAILED")
+
+    data = box.call("GET", f"{SETS}/{key}").get_json()["data"]
+    shipped = box.call("GET", f"{SETS}/{FAILED}").get_json()["data"]
+
+    for found in (data, shipped):
+        assert (found["processing_status"], found["product_ids"]) == ("FAILED", [])
+
+
+def test_only_manual_sets_are_updated(box: Sandbox) -> None:
+    """name, description and product_keys change a MANUAL set; FILTERED is unsupported."""
+    body = {"name": "Renamed", "description": "Why", "product_keys": [ESPRESSO]}
+    changed = send(box, "PUT", f"{SETS}/{MANUAL}", body).get_json()
+    kept = send(box, "PUT", f"{SETS}/{MANUAL}", {"description": None}).get_json()
+    refused = send(box, "PUT", f"{SETS}/{FILTERED}", {"name": "x"})
+
+    assert (changed["data"]["name"], changed["data"]["product_ids"]) == ("Renamed", ["HR-100"])
+    assert changed["request"]["params"] == {"product_catalog_id": CATALOG, "id": MANUAL, **body}
+    assert (kept["data"]["name"], kept["data"]["description"]) == ("Renamed", None)
+    assert (refused.status_code, faults(refused)[0][0]) == (400, "INVALID_PARAMETER")
+
+
+PRICE = where("price", "LESS_THAN", "1 USD")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"type": "MANUAL", "product_keys": []}, [("MISSING_PARAMETER", "name")]),
+        ({"name": "x", "product_keys": []}, [("MISSING_PARAMETER", "type")]),
+        (
+            {"name": "x", "type": "DYNAMIC", "product_keys": []},
+            [("INVALID_PARAMETER", "type")],
+        ),
+        ({"name": "x", "type": "MANUAL"}, [("MISSING_PARAMETER", "product_keys")]),
+        ({"name": "x", "type": "FILTERED"}, [("MISSING_PARAMETER", "filters")]),
+        (
+            {"name": "x", "type": "FILTERED", "filters": [PRICE], "product_keys": []},
+            [("EXCLUSIVE_PARAMETERS", "product_keys")],
+        ),
+        (
+            {"name": "x", "type": "MANUAL", "product_keys": [], "filters": [PRICE]},
+            [("EXCLUSIVE_PARAMETERS", "filters")],
+        ),
+        ({"name": "x", "type": "FILTERED", "filters": []}, [("INVALID_PARAMETER", "filters")]),
+        (
+            {"name": "x", "type": "FILTERED", "filters": [where("color", "MATCH", "x")]},
+            [("INVALID_PARAMETER", "filters[0].attribute")],
+        ),
+        (
+            {"name": "x", "type": "FILTERED", "filters": [where("price", "IS", "1 USD")]},
+            [("INVALID_PARAMETER", "filters[0].operator")],
+        ),
+        (
+            {"name": "x", "type": "FILTERED", "filters": [{"attribute": "price"}]},
+            [
+                ("MISSING_PARAMETER", "filters[0].operator"),
+                ("MISSING_PARAMETER", "filters[0].value"),
+            ],
+        ),
+        (
+            {"name": "x", "type": "FILTERED", "filters": [PRICE, where("price", "MATCH", "1 USD")]},
+            [("INVALID_PARAMETER", "filters[1]")],
+        ),
+        (
+            {
+                "name": "x",
+                "type": "FILTERED",
+                "filters": [where("product_type", "LESS_THAN", "x")],
+            },
+            [("INVALID_PARAMETER", "filters[0]")],
+        ),
+        (
+            {"name": "x", "type": "FILTERED", "filters": [where("price", "EQUAL_TO", "cheap")]},
+            [("INVALID_PARAMETER", "filters[0]")],
+        ),
+        (
+            {"name": "x", "type": "FILTERED", "filters": [where("inventory", "EQUAL_TO", "few")]},
+            [("INVALID_PARAMETER", "filters[0]")],
+        ),
+        (
+            {"name": "x", "type": "FILTERED", "filters": [where("price", "EQUAL_TO", 5)]},
+            [("INVALID_PARAMETER", "filters[0].value")],
+        ),
+    ],
+)
+def test_a_body_that_may_not_be_is_refused(
+    box: Sandbox, body: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    """Each requirement of the table is demanded by its parameter's name."""
+    response = send(box, "POST", SETS, body)
+
+    assert (response.status_code, sorted(faults(response))) == (400, sorted(expected))
+
+
+def test_unknown_products_are_not_found(box: Sandbox) -> None:
+    """A key that is not of this catalog is 404."""
+    body = {"name": "x", "type": "MANUAL", "product_keys": [ESPRESSO, "5"]}
+    response = send(box, "POST", SETS, body)
+
+    assert (response.status_code, faults(response)) == (404, [("NOT_FOUND", "product_keys")])
+
+
+def test_a_set_is_deleted_for_good(box: Sandbox) -> None:
+    """The public delete answers with the set; then it is gone; --strict refuses it."""
+    first = box.call("DELETE", f"{SETS}/{MANUAL}")
+    second = box.call("GET", f"{SETS}/{MANUAL}")
+    strict = sandbox(strict=True).call("DELETE", f"{SETS}/{MANUAL}")
+
+    assert first.get_json()["data"]["name"] == "Gift picks"
+    assert (second.status_code, strict.status_code) == (404, 501)
+
+
+def test_sets_need_early_access(box: Sandbox) -> None:
+    """An app without early access is refused."""
+    assert box.call("GET", f"{SETS}/{MANUAL}", keys=NORTHBIKE).status_code == 403
