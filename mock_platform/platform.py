@@ -33,6 +33,7 @@ from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, Interceptor,
 from mock_platform.core.problems import STATUS_BY_TYPE, TITLES
 from mock_platform.core.routing import Router, nearest
 from mock_platform.core.table import Tables
+from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.operations import KINDS, OPERATIONS, openapi
 from mock_platform.records import TABLES
 from mock_platform.settings import Settings
@@ -54,6 +55,7 @@ _CORE = (
     STATUS_BY_TYPE,
     TITLES,
 )
+_CREDENTIAL_TABLES = ("apps", "tokens")
 
 
 class Platform:
@@ -98,6 +100,10 @@ class Platform:
             prepare=self._prepared,
             credentials=self._credentials,
         )
+        self.deliverer = Deliverer(settings.delivery, self._failed)
+        """Delivers to webhooks; has no thread before the first delivery."""
+        self.on_world(self.deliverer.attach)
+        self.worlds.dropped_listeners.append(self.deliverer.detach)
         self._requests = itertools.count(1)
         self.observers: list[Callable[[JournalEntry], None]] = []
         """Shown each entry of every journal, once the reply is ready: for metrics."""
@@ -165,6 +171,19 @@ class Platform:
     def assumptions(self) -> dict[str, Assumption]:
         """The register of all assumptions, by id."""
         return register(_CORE, *(operation.all_assumptions for operation in self.operations))
+
+    def reload(self, base: Base) -> None:
+        """Begin anew with other fixtures: the default world now, worlds yet to be made as well."""
+        self.base = base
+        self.shared_credentials |= frozenset(_held(base))
+        self.worlds.rebase(base)
+
+    def close(self) -> None:
+        """Stop what runs beside the calls: deliveries under way are broken off. Again is harmless.
+
+        Calls are still answered.
+        """
+        self.deliverer.close()
 
     def on_world(self, prepare: Callable[[World], None]) -> None:
         """Have every world prepared by this: those there are, and each new one."""
@@ -247,20 +266,27 @@ class Platform:
             response_body=reply.body,
         )
 
+    def _failed(self, fault: BaseException) -> None:
+        self.on_error(fault)
+
     def _prepared(self, world: World) -> None:
         for prepare in self._prepare:
             prepare(world)
 
-    def _credentials(self, change: Change) -> Iterable[tuple[str, bool]]:
+    def _credentials(self, change: Change) -> Sequence[tuple[str, bool]]:
         """Credentials that a change brings or takes; those of the fixtures select no world."""
+        if change.table not in _CREDENTIAL_TABLES:
+            return ()
         before = _credential_of(change.table, change.key, change.before)
         after = _credential_of(change.table, change.key, change.after)
         if before == after:
-            return
-        if before is not None and before not in self.shared_credentials:
-            yield before, False
-        if after is not None and after not in self.shared_credentials:
-            yield after, True
+            return ()
+        found = ((before, False), (after, True))
+        return [
+            (credential, held)
+            for credential, held in found
+            if credential is not None and credential not in self.shared_credentials
+        ]
 
 
 def load_base(settings: Settings) -> Base:
@@ -290,9 +316,9 @@ def _credential_of(table: str, key: str, record: object) -> str | None:
 
 
 def _held(base: Base) -> Iterable[str]:
-    for table in ("apps", "tokens"):
-        for key, row in base.rows.get(table, {}).items():
-            credential = _credential_of(table, key, row.record)
+    for name in _CREDENTIAL_TABLES:
+        for key, row in base.rows.get(name, {}).items():
+            credential = _credential_of(name, key, row.record)
             if credential is not None:
                 yield credential
 

@@ -158,9 +158,7 @@ def resized(world: World, record: Record, field: str, grown: int) -> Record:
 def _put(world: World, audience_id: str, upload: Upload) -> int:
     new = 0
     for user in upload.users:
-        pairs = _pairs(user)
-        identity = repr(sorted(pairs) if len(pairs) > 1 else pairs).encode()
-        key = f"{audience_id}-{blake2b(identity, digest_size=10).hexdigest()}"
+        key = f"{audience_id}-{_identity(user)}"
         new += world.store.get(USERS, key) is None
         record = {
             "_id": key,
@@ -171,6 +169,14 @@ def _put(world: World, audience_id: str, upload: Upload) -> int:
         }
         world.store.put(USERS, key, record)
     return new
+
+
+def _identity(user: Identifiers) -> str:
+    """The user's only identifier, or a digest of all of them."""
+    pairs = _pairs(user)
+    if len(pairs) == 1:
+        return f"{pairs[0][0]}-{pairs[0][1]}"
+    return blake2b(repr(sorted(pairs)).encode(), digest_size=16).hexdigest()
 
 
 def _holders(world: World, audience_id: str) -> dict[tuple[str, str], set[str]]:

@@ -125,7 +125,7 @@ class UpdateSet(Schema):
 
 def _unfit(item: Mapping[str, Any]) -> str | None:
     """What is wrong with a filter whose parts are each fine."""
-    if len(item) < len(SetFilter().fields):
+    if item.keys() < {"attribute", "operator", "value"}:
         return None  # a part is missing or refused already
     attribute, operator, value = item["attribute"], item["operator"], item["value"]
     if (attribute in ORDER_ATTRIBUTES) != (operator in ORDER_OPERATORS):

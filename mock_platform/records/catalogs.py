@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from iso4217 import Currency
-from marshmallow import Schema, ValidationError
+from marshmallow import EXCLUDE, Schema, ValidationError
 
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Nested, Text, flatten, invalid
 from mock_platform.core.table import Reference, Table
@@ -204,11 +204,13 @@ def _several_variants(product: Mapping[str, Any]) -> bool:
     return any("," in (product.get(name) or "") for name in VARIANTS)
 
 
+_SENT = ProductFields(unknown=EXCLUDE)
+
+
 def product_faults(product: Mapping[str, Any]) -> list[str]:
     """Everything that is wrong with a product as sent, in words."""
-    schema = ProductFields(unknown="exclude")
     try:
-        schema.load(product)
+        _SENT.load(product)
     except ValidationError as fault:
         return [str(text) for _, text in flatten(fault.messages)]
     return [text for _, text in check_product(product)]

@@ -1,0 +1,128 @@
+"""How operations of the advertising interface grow with the records of an account.
+
+Run it with `python benchmarks/advertising.py`. Milliseconds below the edge, medians; the ratio is
+to the smallest account of the same run and should stay near one, but for the batch.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+from urllib.parse import urlsplit
+
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.jsonio import dumps, loads
+from mock_platform.credentials import credentials
+from mock_platform.platform import Platform, load_base
+from mock_platform.settings import Settings
+from mock_platform.world.clock import UPTIME
+from mock_platform.world.store import Base, Record
+
+HOST = "http://127.0.0.1:8080"
+ACCOUNT = "18ce54d4x5t"
+CATALOG = "1547080787865939968"
+SIZES = (100, 10_000, 100_000)
+
+
+def grown(size: int) -> Platform:
+    """A platform whose well-known account has so many line items, media and products."""
+    base = load_base(Settings())
+    tables = {name: {k: row.record for k, row in rows.items()} for name, rows in base.rows.items()}
+    line_item = tables["line_items"]["itttx"]
+    product = next(iter(tables["products"].values()))
+    for number in range(size):
+        key = f"z{number:x}"
+        tables["line_items"][key] = line_item | {"id": key, "name": f"Item {number:06}"}
+        merchant = f"SKU-{number}"
+        tables["products"][key] = product | {"product_key": key, "id": merchant}
+        user: Record = {
+            "_id": key,
+            "_audience_id": "1nmth",
+            "identifiers": {"email": [f"{number:064x}"]},
+            "effective_at": None,
+            "expires_at": None,
+        }
+        tables["audience_users"][key] = user
+    return Platform(Settings(limits="off"), base=Base(tables))
+
+
+class Caller:
+    """Sends requests below the edge and remembers what they took."""
+
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+        token = credentials(platform, platform.worlds.default)["bearer_token"]
+        self.headers = [("Authorization", f"Bearer {token}"), ("Content-Type", "application/json")]
+
+    def time(self, method: str, target: str, body: Any = None, times: int = 60) -> float:
+        """Median milliseconds of one request; the first two build indexes and do not count."""
+        data = b"" if body is None else dumps(body)
+        taken = []
+        for _ in range(times + 2):
+            start = UPTIME()
+            self.send(method, target, data)
+            taken.append(UPTIME() - start)
+        return statistics.median(taken[2:]) * 1000
+
+    def send(self, method: str, target: str, data: bytes = b"") -> Reply:
+        """One request that must succeed."""
+        parts = urlsplit(target)
+        call = Call(method, HOST + target, parts.path, HOST, self.headers, data, parts.query)
+        reply = self.platform.handle(call)
+        if reply.status != 200:
+            raise RuntimeError(f"{method} {target}: {reply.status} {reply.body[:200]!r}")
+        return reply
+
+
+def measure() -> dict[str, dict[int, float]]:
+    """Milliseconds by operation and size."""
+    found: dict[str, dict[int, float]] = {}
+    account = f"/12/accounts/{ACCOUNT}"
+    batch = [
+        {"operation_type": "Update", "params": {"users": [{"email": [f"{n + 10**9:064x}"]}]}}
+        for n in range(2500)
+    ]
+    for size in SIZES:
+        caller = Caller(grown(size))
+        template = caller.platform.base.rows["products"]["z0"].record
+        sent = {k: v for k, v in template.items() if v is not None and k[0] != "_"}
+        upserts = [sent | {"id": f"NEW-{n}"} for n in range(25)]
+        figures = {
+            "one record": caller.time("GET", f"{account}/line_items/z5"),
+            "page of 200": caller.time("GET", f"{account}/line_items?count=200"),
+            "page of 200, sorted, from a cursor": _next_page(caller, account),
+            "total count": caller.time(
+                "GET", f"{account}/line_items?with_total_count=true&count=1"
+            ),
+            "prefix search, ten hits": caller.time("GET", f"{account}/line_items?q=item%20000005"),
+            "upsert of 25 products": caller.time(
+                "PUT", f"/12/product_catalogs/{CATALOG}/products", {"products": upserts}, 20
+            ),
+            "audience batch of 2,500": caller.time(
+                "POST", f"{account}/custom_audiences/1nmth/users", batch, 8
+            ),
+        }
+        for name, value in figures.items():
+            found.setdefault(name, {})[size] = value
+    return found
+
+
+def _next_page(caller: Caller, account: str) -> float:
+    """The page behind the first one, where there is one."""
+    target = f"{account}/line_items?count=200&sort_by=bid_amount_local_micro-desc"
+    cursor = loads(caller.send("GET", target).body)["next_cursor"]
+    return caller.time("GET", f"{target}&cursor={cursor}" if cursor else target)
+
+
+def main() -> None:
+    """Print the table."""
+    found = measure()
+    print(f"{'milliseconds':38}" + "".join(f"{size:>18,}" for size in SIZES))
+    for name, values in found.items():
+        first = values[SIZES[0]]
+        cells = (f"{values[size]:9.3f} x{values[size] / first:5.2f}" for size in SIZES)
+        print(f"{name:38}" + "".join(f"{cell:>18}" for cell in cells))
+
+
+if __name__ == "__main__":
+    main()
