@@ -58,6 +58,19 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Exact:
+    """A filter by values of a field that hardly two records share, found through an index."""
+
+    parameter: str
+    attribute: str
+    most: int = 200
+
+    def field(self) -> fields.Field[Any]:
+        """The parameter."""
+        return CommaList(Text(min_length=1), most=self.most)
+
+
+@dataclass(frozen=True, slots=True)
 class NamePrefix:
     """A case-insensitive prefix search."""
 
@@ -70,7 +83,7 @@ class NamePrefix:
         return Text(min_length=1, max_length=self.longest)
 
 
-Filter = Ids | OneOf | NamePrefix
+Filter = Ids | OneOf | Exact | NamePrefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +232,7 @@ class Resource:
         *,
         path: str | None = None,
         before: Callable[[Call, World, Record], None] | None = None,
+        show: Callable[[Call, World, Record], Record] | None = None,
         **more: Any,
     ) -> Operation:
         """The operation that deletes one record; it answers with what was deleted."""
@@ -232,7 +246,7 @@ class Resource:
                 world.store.put(self.table, call.path_params[self.id_parameter], gone)
             else:
                 world.store.remove(self.table, call.path_params[self.id_parameter])
-            return gone
+            return gone if show is None else show(call, world, gone)
 
         return ads(
             f"{self.name}.delete",
@@ -273,6 +287,15 @@ def _keys(
         wanted = call.params.get(item.parameter)
         if wanted is not None and isinstance(item, Ids):
             found.append(set(wanted))
+        elif wanted is not None and isinstance(item, Exact):
+            shared = resource.match(call)
+            found.append(
+                {
+                    entry.key
+                    for value in wanted
+                    for entry in world.store.page(resource.table, {**shared, item.attribute: value})
+                }
+            )
         elif wanted is not None and isinstance(item, NamePrefix):
             hits = world.store.prefix(resource.table, resource.match(call), item.attribute, wanted)
             found.append({record[resource.key] for record in hits})

@@ -5,12 +5,13 @@ from __future__ import annotations
 from marshmallow import Schema
 
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.authenticate import Auth, first
+from mock_platform.core.authenticate import Auth, find_bearer, first
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import NO_CACHE, Flat
-from mock_platform.core.errors import NumericFailure
+from mock_platform.core.errors import Failure, NumericFailure
 from mock_platform.core.fields import Text
-from mock_platform.core.operation import Location, Operation
+from mock_platform.core.operation import Limit, Location, Operation
+from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
@@ -35,8 +36,8 @@ INVALIDATE = public_fact(
 )
 EITHER_AUTH = public_fact(
     "oauth2.invalidate-auth",
-    "oauth2/invalidate_token takes Basic, or OAuth 1.0a with the app's keys and its owner's token: "
-    "the public pages contradict each other.",
+    "oauth2/invalidate_token takes Basic, or OAuth 1.0a with the app's keys and the token of its "
+    "owner (no other user's): the public pages contradict each other.",
     "section 4, oauth2/invalidate_token",
 )
 FREQUENT = expectation(
@@ -45,8 +46,34 @@ FREQUENT = expectation(
 )
 
 
-def _unverified() -> NumericFailure:
+def _unverified(fault: Failure | None = None) -> NumericFailure:
+    """Code 99 where the spec does not show it: for anything but requests made too frequently."""
+    failure = NumericFailure(99)
+    failure.assumptions = (FAILURES,)
+    return failure
+
+
+def _refused(call: Call, mistake: str, explanation: str) -> NumericFailure:
+    call.diagnosis = {"mistake": mistake, "explanation": explanation}
+    return _unverified()
+
+
+def _too_frequent() -> NumericFailure:
     return NumericFailure(99)
+
+
+def _threshold(settings: Settings) -> tuple[Limit, ...]:
+    if settings.bearer_threshold is None:
+        return ()
+    limit = Limit(
+        "bearer_threshold",
+        settings.bearer_threshold,
+        settings.bearer_window,
+        per="app",
+        assumptions=(FREQUENT,),
+        refusal=_too_frequent,
+    )
+    return (limit,)
 
 
 CLIENT = Auth(("basic",), (FAILURES,), on_failure=_unverified)
@@ -56,7 +83,13 @@ CLIENT_OR_OWNER = Auth(("basic", "oauth1"), (FAILURES, EITHER_AUTH), on_failure=
 class TokenRequest(Schema):
     """Parameters of oauth2/token."""
 
-    grant_type = Text(metadata={"description": "only client_credentials is allowed"})
+    grant_type = Text(
+        metadata={
+            "description": "only client_credentials is allowed",
+            "enum": ["client_credentials"],
+            "x_required": True,
+        }
+    )
 
 
 class BearerToken(Schema):
@@ -80,11 +113,13 @@ class InvalidatedToken(Schema):
 
 def token(call: Call, world: World) -> dict[str, str]:
     """Create the app's bearer token, or give the outstanding one again."""
-    if call.params.get("grant_type") != "client_credentials":
-        call.assume(FAILURES)
-        raise NumericFailure(99)
     app = call.caller.app
     assert app is not None
+    if _in_query(call, "grant_type"):
+        call.assume(QUERY)
+    given = call.params.get("grant_type")
+    if given != "client_credentials":
+        raise _refused(call, "grant_type", f"grant_type must be client_credentials, got {given!r}")
     found = outstanding(world, app) or _issue(world, app)
     return {"token_type": "bearer", "access_token": found["id"]}
 
@@ -93,17 +128,24 @@ def invalidate_token(call: Call, world: World) -> dict[str, str]:
     """Revoke the app's bearer token for good."""
     app = call.caller.app
     assert app is not None
-    value = call.params.get("access_token")
-    found = world.store.get("tokens", value) if value else None
+    user = call.caller.user
+    if call.caller.scheme == "oauth1":
+        call.assume(EITHER_AUTH)
+        if not call.caller.assumed and (user is None or user["id"] != app.get("_owner_user_id")):
+            raise _refused(call, "owner", "the OAuth 1.0a token is not that of the app's owner")
+    if _in_query(call, "access_token"):
+        call.assume(QUERY)
     # Clients send the token as they received it, still percent-encoded, or decoded once too often.
-    if found is None or found["app_id"] != app["id"] or found["kind"] != "bearer":
-        call.assume(FAILURES)
-        raise NumericFailure(99)
-    if found["state"] != "active":
-        call.assume(FAILURES)
-        raise NumericFailure(99)
+    found = find_bearer(call, world, call.params.get("access_token", ""))
+    if found is None or found["app_id"] != app["id"] or found["state"] != "active":
+        why = "access_token is not an outstanding bearer token of this app"
+        raise _refused(call, "access_token", why)
     world.store.put("tokens", found["id"], found | {"state": "invalidated"})
     return {"access_token": found["id"]}
+
+
+def _in_query(call: Call, name: str) -> bool:
+    return any(key == name for key, _ in call.query)
 
 
 def outstanding(world: World, app: Record) -> Record | None:
@@ -144,6 +186,7 @@ OPERATIONS = (
         errors=("99",),
         statuses=(403,),
         oauth_step=True,
+        set_limits=_threshold,
         may_assume=(QUERY, FREQUENT),
     ),
     Operation(

@@ -3,9 +3,15 @@
 from mock_platform.core.table import Table
 from mock_platform.records import (
     accounts,
+    audiences,
     campaigns,
+    catalogs,
+    cards,
     creatives,
     identity,
+    interactive_cards,
+    media,
+    posts,
     webhooks,
 )
 
@@ -13,8 +19,14 @@ _GROUPS = (
     identity,
     webhooks,
     accounts,
+    audiences,
     campaigns,
+    catalogs,
     creatives,
+    media,
+    cards,
+    interactive_cards,
+    posts,
 )
 
 TABLES: tuple[Table, ...] = tuple(entry for group in _GROUPS for entry in group.TABLES)

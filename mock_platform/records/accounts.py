@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema
 
-from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.table import Reference, Table
 
 INDUSTRY_TYPES = (
@@ -23,6 +23,7 @@ INDUSTRY_TYPES = (
     "TRAVEL",
     "OTHER",
 )
+PRODUCT_TYPES = ("MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_POSTS")
 
 
 class Stamped(Schema):
@@ -56,5 +57,62 @@ class AccountRecord(Stamped):
     _post_grants = ListOf(Nested(PostGrant), load_default=list)
 
 
+class AccountAppRecord(Stamped):
+    """A mobile app that an account promotes. `app_store_identifier` is the store's own id."""
+
+    id = Text(required=True)
+    app_store_identifier = Text(required=True)
+    conversion_tracking_enabled = Flag(load_default=False)
+    deep_link_pattern = Text(load_default=None, allow_none=True)
+    os_type = Text(required=True)
+    _account_id = Text(required=True)
+
+
+class BusinessCategoryRecord(Schema):
+    """An advertiser business category and the IAB categories that it stands for."""
+
+    id = Text(required=True)
+    name = Text(required=True)
+    iab_categories = ListOf(
+        Text(pattern=r"IAB\d{1,2}(?:-\d{1,2})?", pattern_text="an IAB code such as IAB8 or IAB8-5"),
+        required=True,
+        least=1,
+    )
+
+
+class CuratedCategoryRecord(Schema):
+    """A set of publishers, available in its listed countries only."""
+
+    id = Text(required=True)
+    name = Text(required=True)
+    description = Text(load_default=None, allow_none=True)
+    # The form only: the list of all countries is too large to be read at each start.
+    country_codes = ListOf(
+        Text(pattern=r"[A-Z]{2}", pattern_text="an ISO 3166-1 alpha-2 code such as US"),
+        required=True,
+        least=1,
+    )
+    publisher_user_ids = ListOf(
+        Text(pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits"), load_default=list
+    )
+    videos_monetized_in_last_thirty_days = Integer(low=0, load_default=0)
+    created_at = Instant(as_sent=True, required=True)
+    updated_at = Instant(as_sent=True, required=True)
+
+
+class PlacementsRecord(Schema):
+    """The combinations of placements that line items of a product type may have."""
+
+    product_type = Choice(PRODUCT_TYPES, required=True)
+    placements = ListOf(ListOf(Text(min_length=1), least=1), required=True)
+    _id = Text(required=True)
+
+
 ACCOUNTS = Table("accounts", AccountRecord, references=(Reference("_users", "users"),))
-TABLES = (ACCOUNTS,)
+ACCOUNT_APPS = Table(
+    "account_apps", AccountAppRecord, references=(Reference("_account_id", "accounts"),)
+)
+BUSINESS_CATEGORIES = Table("advertiser_business_categories", BusinessCategoryRecord)
+CURATED_CATEGORIES = Table("curated_categories", CuratedCategoryRecord)
+PLACEMENTS = Table("placements", PlacementsRecord, key="_id")
+TABLES = (ACCOUNTS, ACCOUNT_APPS, BUSINESS_CATEGORIES, CURATED_CATEGORIES, PLACEMENTS)

@@ -23,7 +23,7 @@ from mock_platform.core.fields import (
     Text,
 )
 from mock_platform.core.table import Reference, Table
-from mock_platform.records.accounts import Stamped
+from mock_platform.records.accounts import PRODUCT_TYPES, Stamped
 from mock_platform.world.store import Record
 
 OBJECTIVES = (
@@ -58,7 +58,6 @@ PAY_BY = ("APP_CLICK", "IMPRESSION", "LINK_CLICK")
 ENTITY_STATUSES = ("ACTIVE", "PAUSED")
 AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
 DURATIONS = (1, 7, 30)
-PRODUCT_TYPES = ("MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_POSTS")
 ENTITIES = ("CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA", "PROMOTED_ACCOUNT")
 
 

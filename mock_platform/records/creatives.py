@@ -1,4 +1,4 @@
-"""Account media, media, library, cards (document B, "Account media" and what follows)."""
+"""Account media (document B, "Account media")."""
 
 from __future__ import annotations
 

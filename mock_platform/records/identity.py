@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Text
 from mock_platform.core.table import Reference, Table
+from mock_platform.world.store import Record
 
 PERMISSIONS = ("read", "write", "direct_messages")
 TOKEN_KINDS = ("request", "access", "bearer")
@@ -18,7 +21,14 @@ class AppRecord(Schema):
     name = Text(required=True)
     consumer_key = Text(required=True, min_length=1)
     consumer_secret = Text(required=True, min_length=1)
-    callback_urls = ListOf(Text(), load_default=list)
+    callback_urls = ListOf(
+        Text(
+            pattern=r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+",
+            pattern_text="an absolute address in printable ASCII, such as https://app.example/cb "
+            "or myapp://oauth (out-of-band mode needs no entry of its own)",
+        ),
+        load_default=list,
+    )
     description = Text(load_default="")
     url = Text(load_default=None, allow_none=True)
     _permissions = ListOf(Choice(PERMISSIONS), load_default=lambda: ["read", "write"])
@@ -69,6 +79,28 @@ class TokenRecord(Schema):
     verifier = Text(load_default=None, allow_none=True)
 
 
+_NEEDED = {
+    "request": ("secret", "callback"),
+    "access": ("secret", "user_id"),
+    "bearer": (),
+}
+_STATES = {
+    "request": ("pending", "granted", "denied", "used"),
+    "access": ("active", "invalidated"),
+    "bearer": ("active", "invalidated"),
+}
+
+
+def _check_token(record: Record) -> Iterator[tuple[str, str]]:
+    kind, state = record["kind"], record["state"]
+    needed = _NEEDED[kind] + (("user_id", "verifier") if state == "granted" else ())
+    for name in needed:
+        if not record[name]:
+            yield name, f"{name} may not be empty in a {state} token of kind {kind}"
+    if state not in _STATES[kind]:
+        yield "state", f"a token of kind {kind} is one of {', '.join(_STATES[kind])}, not {state}"
+
+
 APPS = Table("apps", AppRecord, references=(Reference("_owner_user_id", "users"),))
 USERS = Table("users", UserRecord)
 GRANTS = Table(
@@ -81,5 +113,6 @@ TOKENS = Table(
     "tokens",
     TokenRecord,
     references=(Reference("app_id", "apps"), Reference("user_id", "users")),
+    check=_check_token,
 )
 TABLES = (APPS, USERS, GRANTS, TOKENS)

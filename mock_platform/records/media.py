@@ -7,6 +7,8 @@ What is uploaded stands in `media` until it is added to the library; from then o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from posixpath import splitext
+from typing import Any
 
 from mock_platform.core.fields import Choice, Flag, Integer, Text
 from mock_platform.core.table import Reference, Table
@@ -35,11 +37,11 @@ _ASPECT = r"[1-9][0-9]*(?:\.[0-9]+)?:[1-9][0-9]*(?:\.[0-9]+)?"
 class MediaKey(Text):
     """A media key: the number of its kind, `_`, a snowflake."""
 
-    def __init__(self, **kwargs: object) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(
             pattern=r"[0-9]{1,3}_[0-9]{1,19}",
             pattern_text="a media key such as 3_1712850617439551489",
-            **kwargs,  # type: ignore[arg-type]
+            **kwargs,
         )
 
 
@@ -117,9 +119,13 @@ def poster_of(video: Record, image: Record | None) -> Record:
     """The poster fields of a video: those of an image, or of its own first frame."""
     if image is not None:
         return {"poster_media_url": image["media_url"], "poster_media_key": image["media_key"]}
-    stem, dot, _ = video["media_url"].rpartition(".")
-    address = stem if dot and "/" in stem else video["media_url"]
-    return {"poster_media_url": f"{address}/first_frame.jpg", "poster_media_key": None}
+    address = f"{without_extension(video['media_url'])}/first_frame.jpg"
+    return {"poster_media_url": address, "poster_media_key": None}
+
+
+def without_extension(address: str) -> str:
+    """An address without the extension of its last segment."""
+    return splitext(address)[0]
 
 
 def _check(record: Record) -> Iterator[tuple[str, str]]:

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, Text
+from mock_platform.core.release_history import event_name, unknown_name
+from mock_platform.core.replay import REPLAY_JOB
 from mock_platform.core.table import Reference, Table
 from mock_platform.world.store import Record
-
-JOB_STATES = ("IN_PROGRESS", "COMPLETE", "INCOMPLETE")
 
 
 class WebhookRecord(Schema):
@@ -25,14 +25,21 @@ class WebhookRecord(Schema):
 
 
 class EventRecord(Schema):
-    """One event in a webhook's log; `_attempted` once its delivery was attempted."""
+    """One event in a webhook's log; `_attempted` once its delivery was attempted.
+
+    `_user_id`, `_tag` and `_includes` fill the envelope in which it is delivered: whom the
+    subscription follows (the app's owner, if not given), its tag, and what is included.
+    """
 
     id = Text(required=True)
     webhook_id = Text(required=True)
     event_type = Text(required=True, min_length=1)
     payload = Json(required=True)
-    created_at = Instant(as_sent=True, required=True)
+    created_at = Instant(millis=True, required=True)
     _attempted = Flag(load_default=True)
+    _user_id = Text(load_default=None, allow_none=True)
+    _tag = Text(load_default=None, allow_none=True)
+    _includes = Json(load_default=None, allow_none=True)
 
 
 class ReplayJobRecord(Schema):
@@ -42,24 +49,39 @@ class ReplayJobRecord(Schema):
     webhook_id = Text(required=True)
     from_date = Text(required=True, pattern=r"[0-9]{12}", pattern_text="yyyymmddhhmm")
     to_date = Text(required=True, pattern=r"[0-9]{12}", pattern_text="yyyymmddhhmm")
-    created_at = Instant(as_sent=True, required=True)
-    state = Choice(JOB_STATES, required=True)
+    created_at = Instant(millis=True, required=True)
+    state = Choice(REPLAY_JOB.states, required=True)
     _app_id = Text(required=True)
     _delivered = Integer(load_default=0)
+    """How many events the receiver took."""
     _failed = Integer(load_default=0)
     _reason = Text(load_default=None, allow_none=True)
 
 
 def _check_url(record: Record) -> Iterator[tuple[str, str]]:
-    parts = urlsplit(record["url"])
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(record["url"])
+        fits = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fits = False
+    if not fits:
         yield "url", f"url must be an http or https address, got {record['url']!r}"
+
+
+def _check_type(record: Record) -> Iterator[tuple[str, str]]:
+    if event_name(record["event_type"]) is None:
+        yield "event_type", unknown_name(record["event_type"])
 
 
 WEBHOOKS = Table(
     "webhooks", WebhookRecord, references=(Reference("_app_id", "apps"),), check=_check_url
 )
-EVENTS = Table("events", EventRecord, references=(Reference("webhook_id", "webhooks"),))
+EVENTS = Table(
+    "events",
+    EventRecord,
+    references=(Reference("webhook_id", "webhooks"), Reference("_user_id", "users")),
+    check=_check_type,
+)
 REPLAY_JOBS = Table(
     "replay_jobs",
     ReplayJobRecord,

@@ -17,6 +17,7 @@ from mock_platform.world.clock import (
     Clock,
     machine_now,
     parse_instant,
+    parse_relative,
     wire_millis,
     wire_seconds,
 )
@@ -105,6 +106,28 @@ class TestInstants:
         """The right form is not enough: the moment has to exist."""
         with pytest.raises(ValueError, match=r"range|must be in"):
             parse_instant(text)
+
+    @pytest.mark.parametrize(
+        ("text", "seconds"),
+        [
+            ("now", 0), ("now-0s", 0), ("now+1s", 1), ("now-90m", -5400), ("now+2h", 7200),
+            ("now-99999d", -99999 * 86400),
+        ],
+    )  # fmt: skip
+    def test_relative(self, text: str, seconds: int) -> None:
+        """A distance from now is a sign, up to five digits and a unit."""
+        assert timedelta(seconds=seconds) == parse_relative(text)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "", "Now", "now ", "now-", "now-1", "now1s", "now-1.5h", "now-1w", "now-100000d",
+            "now+\u0661s", "now+1s\n", "2026-11-20",
+        ],
+    )  # fmt: skip
+    def test_not_relative(self, text: str) -> None:
+        """Other texts are left to those who read instants."""
+        assert parse_relative(text) is None
 
     @given(MOMENTS)
     def test_round_trip(self, moment: datetime) -> None:

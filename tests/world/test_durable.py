@@ -154,13 +154,21 @@ class TestReopening:
         assert log_of(path).read_bytes() == b""
         assert ["f1", "f2", "f3", "f4", "kept"] == list(stored(path)["items"])
 
-    def test_a_position_is_never_given_twice(self, path: Path, base: Base) -> None:
+    @pytest.mark.parametrize("restored", [True, False])
+    @pytest.mark.parametrize("compacted", [True, False])
+    def test_a_position_is_never_given_twice(
+        self, path: Path, base: Base, restored: bool, compacted: bool
+    ) -> None:
         """A cursor behind a record that was removed does not hide the next one after a restart."""
         archive = Archive(path)
         store = begin(archive, base)
         store.put("items", "n", record("n"))
         after = store.page("items")[-1].position
         store.remove("items", "n")
+        if restored:
+            store.restore(store.snapshot())
+        if compacted:
+            archive.snapshot()
         crash(archive)
         with Archive(path) as archive:
             store = begin(archive, base)
@@ -197,11 +205,30 @@ class TestReopening:
         with Archive(path) as archive:
             assert ["f1", "f2", "f3", "f4", "n"] == order(begin(archive, Base()))
 
+    def test_rebase(self, path: Path, base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Other fixtures are stored, too; where they cannot be, the old ones stay."""
+        others = Base({"items": {"g1": record("g1")}})
+        archive = Archive(path)
+        store = begin(archive, base)
+        with (
+            full_disk(monkeypatch, snapshots=False, log=True),
+            pytest.raises(OSError, match="space"),
+        ):
+            store.rebase(others)
+        assert ["f1", "f2", "f3", "f4"] == order(store)
+
+        store.rebase(others)
+        store.put("items", "n", record("n"))
+        crash(archive)
+
+        assert {"items": {"g1": record("g1"), "n": record("n")}} == stored(path)
+
     def test_nothing_to_write(self, path: Path, base: Base) -> None:
         """Opening and closing a file without a change leaves it alone."""
         with Archive(path) as archive:
             begin(archive, base)
-        before = path.stat()
+            archive.snapshot()
+            before = path.stat()
         with Archive(path) as archive:
             begin(archive, base)
 
@@ -270,6 +297,8 @@ class TestLog:
 
             with pytest.raises(KeyError):
                 fail()
+            with store.transaction(), pytest.raises(RuntimeError):
+                store.clear()
 
             assert before == log_of(path).read_bytes()
 
@@ -335,6 +364,18 @@ class TestLog:
                 store.clear()
 
         assert 2 <= len(snapshots) <= 8
+
+    def test_the_limit_holds_for_ever(self, path: Path, base: Base) -> None:
+        """Each compaction begins a log that has the same limit again."""
+        sizes = []
+        with Archive(path, log_limit=1_000) as archive:
+            store = begin(archive, base)
+            for number in range(200):
+                store.put("items", "new", record("new", number=number))
+                store.clear()
+                sizes.append(log_of(path).stat().st_size)
+
+        assert 1_000 < max(sizes) < 1_500
 
     @pytest.mark.parametrize("durability", LOGGED)
     def test_crash_before_the_cut(

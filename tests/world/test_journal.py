@@ -97,7 +97,7 @@ def test_an_entry_tells_what_changed_without_secrets() -> None:
 
     assert shown["url"] == "http://h/oauth?oauth_token=[redacted]"
     assert shown["changes"] == [
-        {"table": "tokens", "id": "t", "change": "changed", "fields": ["state"]},
+        {"table": "tokens", "id": "t…", "change": "changed", "fields": ["state"]},
         {"table": "cards", "id": "9", "change": "created", "fields": ["id"]},
     ]
     assert shown["request"]["headers"] == [["Authorization", "Bearer [redacted]"]]

@@ -468,6 +468,23 @@ class TestSharing:
         assert fixtures()["items"]["f2"] == two.get("items", "f2")
         assert 3 == one.count("items")
 
+    def test_rebase(self) -> None:
+        """Other fixtures take the place of everything, and only of this store."""
+        base = Base(fixtures())
+        one, two = MemoryStore(base), MemoryStore(base)
+        one.put("items", "n", item("n"))
+        one.page("items", {"group": "a"})
+        one.rebase(Base({"items": {"g1": item("g1")}}))
+
+        assert ["g1"] == keys(one, match={"group": "a"})
+        assert one.tables() == ["items"]
+        assert ["f1", "f2", "f3", "f4"] == keys(two)
+
+        with one.transaction(), pytest.raises(RuntimeError, match="inside a transaction"):
+            one.rebase(base)
+        one.clear()
+        assert ["g1"] == keys(one)
+
     def test_fork(self) -> None:
         """A store that begins as another's snapshot goes its own way."""
         base = Base(fixtures())

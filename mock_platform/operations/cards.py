@@ -1,0 +1,335 @@
+"""Cards: list, read, create, update, and the delete by type (document B, "Cards").
+
+Poll cards and video conversation cards live under the same path segment but are families of their
+own: they stand in `cards_poll` and `cards_video_conversation`. The delete by card type serves
+legacy cards and video conversation cards, which have no delete of their own; so it stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from marshmallow import EXCLUDE, ValidationError, validates_schema
+
+from mock_platform.core.ads import One, ads, fail, not_found
+from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.fields import INVALID, MISSING, Choice, Fault, Flag, ListOf, Nested, Text
+from mock_platform.core.operation import Location, Operation, Origin
+from mock_platform.core.resource import (
+    TIMESTAMPS,
+    Exact,
+    Ids,
+    NamePrefix,
+    OneOf,
+    Resource,
+    changed,
+    deleted,
+    stamped,
+)
+from mock_platform.records.cards import (
+    CARD_TYPES,
+    LEGACY_CARD_TYPES,
+    CardContent,
+    CardRecord,
+    SentComponent,
+    card_type,
+    card_uri,
+    used_media,
+)
+from mock_platform.records.interactive_cards import (
+    VIDEO_CONVERSATION,
+    VideoConversationCardRecord,
+)
+from mock_platform.records.media import find_media, is_video
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+ENVELOPE = settled(
+    "cards.single-in-object",
+    "A single card is an object under data; --card-envelope array puts the card of GET, PUT and "
+    "DELETE into an array, as the public samples do.",
+)
+DERIVED = settled(
+    "cards.derived-type",
+    "card_type follows from content: image (a GIF counts as one) or video, website or app; "
+    "SWIPEABLE_MEDIA of one kind is a CAROUSEL, of both a MIXED_MEDIA_SINGLE_DEST_CAROUSEL; slides "
+    "make a MULTI_DEST_CAROUSEL_WEBSITE.",
+)
+SLIDES = settled(
+    "cards.slides",
+    "There are 2 to 6 slides, each of one MEDIA and one DETAILS component; a card is served with "
+    "components or slides, as it was sent.",
+)
+MEDIA = settled(
+    "cards.media-known",
+    "Media keys must be known to the account, uploaded or in its library; others answer 404 "
+    "MEDIA_NOT_FOUND.",
+)
+CARD_IDS = settled("cards.card-ids", "The filter card_id is taken under the name card_ids as well.")
+LEGACY = settled(
+    "cards.legacy",
+    "Legacy cards come from fixtures alone. They are listed with include_legacy_cards, read like "
+    "others, deleted under their type in any case, and cannot be updated.",
+)
+CONVERSATION = public_fact(
+    "cards.delete-video-conversation",
+    "DELETE cards/:card_type/:card_id deletes video conversation cards too.",
+    "section 7, cards",
+)
+DELETE_BY_ID = public_fact(
+    "cards.delete-by-id",
+    "DELETE cards/:card_id deletes a card of any type; the spec shows the delete of legacy card "
+    "types only.",
+    "section 7, cards",
+    gap=True,
+)
+
+PATH = "/12/accounts/:account_id/cards"
+_SORT = (*TIMESTAMPS, "name")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cards(Resource):
+    """Cards, of which legacy ones are listed only on demand."""
+
+    def match(self, call: Call) -> dict[str, Any]:
+        """Which cards a list holds."""
+        match = Resource.match(self, call)
+        if not call.params.get("include_legacy_cards"):
+            match["_legacy"] = False
+        return match
+
+
+CARDS = _Cards(
+    name="cards",
+    table="cards",
+    path=PATH,
+    id_parameter="card_id",
+    schema=CardRecord,
+    noun="card",
+    spec="Cards",
+    missing="CARD_NOT_FOUND",
+    card=True,
+)
+CONVERSATION_CARDS = Resource(
+    name="cards_video_conversation",
+    table="video_conversation_cards",
+    path=f"{PATH}/video_conversation",
+    id_parameter="card_id",
+    schema=VideoConversationCardRecord,
+    noun="video conversation card",
+    spec="Cards",
+    missing="CARD_NOT_FOUND",
+)
+
+
+class CardUpdate(CardContent):
+    """Body of an update; each field replaces the stored one."""
+
+    name = Text(min_length=1, max_length=80)
+    components = ListOf(Nested(SentComponent, unknown=EXCLUDE))
+    slides = ListOf(ListOf(Nested(SentComponent, unknown=EXCLUDE)), least=2, most=6)
+
+
+class CardCreate(CardUpdate):
+    """Body of a creation."""
+
+    name = Text(required=True, min_length=1, max_length=80)
+
+    @validates_schema(pass_original=True, skip_on_field_errors=False)
+    def check_presence(self, data: Record, original: Any, **_: Any) -> None:
+        """Components or slides are needed."""
+        if isinstance(original, Mapping) and not {"components", "slides"} & original.keys():
+            text = "components is a required parameter unless slides is given"
+            raise ValidationError({"components": [Fault(text, MISSING)]})
+
+
+class DeletedCard(CardRecord):
+    """A card that was deleted under its type: a legacy card or a video conversation card."""
+
+    card_type = Choice((*LEGACY_CARD_TYPES, VIDEO_CONVERSATION), required=True)
+    third_cta = Text()
+    third_cta_post = Text()
+    fourth_cta = Text()
+    fourth_cta_post = Text()
+    media_key = Text()
+    media_url = Text()
+    poster_media_url = Text()
+    video_owner_id = Text()
+    video_width = Text()
+    video_height = Text()
+
+
+def create(call: Call, world: World) -> Record:
+    """Create a card; its type follows from what it holds."""
+    videos = _videos(call, world, call.params)
+    card_id = world.ids.snowflake()
+    record = {
+        "id": card_id,
+        "name": call.params["name"],
+        "card_type": card_type(call.params, videos),
+        "card_uri": card_uri(card_id),
+        **_content(call.params),
+        **stamped(world),
+        "_account_id": call.path_params["account_id"],
+        "_legacy": False,
+    }
+    world.store.put("cards", card_id, record)
+    return record
+
+
+def update(call: Call, world: World) -> Record:
+    """Replace the name, the components or the slides of a card."""
+    record, sent = CARDS.get_by_id(call, world), call.params
+    content = _content(sent)
+    if record["_legacy"]:
+        call.assume(LEGACY)
+        text = f"{record['id']} is a legacy card, which cannot be updated; create a card instead"
+        raise fail(INVALID, text, "card_id", record["id"])
+    if not sent:
+        return record
+    after = changed(world, record, {"name": sent.get("name", record["name"])})
+    if content:
+        kept = {
+            name: value for name, value in after.items() if name not in {"components", "slides"}
+        }
+        after = kept | content | {"card_type": card_type(content, _videos(call, world, content))}
+    world.store.put("cards", record["id"], after)
+    return after
+
+
+def delete(call: Call, world: World) -> Record:
+    """Delete a card under its type: a legacy card, or a video conversation card."""
+    kind = call.path_params.get("card_type", "video_conversation").upper()
+    call.echo["card_type"] = call.path_params.get("card_type", "video_conversation")
+    if kind == VIDEO_CONVERSATION:
+        call.assume(CONVERSATION)
+        record = CONVERSATION_CARDS.get_by_id(call, world)
+        gone = deleted(world, record)
+        world.store.put(CONVERSATION_CARDS.table, record["id"], gone)
+        return gone
+    call.assume(LEGACY)
+    if kind not in {*LEGACY_CARD_TYPES, *CARD_TYPES}:
+        known = ", ".join((*LEGACY_CARD_TYPES, VIDEO_CONVERSATION))
+        text = f"Expected a legacy card type of [{known}] in any case, got {kind!r} for card_type"
+        raise fail("UNKNOWN_CARD_TYPE", text, "card_type", call.path_params["card_type"])
+    record = CARDS.get_by_id(call, world)
+    if not record["_legacy"] or record["card_type"] != kind:
+        noun = f"legacy card of the type {kind}"
+        raise not_found("CARD_NOT_FOUND", noun, "card_id", record["id"])
+    gone = deleted(world, record)
+    world.store.put("cards", record["id"], gone)
+    return gone
+
+
+def _noted(call: Call) -> None:
+    """Note what a list rests on; nothing more is filtered."""
+    if "card_ids" in call.params:
+        call.assume(CARD_IDS)
+    if call.params["include_legacy_cards"]:
+        call.assume(LEGACY)
+
+
+def _content(sent: Mapping[str, Any]) -> Record:
+    return {name: sent[name] for name in ("components", "slides") if name in sent}
+
+
+def _videos(call: Call, world: World, content: Mapping[str, Any]) -> Collection[str]:
+    """Which media keys of a card are videos.
+
+    Raises:
+        AdsFailure: MEDIA_NOT_FOUND; the account does not have some of them.
+    """
+    if "slides" in content:
+        call.assume(SLIDES)
+    videos: set[str] = set()
+    errors: list[AdsError] = []
+    for where, key in used_media(content):
+        found = find_media(world, call.path_params["account_id"], key)
+        if found is None:
+            text = f"No media of this account has the key {key!r}"
+            errors.append(AdsError("MEDIA_NOT_FOUND", text, where, {"value": key}))
+        elif is_video(found):
+            videos.add(key)
+    if errors:
+        raise AdsFailure(*errors)
+    return videos
+
+
+_WRITE = (ENVELOPE, DERIVED, MEDIA)
+
+OPERATIONS: tuple[Operation, ...] = (
+    CARDS.list(
+        (
+            OneOf("card_types", "card_type", (*CARD_TYPES, *LEGACY_CARD_TYPES)),
+            Ids("card_id"),
+            Ids("card_ids"),
+            Exact("card_uris", "card_uri"),
+            NamePrefix(longest=80),
+        ),
+        count=100,
+        most=200,
+        sort=_SORT,
+        extra={"include_legacy_cards": Flag(load_default=False)},
+        where=_noted,
+        may_assume=(CARD_IDS, LEGACY),
+    ),
+    CARDS.get(assumptions=(ENVELOPE,), may_assume=(LEGACY,)),
+    ads(
+        "cards.create",
+        "POST",
+        PATH,
+        create,
+        summary="Create a card",
+        spec=CARDS.spec,
+        returns=One(CardRecord),
+        params=CardCreate,
+        location=Location.JSON,
+        assumptions=_WRITE,
+        may_assume=(SLIDES,),
+        errors=("MEDIA_NOT_FOUND",),
+        statuses=(404,),
+    ),
+    ads(
+        "cards.update",
+        "PUT",
+        f"{PATH}/:card_id",
+        update,
+        summary="Replace parts of a card",
+        spec=CARDS.spec,
+        returns=One(CardRecord, card=True),
+        params=CardUpdate,
+        location=Location.JSON,
+        assumptions=_WRITE,
+        may_assume=(SLIDES, LEGACY),
+        errors=("CARD_NOT_FOUND", "MEDIA_NOT_FOUND"),
+        statuses=(404,),
+    ),
+    ads(
+        "cards.delete",
+        "DELETE",
+        f"{PATH}/:card_type/:card_id",
+        delete,
+        summary="Delete a legacy card or a video conversation card under its type",
+        spec=CARDS.spec,
+        returns=One(DeletedCard, card=True),
+        assumptions=(ENVELOPE,),
+        may_assume=(LEGACY, CONVERSATION),
+        errors=("CARD_NOT_FOUND", "UNKNOWN_CARD_TYPE"),
+        statuses=(404,),
+        # A static segment hides the varying one, so this type needs its path to be named.
+        also=(f"{PATH}/video_conversation/:card_id",),
+    ),
+    replace(
+        CARDS.delete(
+            origin=Origin.PUBLIC_FACT,
+            assumptions=(ENVELOPE, DELETE_BY_ID),
+            summary="Delete a card of any type",
+        ),
+        id="cards.delete_by_id",
+    ),
+)

@@ -1,0 +1,208 @@
+"""Poll cards: list, read, create, delete for good (document B, "Poll cards").
+
+The module is named after the path below the account, `cards/poll`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from marshmallow import Schema, ValidationError, validates_schema
+
+from mock_platform.core.ads import One, ads, fail, require_feature
+from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.fields import INCLUSIVE, Fault, Integer, Text
+from mock_platform.core.operation import Operation
+from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, stamped
+from mock_platform.records.cards import card_uri
+from mock_platform.records.interactive_cards import CHOICE, NAME, ORDINALS, PollCardRecord
+from mock_platform.records.media import (
+    MediaKey,
+    find_in_library,
+    is_video,
+    ratio_of,
+    without_extension,
+)
+from mock_platform.world.clock import wire_seconds
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+STRINGS = public_fact(
+    "cards-poll.strings",
+    "Poll cards serve numbers as strings and leave unset fields out; the delete answers with the "
+    "whole card and deleted true.",
+    "section 7, poll cards",
+)
+ECHO_TYPE = public_fact(
+    "cards-poll.echo",
+    'The echo of poll cards holds card_type "poll".',
+    "section 3, echo quirks",
+)
+IMAGE_POLL = public_fact(
+    "cards-poll.image-fields",
+    "A poll with an image or GIF has the type IMAGE_POLLS and serves image, image_display_width "
+    "and image_display_height; the spec shows the fields of video polls only.",
+    "section 7, poll cards",
+)
+SIZES = expectation(
+    "cards-poll.image-size",
+    "The aspect 1.91:1 is kept if width by height, rounded to two places, is 1.91; sizes that are "
+    "not known are not held against an image. Others answer 400 INVALID_IMAGE.",
+)
+NAME_LENGTH = settled(
+    "cards-poll.name-length", "The bound of 80 characters for card names holds for poll cards too."
+)
+
+POLL_CARDS = Resource(
+    name="cards_poll",
+    table="poll_cards",
+    path="/12/accounts/:account_id/cards/poll",
+    id_parameter="card_id",
+    schema=PollCardRecord,
+    noun="poll card",
+    spec="Poll cards",
+    missing="CARD_NOT_FOUND",
+    soft=False,
+)
+
+
+class PollCardCreate(Schema):
+    """Parameters of a creation."""
+
+    duration_in_minutes = Integer(low=5, high=10080, required=True)
+    first_choice = Text(required=True, min_length=1, max_length=CHOICE)
+    second_choice = Text(required=True, min_length=1, max_length=CHOICE)
+    third_choice = Text(min_length=1, max_length=CHOICE)
+    fourth_choice = Text(min_length=1, max_length=CHOICE)
+    name = Text(required=True, min_length=1, max_length=NAME)
+    media_key = MediaKey()
+
+    @validates_schema(pass_original=True, skip_on_field_errors=False)
+    def check_choices(self, data: Record, original: Any, **_: Any) -> None:
+        """Each choice needs all before it."""
+        faults: dict[str, list[Fault]] = {}
+        for place, ordinal in enumerate(ORDINALS[2:], 2):
+            lacking = [f"{o}_choice" for o in ORDINALS[:place] if f"{o}_choice" not in original]
+            name = f"{ordinal}_choice"
+            if name in original and lacking:
+                faults[name] = [Fault(f"{name} needs {' and '.join(lacking)}", INCLUSIVE)]
+        if faults:
+            raise ValidationError(faults)
+
+
+def echo_type(call: Call, world: World) -> None:
+    """Echo the card type, which nobody sends."""
+    call.echo["card_type"] = "poll"
+
+
+def create(call: Call, world: World) -> Record:
+    """Create a poll card; the poll runs from now on."""
+    sent = call.params
+    media = _media(call, world)
+    now = world.clock.now()
+    card_id = world.ids.snowflake()
+    record = {
+        "id": card_id,
+        "name": sent["name"],
+        **{name: sent[name] for o in ORDINALS if (name := f"{o}_choice") in sent},
+        "duration_in_minutes": str(sent["duration_in_minutes"]),
+        "start_time": wire_seconds(now),
+        "end_time": wire_seconds(now + timedelta(minutes=sent["duration_in_minutes"])),
+        "card_uri": card_uri(card_id),
+        **_shown(call, media),
+        **stamped(world),
+        "_media_key": None if media is None else media["media_key"],
+        "_account_id": call.path_params["account_id"],
+    }
+    world.store.put("poll_cards", card_id, record)
+    return record
+
+
+def _media(call: Call, world: World) -> Record | None:
+    """The library's video or image of a Media Forward Poll."""
+    key = call.params.get("media_key")
+    if key is None:
+        return None
+    require_feature(call, "PROMOTED_MEDIA_POLLS")
+    media = find_in_library(world, call.path_params["account_id"], key)
+    if media is None:
+        text = f"No media in the library of this account has the key {key!r}"
+        raise fail("MEDIA_NOT_FOUND", text, "media_key", key)
+    if not is_video(media):
+        errors = [AdsError("INVALID_IMAGE", text, "media_key") for text in _misfits(media)]
+        if errors:
+            raise AdsFailure(*errors)
+    return media
+
+
+def _misfits(image: Record) -> list[str]:
+    misfits = []
+    if image["_width"] is not None and image["_width"] < 800:
+        misfits.append(f"the image of a poll must be at least 800 px wide, not {image['_width']}")
+    ratio = ratio_of(image)
+    if ratio is not None and round(ratio, 2) != 1.91:
+        misfits.append(f"the image of a poll must have the aspect 1.91:1, not {ratio:.2f}:1")
+    return misfits
+
+
+def _shown(call: Call, media: Record | None) -> Record:
+    """What a poll card tells about its media: addresses, and numbers as strings."""
+    if media is None:
+        return {"card_type": "TEXT_POLLS"}
+    width, height = media["_width"], media["_height"]
+    if not is_video(media):
+        call.assume(IMAGE_POLL, SIZES)
+        shown = {
+            "card_type": "IMAGE_POLLS",
+            "image": media["media_url"],
+            "image_display_width": width,
+            "image_display_height": height,
+        }
+    else:
+        duration = media.get("duration")
+        shown = {
+            "card_type": "VIDEO_POLLS",
+            "video_url": media["media_url"],
+            "video_hls_url": f"{without_extension(media['media_url'])}.m3u8",
+            "video_width": width,
+            "video_height": height,
+            "video_poster_url": media.get("poster_media_url"),
+            "video_poster_width": width,
+            "video_poster_height": height,
+            "content_duration_seconds": None if duration is None else duration // 1000,
+        }
+    return {name: str(value) for name, value in shown.items() if value is not None}
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    POLL_CARDS.list(
+        (Ids("card_ids"), NamePrefix(longest=80)),
+        sort=(*TIMESTAMPS, "name"),
+        gates=(echo_type,),
+        assumptions=(STRINGS, ECHO_TYPE),
+    ),
+    POLL_CARDS.get(gates=(echo_type,), assumptions=(STRINGS, ECHO_TYPE)),
+    ads(
+        "cards_poll.create",
+        "POST",
+        POLL_CARDS.path,
+        create,
+        summary="Create a poll card",
+        spec=POLL_CARDS.spec,
+        returns=One(PollCardRecord),
+        params=PollCardCreate,
+        gates=(echo_type,),
+        assumptions=(STRINGS, ECHO_TYPE, NAME_LENGTH),
+        may_assume=(IMAGE_POLL, SIZES),
+        errors=("FEATURE_NOT_AVAILABLE", "MEDIA_NOT_FOUND", "INVALID_IMAGE"),
+        statuses=(404,),
+    ),
+    POLL_CARDS.delete(
+        gates=(echo_type,),
+        assumptions=(STRINGS, ECHO_TYPE),
+        summary="Delete a poll card for good",
+    ),
+)

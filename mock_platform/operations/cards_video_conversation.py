@@ -1,0 +1,308 @@
+"""Video conversation cards: list, read, create, update (document B, "Video conversation cards").
+
+The module is named after the path below the account, `cards/video_conversation`. The delete by card
+type, which ends these cards too, stands in `cards`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError, validates_schema
+
+from mock_platform.core.ads import One, ads
+from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.fields import INCLUSIVE, MISSING, Fault, Text
+from mock_platform.core.operation import Operation
+from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, changed, stamped
+from mock_platform.records.cards import card_uri
+from mock_platform.records.interactive_cards import (
+    NAME,
+    ORDINALS,
+    SHORT_TEXT,
+    VIDEO_CONVERSATION,
+    CallToAction,
+    VideoConversationCardRecord,
+)
+from mock_platform.records.media import (
+    MediaKey,
+    find_in_library,
+    find_media,
+    is_video,
+    poster_of,
+    ratio_of,
+)
+from mock_platform.records.web import WebAddress
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+STRINGS = public_fact(
+    "cards-video-conversation.strings",
+    "Video conversation cards serve sizes as strings and leave unset fields out; unlocked media "
+    "are not served.",
+    "section 7, video conversation",
+)
+ECHO_TYPE = public_fact(
+    "cards-video-conversation.echo",
+    'The echo of video conversation cards holds card_type "video_conversation".',
+    "section 3, echo quirks",
+)
+PAIRS = expectation(
+    "cards-video-conversation.pairs",
+    "A call to action and its post need each other: either without the other answers 400 "
+    "INCLUSIVE_PARAMETERS. Title and second_cta may stand together. A hashtag may come without #.",
+)
+OWNER = expectation(
+    "cards-video-conversation.owner", "video_owner_id is the first user of the account."
+)
+FITTING = expectation(
+    "cards-video-conversation.media",
+    "Media of the wrong kind answer 400 INVALID_MEDIA: the video must be in the library and 16:9, "
+    "the poster and the unlocked image must be images, the unlocked video a video.",
+)
+UPDATE = public_fact(
+    "cards-video-conversation.update",
+    "The update takes every field of the creation under the same rules, which are checked on the "
+    "card as it would become; an empty value unsets an optional field.",
+    "section 8, video conversation update",
+)
+NAME_LENGTH = settled(
+    "cards-video-conversation.name-length",
+    "The bound of 80 characters for card names holds for video conversation cards too.",
+)
+
+CONVERSATION_CARDS = Resource(
+    name="cards_video_conversation",
+    table="video_conversation_cards",
+    path="/12/accounts/:account_id/cards/video_conversation",
+    id_parameter="card_id",
+    schema=VideoConversationCardRecord,
+    noun="video conversation card",
+    spec="Video conversation cards",
+    missing="CARD_NOT_FOUND",
+)
+_WRITE_ONLY = ("poster_media_key", "unlocked_image_media_key", "unlocked_video_media_key")
+_SIZES = ("video_width", "video_height")
+_RATIO = 16 / 9
+
+
+class ConversationUpdate(Schema):
+    """Parameters of the update; an empty value unsets an optional one."""
+
+    name = Text(min_length=1, max_length=NAME)
+    title = Text(min_length=1, max_length=SHORT_TEXT, allow_none=True)
+    first_cta = CallToAction()
+    first_cta_post = Text(min_length=1)
+    second_cta = CallToAction(allow_none=True)
+    second_cta_post = Text(min_length=1, allow_none=True)
+    third_cta = CallToAction(allow_none=True)
+    third_cta_post = Text(min_length=1, allow_none=True)
+    fourth_cta = CallToAction(allow_none=True)
+    fourth_cta_post = Text(min_length=1, allow_none=True)
+    thank_you_text = Text(min_length=1, max_length=SHORT_TEXT)
+    thank_you_url = WebAddress(allow_none=True)
+    media_key = MediaKey()
+    poster_media_key = MediaKey(allow_none=True)
+    unlocked_image_media_key = MediaKey(allow_none=True)
+    unlocked_video_media_key = MediaKey(allow_none=True)
+
+
+class ConversationCreate(Schema):
+    """Parameters of a creation."""
+
+    name = Text(required=True, min_length=1, max_length=NAME)
+    title = Text(min_length=1, max_length=SHORT_TEXT)
+    first_cta = CallToAction(required=True)
+    first_cta_post = Text(required=True, min_length=1)
+    second_cta = CallToAction()
+    second_cta_post = Text(min_length=1)
+    third_cta = CallToAction()
+    third_cta_post = Text(min_length=1)
+    fourth_cta = CallToAction()
+    fourth_cta_post = Text(min_length=1)
+    thank_you_text = Text(required=True, min_length=1, max_length=SHORT_TEXT)
+    thank_you_url = WebAddress()
+    media_key = MediaKey(required=True)
+    poster_media_key = MediaKey()
+    unlocked_image_media_key = MediaKey()
+    unlocked_video_media_key = MediaKey()
+
+    @validates_schema(pass_original=True, skip_on_field_errors=False)
+    def check_pairs(self, data: Record, original: Any, **_: Any) -> None:
+        """Title or second call to action; each call to action with its post."""
+        faults: dict[str, list[Fault]] = {}
+        for name, text, code in _broken(original, lambda _: True):
+            faults.setdefault(name, []).append(Fault(text, code))
+        if faults:
+            raise ValidationError(faults)
+
+
+def echo_type(call: Call, world: World) -> None:
+    """Echo the card type, which nobody sends."""
+    call.echo["card_type"] = "video_conversation"
+
+
+def create(call: Call, world: World) -> Record:
+    """Create a video conversation card."""
+    assert call.account is not None
+    sent = call.params
+    video, poster = _media(call, world)
+    assert video is not None
+    card_id = world.ids.snowflake()
+    record = {
+        "id": card_id,
+        **{name: value for name, value in sent.items() if name not in _WRITE_ONLY},
+        **_shown(video, poster),
+        "video_owner_id": call.account["_users"][0],
+        "card_uri": card_uri(card_id),
+        "card_type": VIDEO_CONVERSATION,
+        **stamped(world),
+        **{f"_{name}": sent.get(name) for name in _WRITE_ONLY},
+        "_account_id": call.account["id"],
+    }
+    world.store.put("video_conversation_cards", card_id, record)
+    return record
+
+
+def update(call: Call, world: World) -> Record:
+    """Change a video conversation card; only what is sent changes."""
+    before, sent = CONVERSATION_CARDS.get_by_id(call, world), call.params
+    video, poster = _media(call, world)
+    if not sent:
+        return before
+    after = changed(world, before, {n: v for n, v in sent.items() if n not in _WRITE_ONLY})
+    after |= {f"_{name}": sent[name] for name in _WRITE_ONLY if name in sent}
+    after = {name: value for name, value in after.items() if name[0] == "_" or value is not None}
+    broken = [AdsError(code, text, name) for name, text, code in _broken(after, sent.__contains__)]
+    if broken:
+        raise AdsFailure(*broken)
+    if "media_key" in sent or "poster_media_key" in sent:
+        # Media may have left the library since; what the card shows of them stays.
+        video = video or world.store.get("media_library", after["media_key"])
+        poster = poster or _stored_poster(world, after)
+        kept = {name: value for name, value in after.items() if name not in _SIZES}
+        after = after if video is None else kept | _shown(video, poster)
+    world.store.put("video_conversation_cards", before["id"], after)
+    return after
+
+
+def _broken(
+    card: Mapping[str, Any], takes_part: Callable[[str], bool]
+) -> Iterator[tuple[str, str, str]]:
+    """Name, text and code of each rule that a card breaks and in which the request takes part."""
+    title, second = "title", "second_cta"
+    if title not in card and second not in card and (takes_part(title) or takes_part(second)):
+        yield title, f"{title} is required if {second} is absent", MISSING
+        yield second, f"{second} is required if {title} is absent", MISSING
+    for ordinal in ORDINALS[1:]:
+        cta, post = f"{ordinal}_cta", f"{ordinal}_cta_post"
+        if (cta in card) == (post in card) or not (takes_part(cta) or takes_part(post)):
+            continue
+        text = f"{post} is required if {cta} is set" if cta in card else f"{post} needs {cta}"
+        yield post, text, INCLUSIVE
+
+
+def _media(call: Call, world: World) -> tuple[Record | None, Record | None]:
+    """The video and the poster that a request names.
+
+    Raises:
+        AdsFailure: MEDIA_NOT_FOUND or INVALID_MEDIA; some of the media are unknown or do not fit.
+    """
+    found: dict[str, Record] = {}
+    errors: list[AdsError] = []
+    for name in ("media_key", *_WRITE_ONLY):
+        key = call.params.get(name)
+        if key is None:
+            continue
+        look_up = find_in_library if name == "media_key" else find_media
+        media = look_up(world, call.path_params["account_id"], key)
+        if media is None:
+            where = "in the library of this account" if name == "media_key" else "of this account"
+            text = f"No media {where} has the key {key!r}"
+            errors.append(AdsError("MEDIA_NOT_FOUND", text, name, {"value": key}))
+        else:
+            found[name] = media
+    if found:
+        call.assume(FITTING)
+    if not errors:
+        errors = [AdsError("INVALID_MEDIA", text, name) for name, text in _misfits(found)]
+    if errors:
+        raise AdsFailure(*errors)
+    return found.get("media_key"), found.get("poster_media_key")
+
+
+def _misfits(found: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
+    for name, media in found.items():
+        key, kind = media["media_key"], media["media_type"]
+        if name in {"media_key", "unlocked_video_media_key"}:
+            if not is_video(media):
+                yield name, f"{name} must be a video, {key} is a {kind}"
+            elif name == "media_key" and abs((ratio_of(media) or 0) - _RATIO) > 0.005:
+                yield name, f"{name} must have the aspect 16:9, {key} has {media['aspect_ratio']}"
+        elif kind != "IMAGE":
+            yield name, f"{name} must be an image, {key} is a {kind}"
+
+
+def _stored_poster(world: World, card: Record) -> Record | None:
+    key = card["_poster_media_key"]
+    if key is None:
+        return None
+    return world.store.get("media_library", key) or world.store.get("media", key)
+
+
+def _shown(video: Record, poster: Record | None) -> Record:
+    """What a card tells about its media: addresses, and sizes as strings."""
+    if poster is not None or not video.get("poster_media_url"):
+        address = poster_of(video, poster)["poster_media_url"]
+    else:
+        address = video["poster_media_url"]
+    shown = {"media_url": video["media_url"], "poster_media_url": address}
+    sizes = zip(_SIZES, (video["_width"], video["_height"]), strict=True)
+    return shown | {name: str(size) for name, size in sizes if size is not None}
+
+
+_COMMON = (STRINGS, ECHO_TYPE)
+_ERRORS = ("MEDIA_NOT_FOUND", "INVALID_MEDIA")
+
+OPERATIONS: tuple[Operation, ...] = (
+    CONVERSATION_CARDS.list(
+        (Ids("card_ids"), NamePrefix(longest=80)),
+        sort=(*TIMESTAMPS, "name"),
+        gates=(echo_type,),
+        assumptions=_COMMON,
+    ),
+    CONVERSATION_CARDS.get(gates=(echo_type,), assumptions=_COMMON),
+    ads(
+        "cards_video_conversation.create",
+        "POST",
+        CONVERSATION_CARDS.path,
+        create,
+        summary="Create a video conversation card",
+        spec=CONVERSATION_CARDS.spec,
+        returns=One(VideoConversationCardRecord),
+        params=ConversationCreate,
+        gates=(echo_type,),
+        assumptions=(*_COMMON, OWNER, PAIRS, NAME_LENGTH),
+        may_assume=(FITTING,),
+        errors=_ERRORS,
+        statuses=(404,),
+    ),
+    ads(
+        "cards_video_conversation.update",
+        "PUT",
+        f"{CONVERSATION_CARDS.path}/:card_id",
+        update,
+        summary="Change a video conversation card",
+        spec=CONVERSATION_CARDS.spec,
+        returns=One(VideoConversationCardRecord),
+        params=ConversationUpdate,
+        gates=(echo_type,),
+        assumptions=(*_COMMON, PAIRS, UPDATE, NAME_LENGTH),
+        may_assume=(FITTING,),
+        errors=("CARD_NOT_FOUND", *_ERRORS),
+        statuses=(404,),
+    ),
+)

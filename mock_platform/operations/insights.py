@@ -1,0 +1,218 @@
+"""Keyword insights: how often keywords were posted, and what goes with them (document B).
+
+There are no posts here, so the numbers are made up from the world's seed. They behave as counts do:
+the volume of a day is that of its hours, and a window's is that of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from marshmallow import Schema
+
+from mock_platform.core.ads import Data, ads
+from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Choice, CommaList, Fault, Instant, Integer, ListOf, Text
+from mock_platform.core.operation import Operation
+from mock_platform.settings import Settings
+from mock_platform.world.clock import parse_instant
+from mock_platform.world.ids import Ids
+from mock_platform.world.world import World
+
+BUCKETS = settled(
+    "insights.buckets",
+    "Buckets begin at start_time and have one day or one hour each; what is left at the end is one "
+    "more bucket. end_time is exclusive and must be later than start_time.",
+    "B, Keyword insights",
+)
+SHAPE = public_fact(
+    "insights.no-cursor",
+    "The answer has no next_cursor.",
+    "section 3, next_cursor presence",
+)
+VOLUMES = expectation(
+    "insights.numbers",
+    "Volumes and related keywords are made up from the world's seed, the keywords, the country and "
+    "the hour. Each keyword counts once, in any case; negative ones do not change the volume, and "
+    "related keywords with one of them come last.",
+)
+COUNTRY = expectation(
+    "insights.location",
+    "A country-level targeting value is a place id of 16 hexadecimal digits; without location the "
+    "results are those of the United States.",
+)
+
+MOST_KEYWORDS = 10
+MOST_RELATED = 30
+SECONDS = {"DAY": 86_400, "HOUR": 3_600}
+"""How long the buckets of each granularity are."""
+LONGEST = 7 * SECONDS["DAY"]
+UNITED_STATES = "96683cc9126741d1"
+
+_HOUR = SECONDS["HOUR"]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BY_HOUR = (
+    34, 26, 20, 17, 15, 16, 21, 31, 42, 50, 55, 58,
+    61, 62, 61, 60, 61, 64, 69, 75, 80, 78, 66, 48,
+)  # fmt: skip
+"""How posts spread over a day, as the hours of one compare with each other."""
+_RELATED = (
+    "#{}", "best {}", "buy {}", "cheap {}", "daily {}", "easy {}", "fresh {}", "good {}",
+    "home {}", "local {}", "love {}", "morning {}", "my {}", "new {}", "real {}", "save {}",
+    "top {}", "weekend {}", "why {}", "{} addict", "{} break", "{} club", "{} community",
+    "{} culture", "{} day", "{} deals", "{} delivery", "{} event", "{} fans", "{} festival",
+    "{} gift", "{} guide", "{} ideas", "{} life", "{} lover", "{} near me", "{} news",
+    "{} online", "{} recipe", "{} review", "{} shop", "{} sale", "{} tips", "{} today",
+    "{} trends", "{} video", "{} week",
+)  # fmt: skip
+"""What people write around a keyword; enough to fill an answer when ten of them are taken."""
+
+
+class KeywordSearch(Schema):
+    """Parameters of the search."""
+
+    granularity = Choice(tuple(SECONDS), required=True)
+    keywords = CommaList(Text(min_length=1), required=True)
+    negative_keywords = CommaList(Text(min_length=1))
+    start_time = Instant(required=True)
+    end_time = Instant()
+    location = Text(
+        pattern=r"[0-9a-f]{16}",
+        pattern_text="the targeting value of one country such as 96683cc9126741d1",
+    )
+
+
+class KeywordInsights(Schema):
+    """What is known about keywords: related ones, and posts for each bucket of time."""
+
+    related_keywords = ListOf(Text(), required=True)
+    post_volume = ListOf(Integer(low=0), required=True)
+
+
+def check(
+    params: Mapping[str, Any], call: Call, world: World, settings: Settings
+) -> Iterator[tuple[str, Fault]]:
+    """What the parameters must satisfy together."""
+    total = len(params.get("keywords", ())) + len(params.get("negative_keywords", ()))
+    if total > MOST_KEYWORDS:
+        name = "negative_keywords" if "negative_keywords" in params else "keywords"
+        text = (
+            f"keywords and negative_keywords may have at most {MOST_KEYWORDS} items together, "
+            f"got {total}"
+        )
+        yield name, Fault(text)
+    end_is_unread = "end_time" not in params and any(n == "end_time" for n, _ in call.query)
+    if "start_time" not in params or end_is_unread:
+        return
+    start, end = window(params, world)
+    name = "end_time" if "end_time" in params else "start_time"
+    shown = params.get("end_time", "now, by default")
+    if end <= start:
+        text = f"end_time ({shown}) must be later than start_time ({params['start_time']})"
+        yield name, Fault(text, "INVALID_TIME_WINDOW")
+    elif end - start > LONGEST:
+        text = (
+            f"end_time ({shown}) may lie at most 7 days after start_time ({params['start_time']})"
+        )
+        yield name, Fault(text, "INVALID_TIME_WINDOW")
+
+
+def search_keywords(call: Call, world: World) -> dict[str, Any]:
+    """Volume and related keywords of some keywords in one country."""
+    params = call.params
+    call.assume(COUNTRY)
+    country = params.get("location", UNITED_STATES)
+    keywords = list(dict.fromkeys(keyword.casefold() for keyword in params["keywords"]))
+    start, end = window(params, world)
+    # The clock may have ticked since the window was checked.
+    edges = bucket_edges(start, min(end, start + LONGEST), SECONDS[params["granularity"]])
+    return {
+        "related_keywords": related(
+            world.ids, keywords, params.get("negative_keywords", ()), country
+        ),
+        "post_volume": volumes(world.ids, keywords, country, edges),
+    }
+
+
+def window(params: Mapping[str, Any], world: World) -> tuple[int, int]:
+    """Start and end in seconds since 1970; without `end_time` it is now."""
+    end = parse_instant(params["end_time"]) if "end_time" in params else world.clock.now()
+    return _seconds(parse_instant(params["start_time"])), _seconds(end)
+
+
+def bucket_edges(start: int, end: int, size: int) -> list[int]:
+    """Where buckets of `size` seconds begin, from `start` on, and where the last one ends."""
+    return [*range(start, end, size), end]
+
+
+def volumes(ids: Ids, keywords: Iterable[str], country: str, edges: Sequence[int]) -> list[int]:
+    """Posts with any of the keywords in each bucket."""
+    counted = [0] * (len(edges) - 1)
+    for keyword in keywords:
+        posts = _Posts(ids, keyword, country)
+        for n in range(len(counted)):
+            counted[n] += posts.between(edges[n], edges[n + 1])
+    return counted
+
+
+class _Posts:
+    """The posts with one keyword in one country, as a rate that changes with each hour."""
+
+    def __init__(self, ids: Ids, keyword: str, country: str) -> None:
+        self._ids = ids
+        self._labels = ("insights", country, keyword)
+        self._level = 10 ** (1.5 + 2.5 * ids.fraction(*self._labels))
+        self._days: dict[int, float] = {}
+
+    def between(self, start: int, end: int) -> int:
+        """Posts from `start` up to `end`, in seconds; any cut of a window adds up to it."""
+        found = 0
+        for hour in range(start // _HOUR, -(-end // _HOUR)):
+            rate, begin = self._rate(hour), hour * _HOUR
+            first, last = max(start - begin, 0), min(end - begin, _HOUR)
+            found += rate * last // _HOUR - rate * first // _HOUR
+        return found
+
+    def _rate(self, hour: int) -> int:
+        day, hour_of_day = divmod(hour, 24)
+        if day not in self._days:
+            self._days[day] = 0.7 + 0.6 * self._ids.fraction(*self._labels, day)
+        return int(self._level * self._days[day] * _BY_HOUR[hour_of_day] / 50)
+
+
+def related(ids: Ids, keywords: Sequence[str], negative: Iterable[str], country: str) -> list[str]:
+    """Thirty keywords that go with these; those with a negative one in them come last."""
+    unwanted = [keyword.casefold() for keyword in negative]
+    stems = [keyword.lstrip("#") or keyword for keyword in keywords]
+    candidates = {form.format(stem) for stem in stems for form in _RELATED} - {*keywords}
+
+    def rank(candidate: str) -> tuple[bool, float]:
+        avoided = any(keyword in candidate for keyword in unwanted)
+        return avoided, ids.fraction("related", country, *keywords, candidate)
+
+    return sorted(candidates, key=rank)[:MOST_RELATED]
+
+
+def _seconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(seconds=1)
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "insights.search_keywords",
+        "GET",
+        "/12/insights/keywords/search",
+        search_keywords,
+        summary="Read post volume and related keywords",
+        spec="Keyword insights",
+        returns=Data(KeywordInsights),
+        params=KeywordSearch,
+        rules=check,
+        assumptions=(BUCKETS, SHAPE, VOLUMES),
+        may_assume=(COUNTRY,),
+        errors=("INVALID_TIME_WINDOW",),
+    ),
+)

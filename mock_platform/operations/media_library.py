@@ -1,0 +1,311 @@
+"""The media library: what is uploaded becomes known to all creatives (document B, "Media library").
+
+There is no upload here: what `media` holds counts as uploaded. Adding moves it into the library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from marshmallow import Schema
+
+from mock_platform.core.ads import One, ads, fail
+from mock_platform.core.assumptions import expectation, settled
+from mock_platform.core.call import Call
+from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.fields import INVALID, Choice, Text
+from mock_platform.core.operation import Operation
+from mock_platform.core.resource import Resource, changed, stamped
+from mock_platform.records.media import (
+    MEDIA_TYPES,
+    TRANSCODE_COMPLETED,
+    TRANSCODE_FAILED,
+    TRANSCODE_PENDING,
+    VIDEO_ONLY,
+    MediaKey,
+    MediaLibraryRecord,
+    find_media,
+    is_video,
+    poster_of,
+)
+from mock_platform.world.store import Record
+from mock_platform.world.transitions import Kind, Pace
+from mock_platform.world.world import World
+
+TERMS = expectation(
+    "media-library.term-search",
+    "q finds a record if each of its words is, in any case, a whole word of name, title, file_name "
+    "or description; words are runs of letters and digits, and a q without any finds nothing.",
+)
+UPLOADED = settled(
+    "media-library.uploaded",
+    "What the table media holds counts as uploaded; an unknown key answers 404 MEDIA_NOT_FOUND, "
+    "one uploaded without a media category 400 INVALID_MEDIA. Adding a key twice answers 400 "
+    "INVALID_PARAMETER, also after its deletion, unless it was uploaded again.",
+)
+VIDEO_FIELDS = settled(
+    "media-library.video-fields",
+    "Title, description and poster on an image or GIF are refused; these lack the video fields.",
+)
+FIRST_FRAME = expectation(
+    "media-library.first-frame",
+    "A video without a poster of its own shows an address of its first frame and a null "
+    "poster_media_key; a poster must be an image.",
+)
+TRANSCODING = settled(
+    "media-library.transcoding",
+    "A video's media_status is TRANSCODE_PENDING until its transition of kind media ends in "
+    "TRANSCODE_COMPLETED or TRANSCODE_FAILED; by default it ends at once, so that the one value "
+    "which the spec has seen is served.",
+)
+PREROLL = expectation(
+    "media-library.preroll-video-id",
+    "The PREROLL account media of an AMPLIFY_VIDEO has the media key as its video_id and stays "
+    "when the library object is deleted.",
+)
+
+KINDS = (
+    Kind(
+        "media",
+        table="media_library",
+        field="media_status",
+        first=TRANSCODE_PENDING,
+        ends=(TRANSCODE_COMPLETED, TRANSCODE_FAILED),
+        pace=Pace("immediate"),
+    ),
+)
+
+MEDIA_LIBRARY = Resource(
+    name="media_library",
+    table="media_library",
+    path="/12/accounts/:account_id/media_library",
+    id_parameter="media_key",
+    schema=MediaLibraryRecord,
+    noun="media library object",
+    spec="Media library",
+    key="media_key",
+    missing="MEDIA_NOT_FOUND",
+)
+_SEARCHED = ("name", "title", "file_name", "description")
+_WORD = re.compile(r"[^\W_]+")
+
+
+class MediaLibraryUpdate(Schema):
+    """Parameters of the update; an empty value unsets one."""
+
+    description = Text(max_length=200, allow_none=True)
+    file_name = Text(max_length=255, allow_none=True)
+    name = Text(max_length=100, allow_none=True)
+    poster_media_key = MediaKey(allow_none=True)
+    title = Text(max_length=70, allow_none=True)
+
+
+class MediaLibraryAdd(Schema):
+    """Parameters of adding."""
+
+    media_key = MediaKey(required=True)
+    description = Text(max_length=200)
+    file_name = Text(max_length=255)
+    name = Text(max_length=100)
+    poster_media_key = MediaKey()
+    title = Text(max_length=70)
+
+
+def create(call: Call, world: World) -> Record:
+    """Add uploaded media to the library; an AMPLIFY_VIDEO becomes account media as well."""
+    sent = dict(call.params)
+    key, account_id = sent.pop("media_key"), call.path_params["account_id"]
+    uploaded = _uploaded(world, account_id, key)
+    poster = _poster(call, world, sent)
+    errors = _video_only(call, uploaded, sent)
+    if uploaded["media_category"] is None:
+        text = f"{key} was uploaded without a media category; upload it again with one"
+        errors.append(AdsError("INVALID_MEDIA", text, "media_key", {"value": key}))
+    errors += _not_an_image(poster)
+    if errors:
+        raise AdsFailure(*errors)
+    video = is_video(uploaded)
+    record = {
+        "media_key": key,
+        "name": sent.get("name"),
+        "file_name": sent.get("file_name"),
+        "media_url": uploaded["media_url"],
+        "media_category": uploaded["media_category"],
+        "media_status": TRANSCODE_PENDING if video else TRANSCODE_COMPLETED,
+        "media_type": uploaded["media_type"],
+        "posted": False,
+        "aspect_ratio": uploaded["aspect_ratio"],
+    }
+    if video:
+        call.assume(TRANSCODING, FIRST_FRAME)
+        record |= {
+            "description": sent.get("description"),
+            "title": sent.get("title"),
+            "duration": uploaded["duration"],
+            **poster_of(uploaded, poster),
+        }
+    record |= stamped(world) | {
+        name: uploaded[name] for name in ("_account_id", "_width", "_height")
+    }
+    world.store.remove("media", key)
+    world.store.put("media_library", key, record)
+    if video:
+        world.transitions.begin("media", key)
+        if record["media_category"] == "AMPLIFY_VIDEO":
+            call.assume(PREROLL)
+            _become_preroll(world, account_id, key)
+    return world.store.get("media_library", key) or record
+
+
+def update(call: Call, world: World) -> Record:
+    """Change what is said about an object of the library."""
+    record = settled_record(call, world, MEDIA_LIBRARY.get_by_id(call, world))
+    sent = dict(call.params)
+    poster = _poster(call, world, sent)
+    errors = [*_video_only(call, record, sent), *_not_an_image(poster)]
+    if errors:
+        raise AdsFailure(*errors)
+    if not sent:
+        return record
+    if "poster_media_key" in sent:
+        call.assume(FIRST_FRAME)
+        sent |= poster_of(record, poster)
+    after = changed(world, record, sent)
+    world.store.put("media_library", record["media_key"], after)
+    return after
+
+
+def settled_record(call: Call, world: World, record: Record) -> Record:
+    """The record after its transcoding moved on, if it was due."""
+    if record["media_status"] != TRANSCODE_PENDING:
+        return record
+    call.assume(TRANSCODING)
+    world.transitions.settle("media", record["media_key"], poll=True)
+    return world.store.get("media_library", record["media_key"]) or record
+
+
+def _uploaded(world: World, account_id: str, key: str) -> Record:
+    """What was uploaded under a key, not yet in the library."""
+    found = world.store.get("media", key)
+    if found is not None and found["_account_id"] == account_id:
+        return found
+    known = world.store.get("media_library", key)
+    if known is not None and known["_account_id"] == account_id:
+        text = f"{key} was already added to the media library"
+        text += ", and deleted; upload it again" if known["deleted"] else "; change it with PUT"
+        raise fail(INVALID, text, "media_key", key)
+    raise fail("MEDIA_NOT_FOUND", f"No uploaded media has the key {key!r}", "media_key", key)
+
+
+def _poster(call: Call, world: World, sent: Record) -> Record | None:
+    """The image that is to be a video's poster."""
+    key = sent.get("poster_media_key")
+    if key is None:
+        return None
+    found = find_media(world, call.path_params["account_id"], key)
+    if found is None:
+        text = f"No media of this account has the key {key!r}"
+        raise fail("MEDIA_NOT_FOUND", text, "poster_media_key", key)
+    return found
+
+
+def _not_an_image(poster: Record | None) -> list[AdsError]:
+    if poster is None or poster["media_type"] == "IMAGE":
+        return []
+    text = f"poster_media_key must be an image, {poster['media_key']} is a {poster['media_type']}"
+    return [AdsError("INVALID_MEDIA", text, "poster_media_key")]
+
+
+def _video_only(call: Call, media: Record, sent: Record) -> list[AdsError]:
+    if is_video(media):
+        return []
+    call.assume(VIDEO_FIELDS)
+    kind = media["media_type"]
+    return [
+        AdsError(INVALID, f"{name} applies only to videos, and this is a {kind}", name)
+        for name in VIDEO_ONLY
+        if name in sent
+    ]
+
+
+def _become_preroll(world: World, account_id: str, key: str) -> None:
+    asset = {
+        "id": world.ids.base36(5),
+        "video_id": key,
+        "media_url": None,
+        "creative_type": "PREROLL",
+        **stamped(world),
+        "_account_id": account_id,
+    }
+    world.store.put("account_media", asset["id"], asset)
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
+def _searched(call: Call) -> Callable[[Record], bool] | None:
+    """The test that `media_type` and `q` ask for."""
+    kind, q = call.params.get("media_type"), call.params.get("q")
+    if kind is None and q is None:
+        return None
+    terms = None if q is None else _words(q)
+    if terms is not None:
+        call.assume(TERMS)
+
+    def fits(record: Record) -> bool:
+        if kind is not None and record["media_type"] != kind:
+            return False
+        if terms is None:
+            return True
+        text = " ".join([record.get(name) or "" for name in _SEARCHED])
+        folded = text.casefold()
+        # Taking words apart costs ten times more than looking whether it is worth it.
+        return bool(terms) and all(t in folded for t in terms) and terms <= _words(text)
+
+    return fits
+
+
+_SHOWN = (TRANSCODING, FIRST_FRAME)
+
+OPERATIONS: tuple[Operation, ...] = (
+    MEDIA_LIBRARY.list(
+        count=20,
+        most=50,
+        where=_searched,
+        extra={"media_type": Choice(MEDIA_TYPES), "q": Text(min_length=1, max_length=255)},
+        show=settled_record,
+        may_assume=(TERMS, *_SHOWN),
+        summary="List or search the media library",
+    ),
+    MEDIA_LIBRARY.get(with_deleted=False, show=settled_record, may_assume=_SHOWN),
+    ads(
+        "media_library.create",
+        "POST",
+        MEDIA_LIBRARY.path,
+        create,
+        summary="Add uploaded media to the library",
+        spec=MEDIA_LIBRARY.spec,
+        returns=One(MediaLibraryRecord),
+        params=MediaLibraryAdd,
+        assumptions=(UPLOADED,),
+        may_assume=(VIDEO_FIELDS, PREROLL, *_SHOWN),
+        errors=("MEDIA_NOT_FOUND", "INVALID_MEDIA"),
+        statuses=(404,),
+    ),
+    ads(
+        "media_library.update",
+        "PUT",
+        f"{MEDIA_LIBRARY.path}/:media_key",
+        update,
+        summary="Change what is said about media in the library",
+        spec=MEDIA_LIBRARY.spec,
+        returns=One(MediaLibraryRecord),
+        params=MediaLibraryUpdate,
+        may_assume=(VIDEO_FIELDS, *_SHOWN),
+        errors=("MEDIA_NOT_FOUND", "INVALID_MEDIA"),
+        statuses=(404,),
+    ),
+    MEDIA_LIBRARY.delete(),
+)

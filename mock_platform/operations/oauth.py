@@ -1,0 +1,408 @@
+"""OAuth 1.0a, three-legged: request token, the user's answer, access token, revocation (spec A).
+
+The user's part is in `mock_platform.consent`; here stand the declarations and what apps call.
+"""
+
+from __future__ import annotations
+
+import hmac
+from difflib import get_close_matches
+from functools import partial
+
+from marshmallow import Schema
+
+from mock_platform.consent import browser, request_tokens
+from mock_platform.consent.pages import OUT_OF_BAND
+from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.authenticate import USER, Auth
+from mock_platform.core.call import Call
+from mock_platform.core.envelope import Document, Flat, Page, Pairwise
+from mock_platform.core.errors import (
+    OAUTH_CODES,
+    Failure,
+    NumericFailure,
+    PlainFailure,
+    Unauthorized,
+    UnsupportedAuthentication,
+)
+from mock_platform.core.fields import Choice, Text
+from mock_platform.core.operation import Location, Operation, Origin
+from mock_platform.world.clock import wire_seconds
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+FORM_ENCODED = public_fact(
+    "oauth.form-encoded-answers",
+    "Request and access tokens are answered with Content-Type text/html and headers that forbid "
+    "caching.",
+    "section 4, request_token 200",
+)
+CALLBACK = public_fact(
+    "oauth.callback-not-approved",
+    "oauth_callback must equal one of the app's callback_urls, character by character, or be oob, "
+    "which needs one registered as well; otherwise 403 with code 415.",
+    "section 4, callback not registered",
+)
+ACCESS_LEVEL = expectation(
+    "oauth.access-level",
+    "A token never allows more than the app's _permissions: x_auth_access_type=write does not give "
+    "an app that may only read more than that.",
+)
+AGAIN = expectation(
+    "oauth.request-token-again",
+    "request_token takes a request signed with an earlier request token of the app: clients that "
+    "start over with the same object send it.",
+)
+PLAIN_REFUSALS = public_fact(
+    "oauth.access-token-refusals",
+    "access_token refuses in plain text with 401: 'Invalid request token.' for one that is "
+    "missing, unknown, used, denied or expired, 'Invalid oauth_verifier parameter' for a verifier "
+    "that is missing or wrong. A wrong verifier does not use the request token up.",
+    "section 4, access_token",
+)
+REGENERATED = settled(
+    "oauth.regenerated-pair",
+    "An exchange invalidates the access token that the same app held for the same user before.",
+    "A, Authentication, rule 4",
+)
+INVALIDATED = public_fact(
+    "oauth.invalidate-answer",
+    "invalidate_token answers with the token that it invalidated.",
+    "section 4, invalidate_token",
+)
+GRANT_ENDS = expectation(
+    "oauth.invalidate-ends-grant",
+    "Invalidating an access token takes the user's grant to the app back, so that authenticate "
+    "asks again.",
+)
+
+APP = Auth(("oauth1-app", "oauth1-request-token"), (AGAIN,))
+SESSION = Auth(("session",))
+
+
+def _exchange_refused(fault: Failure) -> Failure:
+    unknown = isinstance(fault, Unauthorized) and fault.fault in {"token", "no-token", "revoked"}
+    if unknown or isinstance(fault, UnsupportedAuthentication):
+        return _invalid_request_token()
+    return fault
+
+
+def _invalid_request_token() -> PlainFailure:
+    return PlainFailure(401, "Invalid request token.", PLAIN_REFUSALS)
+
+
+REQUEST_TOKEN = Auth(("oauth1-request-token",), on_failure=_exchange_refused)
+
+
+class RequestTokenRequest(Schema):
+    """Parameters of oauth/request_token."""
+
+    oauth_callback = Text(
+        required=True,
+        metadata={"description": "a registered callback, or oob for out-of-band PIN mode"},
+    )
+    x_auth_access_type = Choice(
+        ("read", "write"), metadata={"description": "overrides the requested access level"}
+    )
+
+
+class RequestToken(Schema):
+    """The request token payload of document A."""
+
+    oauth_token = Text(required=True)
+    oauth_token_secret = Text(required=True)
+    oauth_callback_confirmed = Text(required=True)
+
+
+class BrowserRequest(Schema):
+    """Parameters of oauth/authorize and oauth/authenticate."""
+
+    oauth_token = Text(
+        metadata={
+            "description": "the request token; a page says if it is missing",
+            "x_required": True,
+        }
+    )
+    force_login = Text(metadata={"description": "true: the user logs in again"})
+    screen_name = Text(metadata={"description": "prefills the username box"})
+
+
+class BrowserForm(BrowserRequest):
+    """Fields of the forms on those pages."""
+
+    authenticity_token = Text(metadata={"description": "proves that the page was shown"})
+    action = Text(metadata={"description": "log_in, allow, deny or switch"})
+    password = Text()
+
+
+class AccessTokenRequest(Schema):
+    """Parameters of oauth/access_token; `oauth_token` is part of the signature."""
+
+    oauth_verifier = Text(
+        metadata={"description": "verifier of the callback, or the PIN", "x_required": True}
+    )
+
+
+class AccessToken(Schema):
+    """The access token payload of document A."""
+
+    oauth_token = Text(required=True)
+    oauth_token_secret = Text(required=True)
+    user_id = Text(required=True)
+    screen_name = Text(required=True)
+
+
+class InvalidatedToken(Schema):
+    """The access token that was invalidated."""
+
+    access_token = Text(required=True)
+
+
+def request_token(call: Call, world: World) -> dict[str, str]:
+    """Issue a request token for a callback that the app registered, or for out-of-band mode."""
+    app = call.caller.app
+    assert app is not None
+    callback = call.params["oauth_callback"]
+    if not callback:
+        raise NumericFailure(38, "oauth_callback parameter is missing.")
+    if not call.caller.assumed:
+        _check_callback(call, app, callback)
+    wanted = call.params.get("x_auth_access_type")
+    allowed = "write" if "write" in app["_permissions"] else "read"
+    if wanted is not None:
+        call.assume(ACCESS_LEVEL)
+    if wanted == "write" and allowed == "read":
+        call.warn(f"app {app['id']} may only read (_permissions); x_auth_access_type=write ignored")
+    access = "read" if wanted == "read" else allowed
+    token = request_tokens.issue(world, app, callback, access)
+    return {
+        "oauth_token": token["id"],
+        "oauth_token_secret": token["secret"],
+        "oauth_callback_confirmed": "true",
+    }
+
+
+def access_token(call: Call, world: World) -> dict[str, str]:
+    """Exchange a granted request token, once, for an access token of the user who granted it."""
+    app, token = call.caller.app, call.caller.token
+    assert app is not None
+    user = _granting_user(call, world, token)
+    if token is not None:
+        world.store.put("tokens", token["id"], token | {"state": "used", "verifier": None})
+        request_tokens.remember(world, token, user)
+    for entry in world.store.page(
+        "tokens", {"kind": "access", "state": "active", "app_id": app["id"], "user_id": user["id"]}
+    ):
+        world.store.put("tokens", entry.key, entry.record | {"state": "invalidated"})
+        call.assume(REGENERATED)
+    access = "write" if token is None else token["access"]
+    created = _issue(world, app, user, access)
+    return {
+        "oauth_token": created["id"],
+        "oauth_token_secret": created["secret"],
+        "user_id": user["id"],
+        "screen_name": user["screen_name"],
+    }
+
+
+def invalidate_token(call: Call, world: World) -> dict[str, str]:
+    """Invalidate the access token that the request is signed with."""
+    token = call.caller.token
+    if token is None:  # only --auth off lets a call without one come this far
+        raise NumericFailure(89)
+    world.store.put("tokens", token["id"], token | {"state": "invalidated"})
+    request_tokens.forget(world, token["app_id"], token["user_id"])
+    return {"access_token": token["id"]}
+
+
+def _check_callback(call: Call, app: Record, callback: str) -> None:
+    registered: list[str] = app["callback_urls"]
+    if callback in registered or (callback == OUT_OF_BAND and registered):
+        return
+    where = f"callback_urls of app {app['id']} (apps.json or /_mock/state/apps/{app['id']})"
+    if callback == OUT_OF_BAND:
+        why = f"out-of-band mode needs a registered callback as well; add one to {where}"
+    else:
+        near = get_close_matches(callback, registered, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        why = f"{callback!r} is not one of the {where}: {', '.join(registered) or 'none'}{hint}"
+    call.diagnosis = {"mistake": "callback", "explanation": why}
+    call.assume(CALLBACK)
+    raise NumericFailure(415)
+
+
+def _granting_user(call: Call, world: World, token: Record | None) -> Record:
+    """The user who granted the request token, verifier and state checked."""
+    if call.caller.assumed:
+        assert call.caller.user is not None
+        return call.caller.user
+    assert token is not None
+    if token["state"] not in {"pending", "granted"} or request_tokens.expired(world, token):
+        state = "expired" if token["state"] in {"pending", "granted"} else token["state"]
+        call.diagnosis = {"mistake": "token", "explanation": f"this request token is {state}"}
+        raise _invalid_request_token()
+    expected, given = token["verifier"], call.params.get("oauth_verifier", "")
+    if expected is None or not hmac.compare_digest(expected.encode(), given.encode()):
+        if expected is None:
+            why = "the user has not allowed this request token yet"
+        else:
+            why = (
+                "oauth_verifier is not the one of the callback or PIN page"
+                if given
+                else ("oauth_verifier is missing")
+            )
+        call.diagnosis = {"mistake": "verifier", "explanation": why}
+        text = "Error processing your OAuth request: Invalid oauth_verifier parameter"
+        raise PlainFailure(401, text, PLAIN_REFUSALS)
+    user = world.store.get("users", token["user_id"])
+    if user is None:
+        call.diagnosis = {"mistake": "token", "explanation": "the user who allowed it is gone"}
+        raise _invalid_request_token()
+    return user
+
+
+def _issue(world: World, app: Record, user: Record, access: str) -> Record:
+    token = {
+        "id": f"{user['id']}-{world.ids.alphanumeric(40)}",
+        "kind": "access",
+        "state": "active",
+        "secret": world.ids.alphanumeric(41),
+        "app_id": app["id"],
+        "user_id": user["id"],
+        "access": access,
+        "created_at": wire_seconds(world.clock.now()),
+        "callback": None,
+        "verifier": None,
+    }
+    world.store.put("tokens", token["id"], token)
+    return token
+
+
+def authorize(call: Call, world: World) -> Document:
+    """Ask the user, each time, whether the app may act for them."""
+    return browser.show(call, world, "authorize")
+
+
+def submit_authorize(call: Call, world: World) -> Document:
+    """Take what the user did on the page of oauth/authorize."""
+    return browser.answer(call, world, "authorize")
+
+
+def authenticate(call: Call, world: World) -> Document:
+    """Send a user who granted the app before back to it; ask others."""
+    return browser.show(call, world, "authenticate")
+
+
+def submit_authenticate(call: Call, world: World) -> Document:
+    """Take what the user did on the page of oauth/authenticate."""
+    return browser.answer(call, world, "authenticate")
+
+
+_browser_step = partial(
+    Operation,
+    returns=Page(),
+    auth=SESSION,
+    statuses=(302, 303, 400, 403, 404, 410),
+    assumptions=(browser.PAGES,),
+    may_assume=(
+        browser.ASKED,
+        browser.REFUSALS,
+        browser.OUT_OF_BAND_REFUSED,
+        request_tokens.LIFETIME,
+        request_tokens.SHAPES,
+        request_tokens.CALLBACK_PARAMETERS,
+    ),
+    oauth_step=True,
+    dress=browser.dressed,
+)
+
+OPERATIONS = (
+    Operation(
+        id="oauth.request_token",
+        method="POST",
+        path="/oauth/request_token",
+        handler=request_token,
+        summary="Begin the three-legged flow",
+        spec="A, Endpoints: POST {base_url}/oauth/request_token",
+        params=RequestTokenRequest,
+        location=Location.OAUTH,
+        returns=Pairwise(RequestToken),
+        auth=APP,
+        errors=("38", "415"),
+        statuses=(403,),
+        oauth_step=True,
+        assumptions=(FORM_ENCODED, request_tokens.SHAPES),
+        may_assume=(CALLBACK, ACCESS_LEVEL, OAUTH_CODES),
+    ),
+    _browser_step(
+        id="oauth.authorize",
+        method="GET",
+        path="/oauth/authorize",
+        handler=authorize,
+        summary="The page on which the user allows or denies the app",
+        spec="A, Endpoints: GET {base_url}/oauth/authorize",
+        params=BrowserRequest,
+    ),
+    _browser_step(
+        id="oauth.submit_authorize",
+        method="POST",
+        path="/oauth/authorize",
+        handler=submit_authorize,
+        summary="The form of that page",
+        spec="A, Endpoints: GET {base_url}/oauth/authorize",
+        params=BrowserForm,
+        origin=Origin.EXPECTATION,
+    ),
+    _browser_step(
+        id="oauth.authenticate",
+        method="GET",
+        path="/oauth/authenticate",
+        handler=authenticate,
+        summary="The same, without asking again where the user has granted the app before",
+        spec="A, Endpoints: GET {base_url}/oauth/authenticate",
+        params=BrowserRequest,
+    ),
+    _browser_step(
+        id="oauth.submit_authenticate",
+        method="POST",
+        path="/oauth/authenticate",
+        handler=submit_authenticate,
+        summary="The form of that page",
+        spec="A, Endpoints: GET {base_url}/oauth/authenticate",
+        params=BrowserForm,
+        origin=Origin.EXPECTATION,
+    ),
+    Operation(
+        id="oauth.access_token",
+        method="POST",
+        path="/oauth/access_token",
+        handler=access_token,
+        summary="Exchange a granted request token for an access token",
+        spec="A, Endpoints: POST {base_url}/oauth/access_token",
+        params=AccessTokenRequest,
+        location=Location.OAUTH,
+        returns=Pairwise(AccessToken),
+        auth=REQUEST_TOKEN,
+        errors=("Invalid request token.", "Invalid oauth_verifier parameter"),
+        statuses=(401,),
+        oauth_step=True,
+        assumptions=(FORM_ENCODED, request_tokens.SHAPES),
+        may_assume=(PLAIN_REFUSALS, REGENERATED, request_tokens.LIFETIME),
+    ),
+    Operation(
+        id="oauth.invalidate_token",
+        method="POST",
+        path="/1.1/oauth/invalidate_token",
+        also=("/1.1/oauth/invalidate_token.json",),
+        handler=invalidate_token,
+        summary="Invalidate an access token",
+        spec="A, Endpoints: POST {base_url}/1.1/oauth/invalidate_token",
+        location=Location.OAUTH,
+        returns=Flat(InvalidatedToken),
+        auth=USER,
+        errors=("89",),
+        statuses=(401,),
+        oauth_step=True,
+        assumptions=(INVALIDATED, GRANT_ENDS),
+    ),
+)

@@ -1,0 +1,368 @@
+"""Posting on behalf of an advertiser (document B, "Posting on behalf of an advertiser")."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from marshmallow import Schema, ValidationError, validates_schema
+
+from mock_platform.core.ads import One, ads, fail
+from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.fields import (
+    INCLUSIVE,
+    INVALID,
+    MISSING,
+    Choice,
+    CommaList,
+    Fault,
+    Flag,
+    Long,
+    Text,
+)
+from mock_platform.core.operation import Operation
+from mock_platform.core.resource import changed
+from mock_platform.records.cards import CARD_URI
+from mock_platform.records.media import MediaKey, find_media
+from mock_platform.records.posts import (
+    CONVERSATION_SETTINGS,
+    NAME,
+    PUBLISHED,
+    VIDEO_CTAS,
+    CreatedPost,
+    author_of,
+    post_time,
+)
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+SHAPE = public_fact(
+    "post.object",
+    "A post object has the shape of the 1.1 interface: id is a number, id_str a text, text in "
+    "compat mode, full_text with display_text_range in extended mode.",
+    "section 7, post create",
+)
+TWEET_MODE = settled(
+    "post.tweet-mode", "tweet_mode is taken as post_mode, which is what the echo calls it."
+)
+GRANT = settled(
+    "post.grant",
+    "Who is no user answers 403 USER_NOT_FOUND, who gave the caller no grant for the account 403 "
+    "ACTION_NOT_ALLOWED; nobody needs a grant to post as oneself.",
+)
+TEXT = public_fact(
+    "post.text-required",
+    "Without media, an absent text answers MISSING_PARAMETER, a blank one POST_CANNOT_BE_BLANK.",
+    "section 1, usage rules",
+)
+MEDIA_MIX = expectation(
+    "post.media-mix",
+    "Media beyond 4 images, 1 GIF or 1 video, or of several kinds, answer 400 INVALID_PARAMETER; "
+    "unknown media 404 MEDIA_NOT_FOUND, unknown cards 404 CARD_NOT_FOUND.",
+)
+CTA = expectation(
+    "post.video-cta",
+    "video_cta and video_cta_value need each other. What is said about a video is shown with it in "
+    "extended_entities, and has no effect without one.",
+)
+REPEATED = expectation(
+    "post.repeated-text",
+    "The same text may be posted again, and its length is not bounded; a scenario can answer "
+    "DUPLICATE_POST.",
+)
+
+MODES = ("compat", "extended")
+_CARD_TABLES = ("cards", "poll_cards", "video_conversation_cards")
+_MOST = {"IMAGE": 4, "GIF": 1, "VIDEO": 1}
+_ENTITY_TYPES = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
+_URL = re.compile(r"https?://[^\s<>\"]*[^\s<>\".,;:!?')\]]")
+_HASHTAG = re.compile(r"(?<![\w#&/])#(\w*[^\W\d_]\w*)")
+_SYMBOL = re.compile(r"(?<![\w$])\$([A-Za-z]{1,6})\b")
+_MENTION = re.compile(r"(?<![\w@/])@([A-Za-z0-9_]{1,15})")
+
+
+class PostCreate(Schema):
+    """Parameters of a post."""
+
+    as_user_id = Long(required=True)
+    text = Text()
+    card_uri = Text(pattern=CARD_URI, pattern_text="card://<card_id>")
+    conversation_settings = Choice(CONVERSATION_SETTINGS, load_default="EVERYONE")
+    media_keys = CommaList(MediaKey(), most=4)
+    name = Text(max_length=NAME)
+    nullcast = Flag(load_default=True)
+    trim_user = Flag(load_default=False)
+    post_mode = Choice(MODES)
+    tweet_mode = Choice(MODES)
+    video_cta = Choice(VIDEO_CTAS)
+    video_cta_value = Text(min_length=1)
+    video_description = Text(max_length=200)
+    video_title = Text(max_length=70)
+
+    @validates_schema(pass_original=True, skip_on_field_errors=False)
+    def check_needs(self, data: Record, original: Any, **_: Any) -> None:
+        """Text or media; a call to action with its value."""
+        faults: dict[str, list[Fault]] = {}
+        if "media_keys" not in original:
+            if "text" not in original:
+                text = "text is a required parameter if there are no media_keys"
+                faults["text"] = [Fault(text, MISSING)]
+            elif not original["text"].strip():
+                text = "text may not be blank if there are no media_keys"
+                faults["text"] = [Fault(text, "POST_CANNOT_BE_BLANK")]
+        cta, value = "video_cta", "video_cta_value"
+        if (cta in original) != (value in original):
+            text = f"{cta} and {value} need each other"
+            faults[cta if value in original else value] = [Fault(text, INCLUSIVE)]
+        if faults:
+            raise ValidationError(faults)
+
+
+def create(call: Call, world: World) -> Record:
+    """Post for an advertiser; the answer shows the post as a 1.1 object."""
+    assert call.account is not None
+    assert call.caller.user is not None
+    sent, caller = call.params, call.caller.user["id"]
+    mode = _mode(call)
+    user_id = _author(call, world, caller)
+    media = _media(call, world)
+    _card(call, world)
+    _fits(call, media, own=user_id == caller)
+    text = sent.get("text", "")
+    number = world.ids.snowflake()
+    record = {
+        "id": int(number),
+        "id_str": number,
+        "name": sent.get("name"),
+        "created_at": post_time(world.clock.now()),
+        "full_text": text,
+        "display_text_range": [0, len(text)],
+        "truncated": False,
+        "entities": _entities(world, text),
+        "source": _source(call),
+        "in_reply_to_post_id": None,
+        "in_reply_to_post_id_str": None,
+        "in_reply_to_user_id": None,
+        "in_reply_to_user_id_str": None,
+        "in_reply_to_screen_name": None,
+        "geo": None,
+        "coordinates": None,
+        "place": None,
+        "contributors": None if user_id == caller else [int(caller)],
+        "is_quote_status": False,
+        "repost_count": 0,
+        "favorite_count": 0,
+        "favorited": False,
+        "reposted": False,
+        "lang": "en",
+        "scopes": {"followers": not sent["nullcast"]},
+        "nullcast": sent["nullcast"],
+        "conversation_settings": sent["conversation_settings"],
+        "post_type": PUBLISHED,
+        "post_id": number,
+        "scheduled_at": None,
+        "scheduled_status": None,
+        "_user_id": user_id,
+        "_media_keys": [one["media_key"] for one in media],
+        "_account_id": call.account["id"],
+    }
+    if "card_uri" in sent:
+        record["card_uri"] = sent["card_uri"]
+    if media:
+        shown = [_media_entity(one, len(text), sent) for one in media]
+        record["entities"] |= {"media": shown[:1]}
+        record["extended_entities"] = {"media": shown}
+        _mark_posted(world, media)
+    world.store.put("posts", number, record)
+    return _as_created(world, record, mode, trim=sent["trim_user"])
+
+
+def _mode(call: Call) -> str:
+    """`compat` or `extended`, echoed under its neutral name."""
+    older: str | None = call.echo.pop("tweet_mode", None)
+    if older is not None:
+        call.assume(TWEET_MODE)
+        call.echo.setdefault("post_mode", older)
+    mode: str = call.params.get("post_mode") or older or "compat"
+    return mode
+
+
+def _author(call: Call, world: World, caller: str) -> str:
+    """The advertiser, who must have let the caller post.
+
+    Raises:
+        AdsFailure: USER_NOT_FOUND or ACTION_NOT_ALLOWED (403).
+    """
+    assert call.account is not None
+    user_id = str(call.params["as_user_id"])
+    if world.store.get("users", user_id) is None:
+        raise fail("USER_NOT_FOUND", f"No user has the id {user_id}", "as_user_id", user_id)
+    grant = {"advertiser_user_id": user_id, "caller_user_id": caller}
+    if user_id != caller and grant not in call.account["_post_grants"]:
+        text = (
+            f"User {user_id} has not granted user {caller} access to post through account "
+            f"{call.account['id']}"
+        )
+        raise fail("ACTION_NOT_ALLOWED", text, "as_user_id", user_id)
+    return user_id
+
+
+def _media(call: Call, world: World) -> list[Record]:
+    found: list[Record] = []
+    errors: list[AdsError] = []
+    for key in call.params.get("media_keys", ()):
+        media = find_media(world, call.path_params["account_id"], key)
+        if media is None:
+            text = f"No media of this account has the key {key!r}"
+            errors.append(AdsError("MEDIA_NOT_FOUND", text, "media_keys", {"value": key}))
+        else:
+            found.append(media)
+    if errors:
+        call.assume(MEDIA_MIX)
+        raise AdsFailure(*errors)
+    return found
+
+
+def _card(call: Call, world: World) -> None:
+    """The card that a post carries must be one of the account's, of whatever kind."""
+    uri = call.params.get("card_uri")
+    if uri is None:
+        return
+    match = {"_account_id": call.path_params["account_id"], "card_uri": uri, "deleted": False}
+    if not any(world.store.page(table, match, limit=1) for table in _CARD_TABLES):
+        call.assume(MEDIA_MIX)
+        raise fail("CARD_NOT_FOUND", f"No card of this account is {uri!r}", "card_uri", uri)
+
+
+def _fits(call: Call, media: Sequence[Record], *, own: bool) -> None:
+    """Media of one kind, not too many; a public post only as oneself."""
+    errors: list[AdsError] = []
+    kinds = Counter(one["media_type"] for one in media)
+    if len(kinds) > 1 or any(number > _MOST[kind] for kind, number in kinds.items()):
+        got = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
+        text = f"media_keys takes up to 4 images, or 1 GIF, or 1 video; got {got}"
+        errors.append(AdsError(INVALID, text, "media_keys"))
+        call.assume(MEDIA_MIX)
+    if not call.params["nullcast"] and not own:
+        text = "nullcast may be false only if as_user_id is the authenticated user"
+        errors.append(AdsError(INVALID, text, "nullcast"))
+    if errors:
+        raise AdsFailure(*errors)
+    names = [name for name in call.params if name.startswith("video_")]
+    if names:
+        call.assume(CTA)
+    if names and "VIDEO" not in kinds:
+        call.warn(f"{', '.join(names)} say something about a video, and the post has none")
+
+
+def _mark_posted(world: World, media: Sequence[Record]) -> None:
+    """The library tells which of its media were posted."""
+    for one in media:
+        if one.get("posted") is False:
+            after = changed(world, one, {"posted": True})
+            world.store.put("media_library", one["media_key"], after)
+
+
+def _as_created(world: World, record: Record, mode: str, *, trim: bool) -> Record:
+    hidden = {"nullcast", "conversation_settings", "post_type", "post_id", "scheduled_at"}
+    hidden |= {"scheduled_status", "full_text", "display_text_range"}
+    shown = {name: value for name, value in record.items() if name not in hidden}
+    shown |= {"contributors": None, "user": author_of(world, record["_user_id"], trim=trim)}
+    if mode == "compat":
+        return shown | {"text": record["full_text"]}
+    names = ("full_text", "display_text_range")
+    return shown | {name: record[name] for name in names}
+
+
+def _source(call: Call) -> str:
+    app = call.caller.app or {}
+    return f'<a href="{app.get("url") or ""}" rel="nofollow">{app.get("name", "")}</a>'
+
+
+def _entities(world: World, text: str) -> dict[str, Any]:
+    """What a text refers to, each with its place in characters."""
+    urls = list(_URL.finditer(text))
+    # Whatever stands inside an address is no hashtag or mention.
+    rest = _URL.sub(lambda found: " " * len(found.group()), text)
+    mentions = []
+    for found in _MENTION.finditer(rest):
+        for entry in world.store.page("users", {"screen_name": found[1]}, limit=1):
+            user = entry.record
+            mentions.append(
+                {
+                    "screen_name": user["screen_name"],
+                    "name": user["name"],
+                    "id": int(user["id"]),
+                    "id_str": user["id"],
+                    "indices": list(found.span()),
+                }
+            )
+    return {
+        "hashtags": _tags(_HASHTAG, rest),
+        "symbols": _tags(_SYMBOL, rest),
+        "user_mentions": mentions,
+        "urls": [
+            {
+                "url": found.group(),
+                "expanded_url": found.group(),
+                "display_url": found.group().partition("://")[2],
+                "indices": list(found.span()),
+            }
+            for found in urls
+        ],
+    }
+
+
+def _tags(pattern: re.Pattern[str], text: str) -> list[dict[str, Any]]:
+    return [{"text": tag[1], "indices": list(tag.span())} for tag in pattern.finditer(text)]
+
+
+def _media_entity(media: Record, end: int, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Media as a post shows them; of a video, what was said about it as well."""
+    number = media["media_key"].partition("_")[2]
+    shown: dict[str, Any] = {
+        "id": int(number),
+        "id_str": number,
+        "media_key": media["media_key"],
+        "media_url": media["media_url"],
+        "media_url_https": media["media_url"],
+        "type": _ENTITY_TYPES[media["media_type"]],
+        "indices": [end, end],
+    }
+    if media["media_type"] == "VIDEO":
+        said = {name: sent[f"video_{name}"] for name in ("title", "description")
+                if f"video_{name}" in sent}  # fmt: skip
+        if "video_cta" in sent:
+            action = {sent["video_cta"].lower(): {"url": sent["video_cta_value"]}}
+            said["call_to_actions"] = action
+        if said:
+            shown["additional_media_info"] = said
+    return shown
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "post.create",
+        "POST",
+        "/12/accounts/:account_id/post",
+        create,
+        summary="Post on behalf of an advertiser",
+        spec="Posting on behalf of an advertiser",
+        returns=One(CreatedPost),
+        params=PostCreate,
+        assumptions=(SHAPE, GRANT, REPEATED),
+        may_assume=(TEXT, TWEET_MODE, MEDIA_MIX, CTA),
+        errors=(
+            "USER_NOT_FOUND",
+            "ACTION_NOT_ALLOWED",
+            "MEDIA_NOT_FOUND",
+            "CARD_NOT_FOUND",
+            "POST_CANNOT_BE_BLANK",
+        ),
+        statuses=(403, 404),
+    ),
+)

@@ -1,0 +1,56 @@
+"""The name of a post (document B, "Posting on behalf of an advertiser")."""
+
+from __future__ import annotations
+
+from marshmallow import Schema
+
+from mock_platform.core.ads import One, ads, not_found
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Text
+from mock_platform.core.operation import Operation
+from mock_platform.records.posts import NAME, NamedPost, author_of
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+SHAPE = public_fact(
+    "posts.named-object",
+    "The update of a name answers with the extended form: full_text and display_text_range instead "
+    "of text, post_id beside id; post_id is echoed as a number. An empty name takes the name away.",
+    "section 3, long ids in echo; section 7, post create",
+)
+
+
+class NameUpdate(Schema):
+    """Parameters of the update."""
+
+    name = Text(required=True, max_length=NAME, allow_none=True)
+
+
+def update_name(call: Call, world: World) -> Record:
+    """Name a post of the account, or take its name away."""
+    post_id = call.path_params["post_id"]
+    post = world.store.get("posts", post_id)
+    if post is None or post["_account_id"] != call.path_params["account_id"]:
+        raise not_found("POST_NOT_FOUND", "post", "post_id", post_id)
+    call.echo["post_id"] = post["id"]
+    named = post | {"name": call.params["name"]}
+    world.store.put("posts", post_id, named)
+    return named | {"user": author_of(world, post["_user_id"])}
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "posts.update_name",
+        "PUT",
+        "/12/accounts/:account_id/posts/:post_id/name",
+        update_name,
+        summary="Name a post",
+        spec="Posting on behalf of an advertiser",
+        returns=One(NamedPost),
+        params=NameUpdate,
+        assumptions=(SHAPE,),
+        errors=("POST_NOT_FOUND",),
+        statuses=(404,),
+    ),
+)

@@ -1,0 +1,333 @@
+"""Cards: what they consist of, and which type follows (document B, "Card").
+
+The same schemas check what clients send and what fixtures hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
+
+from mock_platform.core.fields import (
+    EXCLUSIVE,
+    INCLUSIVE,
+    MISSING,
+    Choice,
+    Fault,
+    Flag,
+    ListOf,
+    Nested,
+    Text,
+    invalid,
+)
+from mock_platform.core.table import Reference, Table
+from mock_platform.records.accounts import Stamped
+from mock_platform.records.web import WebAddress
+from mock_platform.world.store import Record
+
+CARD_TYPES = (
+    "IMAGE_APP",
+    "IMAGE_CAROUSEL_APP",
+    "IMAGE_CAROUSEL_WEBSITE",
+    "IMAGE_MULTI_DEST_CAROUSEL_WEBSITE",
+    "IMAGE_WEBSITE",
+    "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE",
+    "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP",
+    "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_WEBSITE",
+    "VIDEO_APP",
+    "VIDEO_CAROUSEL_APP",
+    "VIDEO_CAROUSEL_WEBSITE",
+    "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE",
+    "VIDEO_WEBSITE",
+)
+LEGACY_CARD_TYPES = (
+    "IMAGE_APP_DOWNLOAD",
+    "IMAGE_CONVERSATION",
+    "IMAGE_DIRECT_MESSAGE",
+    "VIDEO_APP_DOWNLOAD",
+    "VIDEO_DIRECT_MESSAGE",
+    "WEBSITE",
+)
+"""The spec names IMAGE_CONVERSATION; the others are those of the public interface."""
+LABELS = ("BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP")
+MEDIA_COMPONENTS = ("MEDIA", "SWIPEABLE_MEDIA")
+COMPONENTS: Mapping[str, tuple[str, ...]] = {
+    "MEDIA": ("media_key",),
+    "SWIPEABLE_MEDIA": ("media_keys",),
+    "DETAILS": ("title", "destination"),
+    "BUTTON": ("label", "destination"),
+}
+"""The fields of each type of component; all of them are required."""
+DESTINATIONS: Mapping[str, tuple[str, ...]] = {
+    "WEBSITE": ("url",),
+    "APP": (
+        "country_code",
+        "googleplay_app_id",
+        "googleplay_deep_link",
+        "ios_app_store_identifier",
+        "ios_deep_link",
+    ),
+}
+"""The fields that each type of destination may have."""
+_DESTINATION_OF = {"DETAILS": "WEBSITE", "BUTTON": "APP"}
+_APP_IDS = ("googleplay_app_id", "ios_app_store_identifier")
+_DEEP_LINKS = {
+    "googleplay_deep_link": "googleplay_app_id",
+    "ios_deep_link": "ios_app_store_identifier",
+}
+CARD_URI = r"card://[0-9]{1,19}"
+_COUNTRY = "an ISO 3166-1 alpha-2 code such as US"
+
+Faults = dict[str, Any]
+"""Faults by field, nested as marshmallow nests them."""
+
+
+class CountryCode(Text):
+    """An ISO 3166-1 alpha-2 code that is assigned to a country."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        # The code list is 37 ms and 23 MB, and only APP destinations that are sent need it.
+        import pycountry
+
+        if text != text.upper() or pycountry.countries.get(alpha_2=text) is None:
+            raise invalid(_COUNTRY, text)
+        return text
+
+
+class Label(Schema):
+    """The label of a button."""
+
+    type = Choice(("ENUM",), required=True)
+    value = Choice(LABELS, required=True)
+
+
+class Destination(Schema):
+    """Where a card leads: a website, or an app in one store or both."""
+
+    type = Choice(tuple(DESTINATIONS), required=True)
+    url = WebAddress()
+    # The form only: the list of all countries is too large to be read at each start.
+    country_code = Text(pattern=r"[A-Z]{2}", pattern_text=_COUNTRY)
+    googleplay_app_id = Text(min_length=1)
+    googleplay_deep_link = Text(min_length=1)
+    ios_app_store_identifier = Text(min_length=1)
+    ios_deep_link = Text(min_length=1)
+
+    @validates_schema(pass_original=True, skip_on_field_errors=False)
+    def check_type(self, data: Record, original: Any, **_: Any) -> None:
+        """Each type has fields of its own, some of which need others."""
+        kind: str = data.get("type", "")
+        if kind not in DESTINATIONS:
+            return
+        faults = _foreign(original, kind, DESTINATIONS, "destinations")
+        if kind == "WEBSITE":
+            faults |= _absent(original, ("url",), "a WEBSITE destination")
+        else:
+            faults |= _absent(original, ("country_code",), "an APP destination")
+            if not any(name in original for name in _APP_IDS):
+                text = f"an APP destination needs at least one of {' and '.join(_APP_IDS)}"
+                faults |= {name: [Fault(text, MISSING)] for name in _APP_IDS}
+            faults |= {
+                link: [Fault(f"{link} needs {app}", INCLUSIVE)]
+                for link, app in _DEEP_LINKS.items()
+                if link in original and app not in original
+            }
+        _raise(faults)
+
+
+class Component(Schema):
+    """One part of a card. Fields follow from the type."""
+
+    type = Choice(tuple(COMPONENTS), required=True)
+    media_key = Text(min_length=1)
+    media_keys = ListOf(Text(min_length=1), least=2, most=6)
+    title = Text(min_length=1)
+    label = Nested(Label)
+    destination = Nested(Destination)
+
+    @validates_schema(pass_original=True, skip_on_field_errors=False)
+    def check_type(self, data: Record, original: Any, **_: Any) -> None:
+        """Each type has its fields, all required, and leads to one type of destination."""
+        kind: str = data.get("type", "")
+        if kind not in COMPONENTS:
+            return
+        faults = _foreign(original, kind, COMPONENTS, "components")
+        faults |= _absent(original, COMPONENTS[kind], f"a {kind} component")
+        wanted, given = _DESTINATION_OF.get(kind), _type_of(original.get("destination"))
+        if wanted is not None and given in DESTINATIONS and given != wanted:
+            text = f"a {kind} component leads to a {wanted} destination, not to {given}"
+            faults["destination"] = {"type": [Fault(text)]}
+        _raise(faults)
+
+
+class SentDestination(Destination):
+    """A destination in a request."""
+
+    country_code = CountryCode()
+
+
+class SentComponent(Component):
+    """A component in a request, where unknown keys are ignored."""
+
+    label = Nested(Label, unknown=EXCLUDE)
+    destination = Nested(SentDestination, unknown=EXCLUDE)
+
+
+class CardContent(Schema):
+    """The rules about `components` and `slides` as a whole."""
+
+    @validates_schema(pass_original=True, skip_on_field_errors=False)
+    def check_content(self, data: Record, original: Any, **_: Any) -> None:
+        """One of both, each made up as the spec demands."""
+        if not isinstance(original, Mapping):
+            return
+        faults: Faults = {}
+        if "components" in original and "slides" in original:
+            text = "components and slides are exclusive; send one of them"
+            faults["components"] = [Fault(text, EXCLUSIVE)]
+        elif isinstance(original.get("components"), list):
+            need = _misfit(original["components"], MEDIA_COMPONENTS, ("DETAILS", "BUTTON"))
+            if need:
+                faults["components"] = [Fault("a card needs " + need)]
+        elif isinstance(original.get("slides"), list):
+            misfits = {
+                index: [Fault("a slide needs " + need)]
+                for index, slide in enumerate(original["slides"])
+                if isinstance(slide, list) and (need := _misfit(slide, ("MEDIA",), ("DETAILS",)))
+            }
+            if misfits:
+                faults["slides"] = misfits
+        _raise(faults)
+
+
+class CardRecord(Stamped, CardContent):
+    """A card, with `components` or `slides`; a legacy card has fields of its own type instead."""
+
+    id = Text(required=True)
+    name = Text(required=True, min_length=1, max_length=80)
+    card_type = Choice((*CARD_TYPES, *LEGACY_CARD_TYPES), required=True)
+    card_uri = Text(required=True, pattern=CARD_URI, pattern_text="card://<card_id>")
+    components = ListOf(Nested(Component))
+    slides = ListOf(ListOf(Nested(Component)), least=2, most=6)
+    title = Text()
+    first_cta = Text()
+    first_cta_post = Text()
+    second_cta = Text()
+    second_cta_post = Text()
+    thank_you_text = Text()
+    thank_you_url = Text()
+    website_title = Text()
+    website_url = Text()
+    image = Text()
+    image_display_width = Text()
+    image_display_height = Text()
+    _account_id = Text(required=True)
+    _legacy = Flag(load_default=False)
+
+
+def used_media(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Where each media key of a card stands, and the key."""
+    if "slides" in content:
+        for number, slide in enumerate(content["slides"]):
+            yield from _keys_of(slide, f"slides[{number}]")
+    else:
+        yield from _keys_of(content["components"], "components")
+
+
+def card_type(content: Mapping[str, Any], videos: Collection[str]) -> str:
+    """The type that follows from a card's content; `videos` are the media keys of videos."""
+    kinds = {key in videos for _, key in used_media(content)}
+    media = "MIXED_MEDIA" if len(kinds) == 2 else "VIDEO" if True in kinds else "IMAGE"
+    if "slides" in content:
+        return f"{media}_MULTI_DEST_CAROUSEL_WEBSITE"
+    types = {component["type"] for component in content["components"]}
+    end = "WEBSITE" if "DETAILS" in types else "APP"
+    if "MEDIA" in types:
+        return f"{media}_{end}"
+    return f"{media}_{'SINGLE_DEST_' if len(kinds) == 2 else ''}CAROUSEL_{end}"
+
+
+def card_uri(card_id: str) -> str:
+    """The address by which a post refers to a card."""
+    return f"card://{card_id}"
+
+
+def _keys_of(components: Sequence[Mapping[str, Any]], where: str) -> Iterator[tuple[str, str]]:
+    for index, component in enumerate(components):
+        if component["type"] == "MEDIA":
+            yield f"{where}[{index}].media_key", component["media_key"]
+        elif component["type"] == "SWIPEABLE_MEDIA":
+            for place, key in enumerate(component["media_keys"]):
+                yield f"{where}[{index}].media_keys[{place}]", key
+
+
+def _type_of(value: Any) -> str:
+    """The type that a component or destination names; empty if it names none."""
+    kind = value.get("type") if isinstance(value, Mapping) else None
+    return kind if isinstance(kind, str) else ""
+
+
+def _foreign(
+    original: Mapping[str, Any], kind: str, fields: Mapping[str, Sequence[str]], noun: str
+) -> Faults:
+    """Fields that belong to other types only."""
+    owners = {
+        name: [other for other, names in fields.items() if name in names]
+        for names in fields.values()
+        for name in names
+    }
+    return {
+        name: [Fault(f"{name} belongs to {' and '.join(kinds)} {noun} only, not to {kind}")]
+        for name, kinds in owners.items()
+        if name in original and kind not in kinds
+    }
+
+
+def _absent(original: Mapping[str, Any], names: Sequence[str], owner: str) -> Faults:
+    return {
+        name: [Fault(f"{name} is required in {owner}", MISSING)]
+        for name in names
+        if name not in original
+    }
+
+
+def _misfit(components: list[Any], media: Sequence[str], ends: Sequence[str]) -> str | None:
+    """What a list of components needs and has not; `None` if it fits or has unknown types."""
+    types = [kind for one in components if (kind := _type_of(one)) in COMPONENTS]
+    if len(types) < len(components):
+        return None  # told at the component
+    one_of_each = len(types) == 2 and all(
+        sum(kind in group for kind in types) == 1 for group in (media, ends)
+    )
+    if one_of_each:
+        return None
+    shown = ", ".join(types) or "none"
+    return f"exactly one {' or '.join(media)} and one {' or '.join(ends)} component, got {shown}"
+
+
+def _raise(faults: Faults) -> None:
+    if faults:
+        raise ValidationError(faults)
+
+
+def _check(record: Record) -> Iterator[tuple[str, str]]:
+    content = [name for name in ("components", "slides") if name in record]
+    if record["_legacy"]:
+        for name in content:
+            yield name, f"a legacy card has no {name}"
+        if record["card_type"] in CARD_TYPES:
+            yield "card_type", f"a legacy card is one of {', '.join(LEGACY_CARD_TYPES)}"
+        return
+    if not content:
+        yield "components", "a card has components or slides; legacy cards carry _legacy: true"
+    if record["card_type"] not in CARD_TYPES:
+        yield "card_type", f"a card that is not legacy is one of {', '.join(CARD_TYPES)}"
+    if record["card_uri"] != card_uri(record["id"]):
+        yield "card_uri", f"card_uri must be {card_uri(record['id'])}"
+
+
+CARDS = Table("cards", CardRecord, references=(Reference("_account_id", "accounts"),), check=_check)
+TABLES = (CARDS,)

@@ -1,0 +1,146 @@
+"""Poll cards and video conversation cards (document B, "Poll card", "Video conversation card").
+
+Both serve numbers as strings and leave unset fields out, as the public samples do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mock_platform.core.fields import Choice, Instant, Text, invalid
+from mock_platform.core.table import Reference, Table
+from mock_platform.records.accounts import Stamped
+from mock_platform.records.cards import CARD_URI, card_uri
+from mock_platform.records.media import MediaKey
+from mock_platform.records.web import WebAddress
+from mock_platform.world.store import Record
+
+POLL_TYPES = ("IMAGE_POLLS", "TEXT_POLLS", "VIDEO_POLLS")
+VIDEO_CONVERSATION = "VIDEO_CONVERSATION"
+ORDINALS = ("first", "second", "third", "fourth")
+NAME = 80
+CHOICE = 25
+CTA = 20
+SHORT_TEXT = 23
+"""Longest name, poll choice, call to action, and title or thank-you text, in characters."""
+
+
+class Digits(Text):
+    """A number as these cards serve it: as a string."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(pattern=r"[0-9]{1,9}", pattern_text="digits", **kwargs)
+
+
+class CallToAction(Text):
+    """A hashtag of at most 20 characters, the `#` not counted and not demanded."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        tag = text.removeprefix("#")
+        if not 1 <= len(tag) <= CTA or not all(c.isalnum() or c == "_" for c in tag):
+            raise invalid(
+                f"a hashtag of 1 to {CTA} letters, digits and underscores behind the #", text
+            )
+        return text
+
+
+class PollCardRecord(Stamped):
+    """A poll card. A poll with a video or an image also tells where these are, and their size."""
+
+    id = Text(required=True)
+    name = Text(required=True, min_length=1, max_length=NAME)
+    first_choice = Text(required=True, min_length=1, max_length=CHOICE)
+    second_choice = Text(required=True, min_length=1, max_length=CHOICE)
+    third_choice = Text(min_length=1, max_length=CHOICE)
+    fourth_choice = Text(min_length=1, max_length=CHOICE)
+    duration_in_minutes = Digits(required=True)
+    start_time = Instant(as_sent=True, required=True)
+    end_time = Instant(as_sent=True, required=True)
+    card_uri = Text(required=True, pattern=CARD_URI, pattern_text="card://<card_id>")
+    card_type = Choice(POLL_TYPES, required=True)
+    video_url = Text()
+    video_hls_url = Text()
+    video_width = Digits()
+    video_height = Digits()
+    video_poster_url = Text()
+    video_poster_width = Digits()
+    video_poster_height = Digits()
+    content_duration_seconds = Digits()
+    image = Text()
+    image_display_width = Digits()
+    image_display_height = Digits()
+    _media_key = MediaKey(load_default=None, allow_none=True)
+    _account_id = Text(required=True)
+
+
+class VideoConversationCardRecord(Stamped):
+    """A video conversation card: a video with one to four calls to action."""
+
+    id = Text(required=True)
+    name = Text(required=True, min_length=1, max_length=NAME)
+    title = Text(min_length=1, max_length=SHORT_TEXT)
+    first_cta = CallToAction(required=True)
+    first_cta_post = Text(required=True, min_length=1)
+    second_cta = CallToAction()
+    second_cta_post = Text(min_length=1)
+    third_cta = CallToAction()
+    third_cta_post = Text(min_length=1)
+    fourth_cta = CallToAction()
+    fourth_cta_post = Text(min_length=1)
+    thank_you_text = Text(required=True, min_length=1, max_length=SHORT_TEXT)
+    thank_you_url = WebAddress()
+    media_key = MediaKey(required=True)
+    media_url = Text(required=True)
+    poster_media_url = Text()
+    video_owner_id = Text(required=True)
+    video_width = Digits()
+    video_height = Digits()
+    card_uri = Text(required=True, pattern=CARD_URI, pattern_text="card://<card_id>")
+    card_type = Choice((VIDEO_CONVERSATION,), load_default=VIDEO_CONVERSATION)
+    _poster_media_key = MediaKey(load_default=None, allow_none=True)
+    _unlocked_image_media_key = MediaKey(load_default=None, allow_none=True)
+    _unlocked_video_media_key = MediaKey(load_default=None, allow_none=True)
+    _account_id = Text(required=True)
+
+
+def _check_uri(record: Record) -> Iterator[tuple[str, str]]:
+    if record["card_uri"] != card_uri(record["id"]):
+        yield "card_uri", f"card_uri must be {card_uri(record['id'])}"
+
+
+def _check_poll(record: Record) -> Iterator[tuple[str, str]]:
+    yield from _check_uri(record)
+    if record["deleted"]:
+        yield "deleted", "a deleted poll card is gone for good; leave the record out"
+    if "fourth_choice" in record and "third_choice" not in record:
+        yield "fourth_choice", "fourth_choice needs third_choice"
+
+
+def _check_conversation(record: Record) -> Iterator[tuple[str, str]]:
+    yield from _check_uri(record)
+    if "title" not in record and "second_cta" not in record:
+        yield "title", "a video conversation card needs a title or a second_cta"
+    for ordinal in ORDINALS[1:]:
+        cta, post = f"{ordinal}_cta", f"{ordinal}_cta_post"
+        if (cta in record) != (post in record):
+            yield post, f"{cta} and {post} need each other"
+
+
+_ACCOUNT = Reference("_account_id", "accounts")
+_LIBRARY = "media_library"
+
+POLL_CARDS = Table(
+    "poll_cards",
+    PollCardRecord,
+    references=(_ACCOUNT, Reference("_media_key", _LIBRARY)),
+    check=_check_poll,
+)
+VIDEO_CONVERSATION_CARDS = Table(
+    "video_conversation_cards",
+    VideoConversationCardRecord,
+    references=(_ACCOUNT, Reference("media_key", _LIBRARY)),
+    check=_check_conversation,
+)
+TABLES = (POLL_CARDS, VIDEO_CONVERSATION_CARDS)

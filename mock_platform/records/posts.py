@@ -1,0 +1,158 @@
+"""Posts made on behalf of advertisers (document B, "Posting on behalf of an advertiser").
+
+A post object has the shape of the 1.1 interface (public facts, section 7): `id` is a number, times
+read `Sat Jun 24 05:08:30 +0000 2017`. It is stored in extended form, its author by id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from marshmallow import Schema
+
+from mock_platform.core.fields import Choice, Flag, Integer, Json, ListOf, Long, Nested, Text
+from mock_platform.core.table import Reference, Table
+from mock_platform.records.cards import CARD_URI
+from mock_platform.records.media import MediaKey
+from mock_platform.world.clock import parse_instant
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+CONVERSATION_SETTINGS = ("EVERYONE", "FOLLOWING", "MENTIONED_USERS")
+VIDEO_CTAS = ("VISIT_SITE", "WATCH_NOW")
+NAME = 80
+PUBLISHED = "PUBLISHED"
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = (
+    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
+    *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+)
+_CREATED_AT = (
+    rf"(?:{'|'.join(_DAYS)}) (?:{'|'.join(_MONTHS)}) [0-9]{{2}} [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}} "
+    r"\+0000 [0-9]{4}"
+)
+
+
+class Scopes(Schema):
+    """Whom a post reaches: a promoted-only post is not shown to followers."""
+
+    followers = Flag(required=True)
+
+
+class _PostFields(Schema):
+    """What every form of a post object holds."""
+
+    id = Long(required=True)
+    id_str = Text(required=True)
+    name = Text(max_length=NAME, load_default=None, allow_none=True)
+    created_at = Text(
+        required=True,
+        pattern=_CREATED_AT,
+        pattern_text="a time such as Sat Jun 24 05:08:30 +0000 2017",
+    )
+    truncated = Flag(load_default=False)
+    entities = Json(load_default=dict)
+    extended_entities = Json()
+    source = Text(load_default="")
+    in_reply_to_post_id = Long(load_default=None, allow_none=True)
+    in_reply_to_post_id_str = Text(load_default=None, allow_none=True)
+    in_reply_to_user_id = Long(load_default=None, allow_none=True)
+    in_reply_to_user_id_str = Text(load_default=None, allow_none=True)
+    in_reply_to_screen_name = Text(load_default=None, allow_none=True)
+    geo = Json(load_default=None, allow_none=True)
+    coordinates = Json(load_default=None, allow_none=True)
+    place = Json(load_default=None, allow_none=True)
+    contributors = ListOf(Long(), load_default=None, allow_none=True)
+    is_quote_status = Flag(load_default=False)
+    repost_count = Integer(low=0, load_default=0)
+    favorite_count = Integer(low=0, load_default=0)
+    favorited = Flag(load_default=False)
+    reposted = Flag(load_default=False)
+    lang = Text(load_default="en")
+    scopes = Nested(Scopes, load_default=lambda: {"followers": False})
+    card_uri = Text(pattern=CARD_URI, pattern_text="card://<card_id>")
+
+
+class PostRecord(_PostFields):
+    """A post as stored. `_account_id` is the account through which it was made."""
+
+    full_text = Text(required=True)
+    display_text_range = ListOf(Integer(low=0), least=2, most=2)
+    nullcast = Flag(load_default=True)
+    conversation_settings = Choice(CONVERSATION_SETTINGS, load_default="EVERYONE")
+    post_type = Choice((PUBLISHED,), load_default=PUBLISHED)
+    post_id = Text(required=True)
+    scheduled_at = Text(load_default=None, allow_none=True)
+    scheduled_status = Text(load_default=None, allow_none=True)
+    _user_id = Text(required=True)
+    _media_keys = ListOf(MediaKey(), load_default=list)
+    _account_id = Text(required=True)
+
+
+class PostAuthor(Schema):
+    """The author; with trim_user, the id alone."""
+
+    id = Long(required=True)
+    id_str = Text(required=True)
+    name = Text()
+    screen_name = Text()
+    created_at = Text()
+
+
+class CreatedPost(_PostFields):
+    """A post as its creation answers: `text`, or `full_text` with its range in extended mode."""
+
+    text = Text()
+    full_text = Text()
+    display_text_range = ListOf(Integer())
+    user = Nested(PostAuthor, required=True)
+
+
+class NamedPost(_PostFields):
+    """A post as the update of its name answers."""
+
+    full_text = Text(required=True)
+    display_text_range = ListOf(Integer(), required=True)
+    user = Nested(PostAuthor, required=True)
+    nullcast = Flag(required=True)
+    conversation_settings = Choice(CONVERSATION_SETTINGS, required=True)
+    post_type = Choice((PUBLISHED,), required=True)
+    post_id = Text(required=True)
+    scheduled_at = Text(required=True, allow_none=True)
+    scheduled_status = Text(required=True, allow_none=True)
+
+
+def post_time(moment: datetime) -> str:
+    """A moment as post objects write it: `Sat Jun 24 05:08:30 +0000 2017`."""
+    day, month = _DAYS[moment.weekday()], _MONTHS[moment.month - 1]
+    return f"{day} {month} {moment:%d %H:%M:%S} +0000 {moment.year:04}"
+
+
+def author_of(world: World, user_id: str, *, trim: bool = False) -> Record:
+    """The author of a post, as a post object shows one."""
+    shown: Record = {"id": int(user_id), "id_str": user_id}
+    user = world.store.get("users", user_id)
+    if trim or user is None:
+        return shown
+    return shown | {
+        "name": user["name"],
+        "screen_name": user["screen_name"],
+        "created_at": post_time(parse_instant(user["created_at"])),
+    }
+
+
+def _check(record: Record) -> Iterator[tuple[str, str]]:
+    for name in ("id_str", "post_id"):
+        if record[name] != str(record["id"]):
+            yield name, f"{name} must be id as text, {record['id']}"
+
+
+POSTS = Table(
+    "posts",
+    PostRecord,
+    key="id_str",
+    references=(Reference("_account_id", "accounts"), Reference("_user_id", "users")),
+    check=_check,
+)
+TABLES = (POSTS,)

@@ -1,0 +1,22 @@
+"""Addresses of web pages, wherever the interface takes one."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from mock_platform.core.fields import Text, invalid
+
+
+class WebAddress(Text):
+    """An absolute http or https address."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            parts = urlsplit(text)
+        except ValueError:
+            parts = urlsplit("")
+        if parts.scheme not in {"http", "https"} or not parts.hostname or " " in text:
+            raise invalid("an http or https address", text)
+        return text

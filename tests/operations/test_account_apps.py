@@ -1,0 +1,106 @@
+"""The apps of an account (document B, "Accounts" and "Account app")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
+
+PATH = f"/12/accounts/{ACCOUNT}/account_apps"
+ALL = ["tf", "tg", "ub", "ve"]
+"""The apps of the account; the last one is deleted."""
+
+
+def body(box: Sandbox, **params: Any) -> Any:
+    """One page."""
+    response = box.call("GET", PATH, query_string=params)
+    assert response.status_code == 200, response.get_json()
+    return response.get_json()
+
+
+def ids(page: Any) -> list[str]:
+    """Ids of the apps on a page."""
+    return [app["id"] for app in page["data"]]
+
+
+def test_shape(box: Sandbox) -> None:
+    """An app has the documented fields and no other ones."""
+    page = body(box)
+
+    assert page["data"][0] == {
+        "id": "tf",
+        "app_store_identifier": "1423330822",
+        "conversion_tracking_enabled": True,
+        "deep_link_pattern": "harborroasters://subscribe",
+        "os_type": "iOS",
+        "created_at": "2025-02-11T09:20:00Z",
+        "updated_at": "2026-06-01T12:00:00Z",
+        "deleted": False,
+    }
+    assert page["request"] == {"params": {"account_id": ACCOUNT}}
+
+
+def test_of_this_account(box: Sandbox) -> None:
+    """Each account lists its own apps."""
+    other = box.call("GET", f"/12/accounts/{OTHER_ACCOUNT}/account_apps", keys=NORTHBIKE).get_json()
+
+    assert ids(body(box)) == ALL[:3]
+    assert ids(other) == ["x8", "x9"]
+    assert box.call("GET", f"/12/accounts/{OTHER_ACCOUNT}/account_apps").status_code == 403
+
+
+def test_pages(box: Sandbox) -> None:
+    """A second page continues where the first one ended."""
+    first = body(box, count=2)
+    second = body(box, count=2, cursor=first["next_cursor"])
+
+    assert (ids(first), ids(second)) == (ALL[:2], ALL[2:3])
+    assert second["next_cursor"] is None
+
+
+def test_with_deleted_and_total(box: Sandbox) -> None:
+    """with_deleted adds the deleted ones, and the total counts them."""
+    page = body(box, count=1, with_deleted="true", with_total_count="true")
+
+    assert page["total_count"] == 4
+    assert body(box, with_total_count="true")["total_count"] == 3
+    assert ids(body(box, with_deleted="true")) == ALL
+
+
+@pytest.mark.parametrize(
+    ("attribute", "ascending"),
+    [
+        ("created_at", ["ve", "tf", "tg", "ub"]),
+        ("updated_at", ["ve", "ub", "tf", "tg"]),
+        ("deleted", ["tf", "tg", "ub", "ve"]),
+    ],
+)
+def test_sort(box: Sandbox, attribute: str, ascending: list[str]) -> None:
+    """Timestamps and deleted sort both ways."""
+    assert ids(body(box, sort_by=f"{attribute}-asc", with_deleted="true")) == ascending
+    assert ids(body(box, sort_by=f"{attribute}-desc", with_deleted="true")) == ascending[::-1]
+
+
+@pytest.mark.parametrize("count", ["1", "1000"])
+def test_count_within(box: Sandbox, count: str) -> None:
+    """A count from 1 to 1000 is taken."""
+    assert body(box, count=count)["request"]["params"]["count"] == int(count)
+
+
+@pytest.mark.parametrize("count", ["0", "1001"])
+def test_count_outside(box: Sandbox, count: str) -> None:
+    """A count beyond is refused."""
+    response = box.call("GET", PATH, query_string={"count": count})
+
+    assert faults(response) == [("INVALID_PARAMETER", "count")]
+
+
+def test_total_excludes_cursor(box: Sandbox) -> None:
+    """with_total_count and cursor together are refused."""
+    cursor = body(box, count=1)["next_cursor"]
+
+    response = box.call("GET", PATH, query_string={"cursor": cursor, "with_total_count": "true"})
+
+    assert faults(response) == [("EXCLUSIVE_PARAMETERS", "with_total_count")]

@@ -1,0 +1,728 @@
+"""Cards: every rule of document B, "Card" and "Cards", just inside and just outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mock_platform.records.cards import CARD_TYPES, LABELS
+from tests.operations.creatives import (
+    BASE,
+    DELETED_IMAGE,
+    FOREIGN_IMAGE,
+    GIF,
+    IMAGE,
+    IMAGE_800,
+    OTHER_VIDEO,
+    SQUARE,
+    TALL,
+    UNKNOWN,
+    UPLOADED_IMAGE,
+    UPLOADED_VIDEO,
+    VIDEO,
+    assumptions,
+    data,
+    delete,
+    echo,
+    get,
+    post,
+    put,
+    send,
+)
+from tests.support import ACCOUNT, Sandbox, faults, sandbox
+
+WEBSITE_CARD = "1712860000001000003"
+SLIDES_CARD = "1712860000005000015"
+LEGACY_CARD = "57i77"
+JSON = dict[str, Any]
+
+
+def media(key: str = IMAGE) -> JSON:
+    """A MEDIA component."""
+    return {"type": "MEDIA", "media_key": key}
+
+
+def swipeable(*keys: str) -> JSON:
+    """A SWIPEABLE_MEDIA component."""
+    return {"type": "SWIPEABLE_MEDIA", "media_keys": list(keys)}
+
+
+def website(**fields: Any) -> JSON:
+    """A WEBSITE destination."""
+    return {"type": "WEBSITE", "url": "https://shop.example.com/"} | fields
+
+
+def app(**fields: Any) -> JSON:
+    """An APP destination."""
+    return {"type": "APP", "country_code": "US", "googleplay_app_id": "com.example"} | fields
+
+
+def details(**fields: Any) -> JSON:
+    """A DETAILS component."""
+    return {"type": "DETAILS", "title": "Title", "destination": website()} | fields
+
+
+def button(**fields: Any) -> JSON:
+    """A BUTTON component."""
+    label = {"type": "ENUM", "value": "INSTALL"}
+    return {"type": "BUTTON", "label": label, "destination": app()} | fields
+
+
+def create(box: Sandbox, *components: Any, **body: Any) -> Any:
+    """Create a card of these components."""
+    return send(box, "POST", "cards", {"name": "New", "components": list(components)} | body)
+
+
+def without(component: JSON, *path: str) -> JSON:
+    """A component without one of its fields, the last of a path."""
+    if len(path) == 1:
+        return {name: value for name, value in component.items() if name != path[0]}
+    return component | {path[0]: without(component[path[0]], *path[1:])}
+
+
+class TestType:
+    """card_type follows from what a card holds."""
+
+    @pytest.mark.parametrize(
+        ("expected", "components"),
+        [
+            ("IMAGE_WEBSITE", [media(IMAGE), details()]),
+            ("IMAGE_APP", [media(IMAGE), button()]),
+            ("IMAGE_WEBSITE", [media(GIF), details()]),
+            ("VIDEO_WEBSITE", [media(VIDEO), details()]),
+            ("VIDEO_APP", [media(VIDEO), button()]),
+            ("IMAGE_CAROUSEL_WEBSITE", [swipeable(IMAGE, GIF), details()]),
+            ("IMAGE_CAROUSEL_APP", [swipeable(IMAGE, SQUARE), button()]),
+            ("VIDEO_CAROUSEL_WEBSITE", [swipeable(VIDEO, OTHER_VIDEO), details()]),
+            ("VIDEO_CAROUSEL_APP", [swipeable(VIDEO, UPLOADED_VIDEO), button()]),
+            ("MIXED_MEDIA_SINGLE_DEST_CAROUSEL_WEBSITE", [swipeable(IMAGE, VIDEO), details()]),
+            ("MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP", [swipeable(VIDEO, GIF), button()]),
+        ],
+    )
+    def test_components(self, box: Sandbox, expected: str, components: list[JSON]) -> None:
+        """Components are stored and served in their order, whichever that is."""
+        for order in (components, components[::-1]):
+            record = data(create(box, *order))
+
+            assert (expected, order) == (record["card_type"], record["components"])
+            assert "slides" not in record
+
+    @pytest.mark.parametrize(
+        ("expected", "keys"),
+        [
+            ("IMAGE_MULTI_DEST_CAROUSEL_WEBSITE", [IMAGE, GIF]),
+            ("VIDEO_MULTI_DEST_CAROUSEL_WEBSITE", [VIDEO, OTHER_VIDEO, UPLOADED_VIDEO]),
+            ("MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE", [VIDEO, IMAGE]),
+        ],
+    )
+    def test_slides(self, box: Sandbox, expected: str, keys: list[str]) -> None:
+        """Slides make a carousel with several destinations."""
+        slides = [[media(key), details()] for key in keys]
+        record = data(send(box, "POST", "cards", {"name": "New", "slides": slides}))
+
+        assert (expected, slides) == (record["card_type"], record["slides"])
+        assert "components" not in record
+
+
+class TestCreate:
+    """POST cards."""
+
+    def test_answer(self, box: Sandbox) -> None:
+        """The answer is the card, as it reads afterwards; the echo holds path parameters only."""
+        response = create(box, media(), details())
+        record = data(response)
+
+        assert {
+            "id": record["id"],
+            "name": "New",
+            "card_type": "IMAGE_WEBSITE",
+            "card_uri": f"card://{record['id']}",
+            "components": [media(), details()],
+            "created_at": record["created_at"],
+            "updated_at": record["created_at"],
+            "deleted": False,
+        } == record
+        assert record["id"].isdecimal()
+        assert {"account_id": ACCOUNT} == echo(response)
+        assert record == data(get(box, f"cards/{record['id']}"))
+        assert record in data(get(box, "cards"))
+
+    def test_name(self, box: Sandbox) -> None:
+        """A name of 1 to 80 characters is required."""
+        parts = [media(), details()]
+
+        assert "é" * 80 == data(create(box, *parts, name="é" * 80))["name"]
+        for name in ("", "é" * 81, 7, None):
+            assert [("INVALID_PARAMETER", "name")] == faults(create(box, *parts, name=name)), name
+        body = {"components": parts}
+        assert [("MISSING_PARAMETER", "name")] == faults(send(box, "POST", "cards", body))
+
+    def test_components_or_slides(self, box: Sandbox) -> None:
+        """Both together exclude each other, neither is too little."""
+        slides = [[media(), details()]] * 2
+        both = create(box, media(), details(), slides=slides)
+        neither = send(box, "POST", "cards", {"name": "New"})
+
+        assert (400, [("EXCLUSIVE_PARAMETERS", "components")]) == (both.status_code, faults(both))
+        assert (400, [("MISSING_PARAMETER", "components")]) == (
+            neither.status_code,
+            faults(neither),
+        )
+
+    @pytest.mark.parametrize("body", [[], [{"name": "x"}], "text", 5])
+    def test_body_is_an_object(self, box: Sandbox, body: Any) -> None:
+        """Another JSON value is refused."""
+        response = send(box, "POST", "cards", body)
+
+        assert (400, [("INVALID_PARAMETER", None)]) == (response.status_code, faults(response))
+
+    def test_body_is_json(self, box: Sandbox) -> None:
+        """Parameters in the query are no body."""
+        assert 415 == post(box, "cards", name="New").status_code
+
+    def test_unknown_keys(self, box: Sandbox) -> None:
+        """Unknown and read-only keys are ignored at every level."""
+        parts = [media() | {"zz": 1}, details(destination=website(zz=1), zz={})]
+        record = data(create(box, *parts, id="5", card_type="VIDEO_APP", zz=1))
+
+        assert [media(), details()] == record["components"]
+        assert ("IMAGE_WEBSITE", False) == (record["card_type"], record["id"] == "5")
+
+    @pytest.mark.parametrize("number", [2, 6])
+    def test_swipeable_inside(self, box: Sandbox, number: int) -> None:
+        """2 to 6 media can be swiped."""
+        keys = [IMAGE, SQUARE, IMAGE_800, TALL, GIF, UPLOADED_IMAGE][:number]
+
+        assert (
+            "IMAGE_CAROUSEL_WEBSITE" == data(create(box, swipeable(*keys), details()))["card_type"]
+        )
+
+    @pytest.mark.parametrize("number", [0, 1, 7])
+    def test_swipeable_outside(self, box: Sandbox, number: int) -> None:
+        """Fewer and more are refused."""
+        response = create(box, swipeable(*[IMAGE] * number), details())
+
+        assert [("INVALID_PARAMETER", "components[0].media_keys")] == faults(response)
+
+    @pytest.mark.parametrize(("number", "status"), [(1, 400), (2, 200), (6, 200), (7, 400)])
+    def test_number_of_slides(self, box: Sandbox, number: int, status: int) -> None:
+        """There are 2 to 6 slides."""
+        body = {"name": "New", "slides": [[media(), details()]] * number}
+        response = send(box, "POST", "cards", body)
+
+        assert status == response.status_code
+        if status == 400:
+            assert [("INVALID_PARAMETER", "slides")] == faults(response)
+
+    @pytest.mark.parametrize("value", LABELS)
+    def test_labels(self, box: Sandbox, value: str) -> None:
+        """Every documented label is taken."""
+        label = {"type": "ENUM", "value": value}
+
+        assert label == data(create(box, media(), button(label=label)))["components"][1]["label"]
+
+    @pytest.mark.parametrize(
+        "destination",
+        [
+            app(),
+            without(app(ios_app_store_identifier="1"), "googleplay_app_id"),
+            app(ios_app_store_identifier="1"),
+            app(googleplay_deep_link="a://b"),
+            app(ios_app_store_identifier="1", ios_deep_link="a://b"),
+            app(country_code="DE"),
+            app(country_code="ZW"),
+        ],
+    )
+    def test_app_destinations(self, box: Sandbox, destination: JSON) -> None:
+        """One store or both, with deep links of the stores that are named."""
+        parts = [media(), button(destination=destination)]
+
+        assert parts == data(create(box, *parts))["components"]
+
+    @pytest.mark.parametrize("key", [UNKNOWN, FOREIGN_IMAGE, DELETED_IMAGE])
+    def test_unknown_media(self, box: Sandbox, key: str) -> None:
+        """Media must be the account's, uploaded or in the library, and not deleted."""
+        alone = create(box, media(key), details())
+        among = create(box, details(), swipeable(IMAGE, key))
+        slides = [[media(), details()], [details(), media(key)]]
+        slid = send(box, "POST", "cards", {"name": "New", "slides": slides})
+
+        assert [404] * 3 == [answer.status_code for answer in (alone, among, slid)]
+        assert [("MEDIA_NOT_FOUND", "components[0].media_key")] == faults(alone)
+        assert [("MEDIA_NOT_FOUND", "components[1].media_keys[1]")] == faults(among)
+        assert [("MEDIA_NOT_FOUND", "slides[1][1].media_key")] == faults(slid)
+
+    def test_all_unknown_media_at_once(self, box: Sandbox) -> None:
+        """Each unknown key is named where it stands."""
+        response = create(box, swipeable("3_1", IMAGE, "3_2"), details())
+
+        assert [
+            ("MEDIA_NOT_FOUND", "components[0].media_keys[0]"),
+            ("MEDIA_NOT_FOUND", "components[0].media_keys[2]"),
+        ] == faults(response)
+
+
+INVALID, MISSING, INCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "INCLUSIVE_PARAMETERS"
+TARGET = "components[1].destination"
+WRONG_COMPOSITIONS: list[list[JSON]] = [
+    [],
+    [media()],
+    [details()],
+    [button()],
+    [details(), button()],
+    [media(), details(), button()],
+    [media(), media(SQUARE), details()],
+    [media(), swipeable(IMAGE, SQUARE), details()],
+    [media(), details(), details()],
+    [media(), button(), button()],
+]
+WRONG_PARTS: list[tuple[JSON, list[tuple[str, str]]]] = [
+    (without(details(), "title"), [(MISSING, "components[1].title")]),
+    (details(title=""), [(INVALID, "components[1].title")]),
+    (details(title=5), [(INVALID, "components[1].title")]),
+    (without(details(), "destination"), [(MISSING, TARGET)]),
+    (details(destination="https://example.com"), [(INVALID, TARGET)]),
+    (details(destination=app()), [(INVALID, f"{TARGET}.type")]),
+    (button(destination=website()), [(INVALID, f"{TARGET}.type")]),
+    (without(button(), "label"), [(MISSING, "components[1].label")]),
+    (without(button(), "destination"), [(MISSING, TARGET)]),
+    (button(label={"value": "PLAY"}), [(MISSING, "components[1].label.type")]),
+    (button(label={"type": "ENUM"}), [(MISSING, "components[1].label.value")]),
+    (button(label={"type": "TEXT", "value": "PLAY"}), [(INVALID, "components[1].label.type")]),
+    (button(label={"type": "ENUM", "value": "BUY"}), [(INVALID, "components[1].label.value")]),
+    (button(label="PLAY"), [(INVALID, "components[1].label")]),
+    (details(label={"type": "ENUM", "value": "PLAY"}), [(INVALID, "components[1].label")]),
+    (button(title="Title"), [(INVALID, "components[1].title")]),
+    (details(media_key=IMAGE), [(INVALID, "components[1].media_key")]),
+    (details(media_keys=[IMAGE, SQUARE]), [(INVALID, "components[1].media_keys")]),
+    (details(type="FOOTER"), [(INVALID, "components[1].type")]),
+    (details(type=["DETAILS"]), [(INVALID, "components[1].type")]),
+    (without(details(), "type"), [(MISSING, "components[1].type")]),
+    (without(details(), "destination", "type"), [(MISSING, f"{TARGET}.type")]),
+    (without(details(), "destination", "url"), [(MISSING, f"{TARGET}.url")]),
+    (details(destination=website(type="PHONE")), [(INVALID, f"{TARGET}.type")]),
+    (details(destination=website(type={})), [(INVALID, f"{TARGET}.type")]),
+    (details(destination=website(url="")), [(INVALID, f"{TARGET}.url")]),
+    (details(destination=website(url="/shop")), [(INVALID, f"{TARGET}.url")]),
+    (details(destination=website(url="ftp://example.com")), [(INVALID, f"{TARGET}.url")]),
+    (details(destination=website(url="https://[")), [(INVALID, f"{TARGET}.url")]),
+    (details(destination=website(country_code="US")), [(INVALID, f"{TARGET}.country_code")]),
+    (button(destination=app(url="https://example.com")), [(INVALID, f"{TARGET}.url")]),
+    (without(button(), "destination", "country_code"), [(MISSING, f"{TARGET}.country_code")]),
+    *((button(destination=app(country_code=code)), [(INVALID, f"{TARGET}.country_code")])
+      for code in ("UK", "us", "USA", "XX", "", "840", 1)),
+    (without(button(), "destination", "googleplay_app_id"),
+     [(MISSING, f"{TARGET}.googleplay_app_id"), (MISSING, f"{TARGET}.ios_app_store_identifier")]),
+    (button(destination=app(ios_deep_link="a://b")), [(INCLUSIVE, f"{TARGET}.ios_deep_link")]),
+    (button(destination=without(app(ios_app_store_identifier="1", googleplay_deep_link="a://b"),
+                                "googleplay_app_id")),
+     [(INCLUSIVE, f"{TARGET}.googleplay_deep_link")]),
+]  # fmt: skip
+
+
+class TestRules:
+    """What a card may not hold."""
+
+    @pytest.mark.parametrize("parts", WRONG_COMPOSITIONS)
+    def test_composition(self, box: Sandbox, parts: list[JSON]) -> None:
+        """A card needs one media component and either DETAILS or BUTTON, also when updated."""
+        created = create(box, *parts)
+        updated = send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts})
+
+        assert [("INVALID_PARAMETER", "components")] == faults(created) == faults(updated)
+
+    @pytest.mark.parametrize(
+        "slide",
+        [
+            [],
+            [media()],
+            [details()],
+            [media(), button()],
+            [media(), details(), button()],
+            [swipeable(IMAGE, SQUARE), details()],
+        ],
+    )
+    def test_slide(self, box: Sandbox, slide: list[JSON]) -> None:
+        """A slide needs one MEDIA and one DETAILS."""
+        body = {"name": "New", "slides": [[media(), details()], slide]}
+
+        assert [("INVALID_PARAMETER", "slides[1]")] == faults(send(box, "POST", "cards", body))
+
+    @pytest.mark.parametrize(("part", "expected"), WRONG_PARTS)
+    def test_part(self, box: Sandbox, part: JSON, expected: list[tuple[str, str]]) -> None:
+        """Each fault of a component is named where it stands, and nothing else is."""
+        assert expected == sorted(faults(create(box, media(), part)), key=str)
+
+    @pytest.mark.parametrize(("part", "expected"), WRONG_PARTS)
+    def test_part_of_slide(self, box: Sandbox, part: JSON, expected: list[tuple[str, str]]) -> None:
+        """Components of slides obey the same rules."""
+        body = {"name": "New", "slides": [[media(), part], [media(), details()]]}
+        found = faults(send(box, "POST", "cards", body))
+        named = [(code, str(name).replace("slides[0]", "components")) for code, name in found]
+
+        assert set(expected) <= set(named)
+
+    @pytest.mark.parametrize("media_part", [
+        {"type": "MEDIA"},
+        {"type": "MEDIA", "media_key": ""},
+        {"type": "MEDIA", "media_key": 5},
+        {"type": "MEDIA", "media_key": IMAGE, "media_keys": [IMAGE, SQUARE]},
+        {"type": "SWIPEABLE_MEDIA"},
+        {"type": "SWIPEABLE_MEDIA", "media_keys": IMAGE},
+        {"type": "SWIPEABLE_MEDIA", "media_keys": [IMAGE, 5]},
+        {"type": "SWIPEABLE_MEDIA", "media_keys": [IMAGE, SQUARE], "media_key": IMAGE},
+    ])  # fmt: skip
+    def test_media_part(self, box: Sandbox, media_part: JSON) -> None:
+        """A media component has its own field, of its own kind, and no other."""
+        response = create(box, media_part, details())
+        places = {str(place).partition(".")[0] for _, place in faults(response)}
+
+        assert (400, {"components[0]"}) == (response.status_code, places)
+
+    @pytest.mark.parametrize("name", ["components", "slides"])
+    @pytest.mark.parametrize("value", [{}, "text", None, 5])
+    def test_no_array(self, box: Sandbox, name: str, value: Any) -> None:
+        """Components and slides are arrays."""
+        response = send(box, "POST", "cards", {"name": "New", name: value})
+
+        assert [("INVALID_PARAMETER", name)] == faults(response)
+
+    def test_all_violations_at_once(self, box: Sandbox) -> None:
+        """Name, component and destination are told together."""
+        response = create(
+            box,
+            media(""),
+            button(label={"type": "ENUM", "value": "BUY"}, destination=app(country_code="UK")),
+            name="x" * 81,
+        )
+
+        assert [
+            ("INVALID_PARAMETER", "components[0].media_key"),
+            ("INVALID_PARAMETER", "components[1].destination.country_code"),
+            ("INVALID_PARAMETER", "components[1].label.value"),
+            ("INVALID_PARAMETER", "name"),
+        ] == sorted(faults(response), key=str)
+
+
+class TestUpdate:
+    """PUT cards/:card_id."""
+
+    def test_name(self, box: Sandbox) -> None:
+        """A name alone replaces the name alone."""
+        before = data(get(box, f"cards/{WEBSITE_CARD}"))
+        response = send(box, "PUT", f"cards/{WEBSITE_CARD}", {"name": "é" * 80})
+        after = data(response)
+
+        assert after == before | {"name": "é" * 80, "updated_at": after["updated_at"]}
+        assert after["updated_at"] > before["updated_at"]
+        assert after == data(get(box, f"cards/{WEBSITE_CARD}"))
+        assert {"account_id": ACCOUNT, "card_id": WEBSITE_CARD} == echo(response)
+
+    def test_components(self, box: Sandbox) -> None:
+        """Components replace the stored ones whole, and the type follows."""
+        before = data(get(box, f"cards/{WEBSITE_CARD}"))
+        parts = [swipeable(VIDEO, OTHER_VIDEO), button()]
+        after = data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts}))
+
+        assert after == before | {
+            "components": parts,
+            "card_type": "VIDEO_CAROUSEL_APP",
+            "updated_at": after["updated_at"],
+        }
+
+    def test_to_slides_and_back(self, box: Sandbox) -> None:
+        """Slides take the place of components, and the other way round."""
+        slides = [[media(VIDEO), details()], [media(OTHER_VIDEO), details()]]
+        slid = data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"slides": slides}))
+        parts = [media(), details()]
+        back = data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts}))
+
+        assert ("VIDEO_MULTI_DEST_CAROUSEL_WEBSITE", slides) == (slid["card_type"], slid["slides"])
+        assert "components" not in slid
+        assert ("IMAGE_WEBSITE", parts) == (back["card_type"], back["components"])
+        assert "slides" not in back
+        assert back == data(get(box, f"cards/{WEBSITE_CARD}"))
+
+    def test_nothing(self, box: Sandbox) -> None:
+        """An empty body changes nothing."""
+        before = data(get(box, f"cards/{WEBSITE_CARD}"))
+
+        assert before == data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {}))
+
+    def test_whole_record(self, box: Sandbox) -> None:
+        """A card sent back as it was read is taken; its read-only fields are ignored."""
+        for key in (WEBSITE_CARD, SLIDES_CARD):
+            before = data(get(box, f"cards/{key}"))
+            after = data(send(box, "PUT", f"cards/{key}", before))
+
+            assert after == before | {"updated_at": after["updated_at"]}
+
+    def test_both(self, box: Sandbox) -> None:
+        """Components and slides exclude each other here too."""
+        body = {"components": [media(), details()], "slides": [[media(), details()]] * 2}
+        response = send(box, "PUT", f"cards/{WEBSITE_CARD}", body)
+
+        assert [("EXCLUSIVE_PARAMETERS", "components")] == faults(response)
+
+    def test_name_outside(self, box: Sandbox) -> None:
+        """A name of 81 characters, or none, is refused."""
+        for name in ("x" * 81, ""):
+            response = send(box, "PUT", f"cards/{WEBSITE_CARD}", {"name": name})
+            assert [("INVALID_PARAMETER", "name")] == faults(response)
+
+    def test_unknown_media(self, box: Sandbox) -> None:
+        """Unknown media refuse the update whole: the name stays as well."""
+        before = box.record("cards", WEBSITE_CARD)
+        body = {"name": "New", "components": [media(UNKNOWN), details()]}
+        response = send(box, "PUT", f"cards/{WEBSITE_CARD}", body)
+
+        assert [("MEDIA_NOT_FOUND", "components[0].media_key")] == faults(response)
+        assert before == box.record("cards", WEBSITE_CARD)
+
+    @pytest.mark.parametrize("key", ["nothing", "1712860000017000051"])
+    def test_unknown_card(self, box: Sandbox, key: str) -> None:
+        """A card that is unknown or of another account answers 404."""
+        response = send(box, "PUT", f"cards/{key}", {"name": "New"})
+
+        assert (404, [("CARD_NOT_FOUND", "card_id")]) == (response.status_code, faults(response))
+
+    def test_legacy(self, box: Sandbox) -> None:
+        """A legacy card cannot be updated."""
+        response = send(box, "PUT", f"cards/{LEGACY_CARD}", {"name": "New"})
+
+        assert (400, [("INVALID_PARAMETER", "card_id")]) == (
+            response.status_code,
+            faults(response),
+        )
+
+    def test_deleted(self, box: Sandbox) -> None:
+        """A deleted card cannot be updated."""
+        delete(box, f"cards/{WEBSITE_CARD}")
+
+        assert 404 == send(box, "PUT", f"cards/{WEBSITE_CARD}", {"name": "New"}).status_code
+
+
+class TestList:
+    """GET cards."""
+
+    @pytest.mark.parametrize("kind", CARD_TYPES)
+    def test_each_card_type(self, box: Sandbox, kind: str) -> None:
+        """The filter takes every card type, and the fixtures show each of them."""
+        response = get(box, "cards", card_types=kind)
+
+        assert {kind} == {record["card_type"] for record in data(response)}
+        assert [kind] == echo(response)["card_types"]
+
+    def test_several_card_types(self, box: Sandbox) -> None:
+        """Types joined by commas are alternatives; unknown ones are refused."""
+        found = data(get(box, "cards", card_types="IMAGE_APP,VIDEO_APP"))
+        refused = get(box, "cards", card_types="IMAGE_APP,AUDIO_APP")
+
+        assert {"IMAGE_APP", "VIDEO_APP"} == {record["card_type"] for record in found}
+        assert [("INVALID_PARAMETER", "card_types")] == faults(refused)
+
+    @pytest.mark.parametrize("name", ["card_id", "card_ids"])
+    def test_ids(self, box: Sandbox, name: str) -> None:
+        """Ids restrict the list; 200 of them are taken, 201 refused."""
+        pair = {name: f"{SLIDES_CARD},{WEBSITE_CARD},nothing"}
+        found = get(box, "cards", **pair)
+        beyond = get(box, "cards", **{name: ",".join([WEBSITE_CARD] * 201)})
+
+        assert [WEBSITE_CARD, SLIDES_CARD] == [record["id"] for record in data(found)]
+        assert [SLIDES_CARD, WEBSITE_CARD, "nothing"] == echo(found)[name]
+        assert 200 == get(box, "cards", **{name: ",".join([WEBSITE_CARD] * 200)}).status_code
+        assert [("INVALID_PARAMETER", name)] == faults(beyond)
+        assert ("cards.card-ids" in assumptions(found)) == (name == "card_ids")
+
+    def test_card_uris(self, box: Sandbox) -> None:
+        """Addresses restrict the list; 200 of them are taken, 201 refused."""
+        uri = f"card://{WEBSITE_CARD}"
+        found = data(get(box, "cards", card_uris=f"{uri},card://1"))
+        answers = [get(box, "cards", card_uris=",".join([uri] * n)) for n in (200, 201)]
+
+        assert [WEBSITE_CARD] == [record["id"] for record in found]
+        assert [200, 400] == [answer.status_code for answer in answers]
+        assert [("INVALID_PARAMETER", "card_uris")] == faults(answers[1])
+
+    @pytest.mark.parametrize(
+        ("q", "expected"),
+        [
+            ("cold", ["Cold brew at home", "Cold brew story"]),
+            ("COLD BREW S", ["Cold brew story"]),
+            ("brew", []),
+            ("c" * 80, []),
+        ],
+    )
+    def test_q(self, box: Sandbox, q: str, expected: list[str]) -> None:
+        """The search is a prefix of the name, whatever its case."""
+        assert expected == [record["name"] for record in data(get(box, "cards", q=q))]
+
+    def test_length_of_q(self, box: Sandbox) -> None:
+        """The search has at most 80 characters, and at least one."""
+        for q in ("c" * 81, ""):
+            assert [("INVALID_PARAMETER", "q")] == faults(get(box, "cards", q=q))
+
+    def test_sort_by_name(self, box: Sandbox) -> None:
+        """Cards sort by name."""
+        names = [record["name"] for record in data(get(box, "cards", sort_by="name-asc"))]
+
+        assert sorted(names) == names
+
+    def test_filters_together(self, box: Sandbox) -> None:
+        """All filters must hold."""
+        query = {"card_types": "VIDEO_WEBSITE", "q": "cold"}
+
+        assert ["Cold brew story"] == [r["name"] for r in data(get(box, "cards", **query))]
+
+    def test_legacy_cards(self, box: Sandbox) -> None:
+        """Legacy cards are listed on demand only, deleted ones with with_deleted as well."""
+        plain = {record["id"] for record in data(get(box, "cards"))}
+        both = get(box, "cards", include_legacy_cards="true", with_total_count="true")
+        deleted = get(box, "cards", include_legacy_cards="true", with_deleted="true")
+        added = {record["id"]: record for record in data(both) if record["id"] not in plain}
+
+        assert {"57i77", "57i8b", "57i9k"} == added.keys()
+        assert len(plain) + 3 == both.get_json()["total_count"]
+        assert "57ia2" in {record["id"] for record in data(deleted)}
+        assert ("IMAGE_CONVERSATION", "800") == (
+            added["57i77"]["card_type"],
+            added["57i77"]["image_display_width"],
+        )
+        assert not {"components", "slides", "_legacy"} & added["57i77"].keys()
+        assert "cards.legacy" in assumptions(both)
+
+    def test_legacy_type(self, box: Sandbox) -> None:
+        """Legacy types are taken by the filter."""
+        query = {"card_types": "IMAGE_CONVERSATION"}
+
+        assert [] == data(get(box, "cards", **query))
+        found = data(get(box, "cards", include_legacy_cards="true", **query))
+        assert ["57i77"] == [record["id"] for record in found]
+
+    def test_other_cards_do_not_join(self, box: Sandbox) -> None:
+        """Poll cards and video conversation cards are not among the cards."""
+        everything = get(box, "cards", include_legacy_cards="true", with_deleted="true")
+        kinds = {record["card_type"] for record in data(everything)}
+
+        assert not kinds & {"TEXT_POLLS", "VIDEO_POLLS", "IMAGE_POLLS", "VIDEO_CONVERSATION"}
+        assert 404 == get(box, "cards/1712870000001000003").status_code
+
+
+class TestDelete:
+    """DELETE cards/:card_type/:card_id, and cards/:card_id as a public fact."""
+
+    @pytest.mark.parametrize(
+        "kind", ["image_conversation", "IMAGE_CONVERSATION", "Image_Conversation"]
+    )
+    def test_legacy(self, box: Sandbox, kind: str) -> None:
+        """A legacy card is deleted under its type in any case, and stays as deleted."""
+        before = data(get(box, f"cards/{LEGACY_CARD}"))
+        response = delete(box, f"cards/{kind}/{LEGACY_CARD}")
+        gone = data(response)
+
+        assert gone == before | {"deleted": True, "updated_at": gone["updated_at"]}
+        assert gone["updated_at"] > before["updated_at"]
+        assert {"account_id": ACCOUNT, "card_type": kind, "card_id": LEGACY_CARD} == echo(response)
+        assert gone == data(get(box, f"cards/{LEGACY_CARD}", with_deleted="true"))
+        again = delete(box, f"cards/{kind}/{LEGACY_CARD}")
+        assert (404, [("CARD_NOT_FOUND", "card_id")]) == (again.status_code, faults(again))
+
+    @pytest.mark.parametrize(
+        ("kind", "key"),
+        [
+            ("website", LEGACY_CARD),  # another type
+            ("image_conversation", "nothing"),
+            ("website", "57k4d"),  # another account's
+            ("image_website", WEBSITE_CARD),  # no legacy card
+            ("video_conversation", LEGACY_CARD),
+        ],
+    )
+    def test_not_found(self, box: Sandbox, kind: str, key: str) -> None:
+        """Only a legacy card of that very type and account is found."""
+        response = delete(box, f"cards/{kind}/{key}")
+
+        assert (404, [("CARD_NOT_FOUND", "card_id")]) == (response.status_code, faults(response))
+
+    def test_unknown_type(self, box: Sandbox) -> None:
+        """A type that there is not answers UNKNOWN_CARD_TYPE."""
+        response = delete(box, f"cards/audio/{LEGACY_CARD}")
+
+        assert (400, [("UNKNOWN_CARD_TYPE", "card_type")]) == (
+            response.status_code,
+            faults(response),
+        )
+
+    @pytest.mark.parametrize("kind", ["video_conversation", "VIDEO_CONVERSATION"])
+    def test_video_conversation(self, box: Sandbox, kind: str) -> None:
+        """Video conversation cards are deleted under their type as well."""
+        key = "1712880000001000003"
+        response = delete(box, f"cards/{kind}/{key}")
+
+        assert (True, "VIDEO_CONVERSATION") == (
+            data(response)["deleted"],
+            data(response)["card_type"],
+        )
+        assert kind == echo(response)["card_type"]
+        assert 404 == get(box, f"cards/video_conversation/{key}").status_code
+        assert "cards.delete-video-conversation" in assumptions(response)
+
+    def test_by_id(self, box: Sandbox) -> None:
+        """The public delete by id ends a card of any type, and says that it is an assumption."""
+        response = delete(box, f"cards/{WEBSITE_CARD}")
+
+        assert data(response)["deleted"] is True
+        assert "cards.delete-by-id" in assumptions(response)
+        assert WEBSITE_CARD not in {record["id"] for record in data(get(box, "cards"))}
+
+    def test_strict(self) -> None:
+        """--strict has no delete by id, which the spec does not show; it deletes legacy cards."""
+        box = sandbox(strict=True)
+
+        assert 501 == delete(box, f"cards/{WEBSITE_CARD}").status_code
+        assert 200 == delete(box, f"cards/image_conversation/{LEGACY_CARD}").status_code
+
+
+class TestPaths:
+    """Static segments win over card ids, whatever the method."""
+
+    @pytest.mark.parametrize("segment", ["poll", "video_conversation"])
+    @pytest.mark.parametrize("method", ["PUT", "DELETE"])
+    def test_no_card_has_such_an_id(self, box: Sandbox, segment: str, method: str) -> None:
+        """PUT and DELETE on the path of a list are wrong methods, not cards of that id."""
+        response = send(box, method, f"cards/{segment}", {"name": "New"})
+
+        assert (405, [("METHOD_NOT_ALLOWED", None)]) == (response.status_code, faults(response))
+        assert {"GET", "POST"} == set(response.headers["Allow"].split(", "))
+
+    def test_lists(self, box: Sandbox) -> None:
+        """GET cards/poll lists poll cards."""
+        assert {"TEXT_POLLS", "VIDEO_POLLS", "IMAGE_POLLS"} == {
+            record["card_type"] for record in data(get(box, "cards/poll"))
+        }
+
+    def test_poll_cards_cannot_be_updated(self, box: Sandbox) -> None:
+        """There is no update of a poll card."""
+        assert 405 == put(box, "cards/poll/1712870000001000003", name="New").status_code
+
+
+def test_envelope_as_array() -> None:
+    """--card-envelope array puts the card of GET, PUT, DELETE into an array, not that of POST."""
+    box = sandbox(card_envelope="array")
+    path = f"cards/{WEBSITE_CARD}"
+    read, changed = data(get(box, path)), data(send(box, "PUT", path, {"name": "New"}))
+    created = data(create(box, media(), details()))
+    gone = data(delete(box, path))
+
+    assert [1, 1, 1] == [len(answer) for answer in (read, changed, gone)]
+    assert [True, True, True] == [isinstance(answer, list) for answer in (read, changed, gone)]
+    assert "IMAGE_WEBSITE" == created["card_type"]
+
+
+def test_document_b_counts_five_card_operations(box: Sandbox) -> None:
+    """List, get, create, update and delete; the delete by id comes on top."""
+    operations = [op for op in box.platform.operations if op.id.startswith("cards.")]
+
+    assert 5 == sum(op.documented for op in operations)
+    assert ["cards.delete_by_id"] == [op.id for op in operations if not op.documented]
+    assert all(op.path.startswith(BASE.replace(ACCOUNT, ":account_id")) for op in operations)

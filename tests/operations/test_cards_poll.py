@@ -1,0 +1,310 @@
+"""Poll cards: every rule of document B, "Poll cards", just inside and just outside."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from tests.operations.creatives import (
+    BASE,
+    DELETED_VIDEO,
+    FOREIGN_IMAGE,
+    GIF,
+    IMAGE,
+    IMAGE_640,
+    IMAGE_800,
+    SQUARE,
+    UNKNOWN,
+    UPLOADED_VIDEO,
+    VIDEO,
+    assumptions,
+    data,
+    delete,
+    echo,
+    get,
+    post,
+    put,
+    without,
+)
+from tests.support import ACCOUNT, Sandbox, faults
+
+NOW = datetime.fromisoformat("2026-11-20T12:00:00+00:00")
+POLL = {
+    "name": "New",
+    "first_choice": "Yes",
+    "second_choice": "No",
+    "duration_in_minutes": "60",
+}
+FOUR = POLL | {"third_choice": "Perhaps", "fourth_choice": "Never"}
+VIDEO_POLL = "1712870000004000012"
+IMAGE_POLL = "1712870000005000015"
+
+
+@pytest.fixture
+def box(box: Sandbox) -> Sandbox:
+    """A sandbox whose clock stands at noon."""
+    box.platform.worlds.default.clock.freeze(NOW)
+    return box
+
+
+def test_text_poll(box: Sandbox) -> None:
+    """A poll runs from its creation; numbers are strings, unset fields are left out."""
+    response = post(box, "cards/poll", **POLL)
+    record = data(response)
+
+    assert {
+        "id": record["id"],
+        "name": "New",
+        "first_choice": "Yes",
+        "second_choice": "No",
+        "duration_in_minutes": "60",
+        "start_time": "2026-11-20T12:00:00Z",
+        "end_time": "2026-11-20T13:00:00Z",
+        "card_uri": f"card://{record['id']}",
+        "card_type": "TEXT_POLLS",
+        "created_at": "2026-11-20T12:00:00Z",
+        "updated_at": "2026-11-20T12:00:00Z",
+        "deleted": False,
+    } == record
+    assert record == data(get(box, f"cards/poll/{record['id']}"))
+    assert record in data(get(box, "cards/poll"))
+
+
+def test_echo(box: Sandbox) -> None:
+    """The echo holds the duration as a number and a card type that nobody sends."""
+    expected = POLL | {"duration_in_minutes": 60, "account_id": ACCOUNT, "card_type": "poll"}
+
+    assert expected == echo(post(box, "cards/poll", **POLL))
+    assert {"account_id": ACCOUNT, "card_type": "poll", "card_id": VIDEO_POLL} == echo(
+        get(box, f"cards/poll/{VIDEO_POLL}")
+    )
+    refused = post(box, "cards/poll", **without(POLL, "name"))
+    assert "poll" == echo(refused)["card_type"]
+
+
+@pytest.mark.parametrize(
+    ("minutes", "status", "end"),
+    [
+        ("4", 400, ""),
+        ("5", 200, "2026-11-20T12:05:00Z"),
+        ("10080", 200, "2026-11-27T12:00:00Z"),
+        ("10081", 400, ""),
+        ("5.5", 400, ""),
+        ("hour", 400, ""),
+    ],
+)
+def test_duration(box: Sandbox, minutes: str, status: int, end: str) -> None:
+    """A poll lasts 5 to 10080 minutes."""
+    response = post(box, "cards/poll", **POLL | {"duration_in_minutes": minutes})
+
+    assert status == response.status_code
+    if status == 200:
+        assert (minutes, end) == (data(response)["duration_in_minutes"], data(response)["end_time"])
+    else:
+        assert [("INVALID_PARAMETER", "duration_in_minutes")] == faults(response)
+
+
+@pytest.mark.parametrize("name", ["first_choice", "second_choice", "third_choice", "fourth_choice"])
+def test_length_of_choices(box: Sandbox, name: str) -> None:
+    """A choice has 1 to 25 characters."""
+    longest = data(post(box, "cards/poll", **FOUR | {name: "é" * 25}))
+
+    assert "é" * 25 == longest[name]
+    for value in ("é" * 26, ""):
+        response = post(box, "cards/poll", **FOUR | {name: value})
+        assert [("INVALID_PARAMETER", name)] == faults(response)
+
+
+def test_length_of_name(box: Sandbox) -> None:
+    """A name has 1 to 80 characters."""
+    assert 200 == post(box, "cards/poll", **POLL | {"name": "é" * 80}).status_code
+    for name in ("é" * 81, ""):
+        response = post(box, "cards/poll", **POLL | {"name": name})
+        assert [("INVALID_PARAMETER", "name")] == faults(response)
+
+
+@pytest.mark.parametrize("name", list(POLL))
+def test_required(box: Sandbox, name: str) -> None:
+    """Name, duration and two choices are required."""
+    response = post(box, "cards/poll", **without(POLL, name))
+
+    assert (400, [("MISSING_PARAMETER", name)]) == (response.status_code, faults(response))
+
+
+def test_choices_need_those_before(box: Sandbox) -> None:
+    """The third needs first and second, the fourth all three."""
+    needs, lacks = "INCLUSIVE_PARAMETERS", "MISSING_PARAMETER"
+
+    assert FOUR.items() <= data(post(box, "cards/poll", **FOUR)).items()
+    assert 200 == post(box, "cards/poll", **without(FOUR, "fourth_choice")).status_code
+    for gap, expected in (
+        ("third_choice", [(needs, "fourth_choice")]),
+        (
+            "second_choice",
+            [(needs, "fourth_choice"), (needs, "third_choice"), (lacks, "second_choice")],
+        ),
+        (
+            "first_choice",
+            [(needs, "fourth_choice"), (needs, "third_choice"), (lacks, "first_choice")],
+        ),
+    ):
+        response = post(box, "cards/poll", **without(FOUR, gap))
+        assert sorted(expected) == sorted(faults(response), key=str)
+
+
+def test_all_violations_at_once(box: Sandbox) -> None:
+    """An empty request names everything that it lacks."""
+    assert sorted(("MISSING_PARAMETER", name) for name in POLL) == sorted(
+        faults(post(box, "cards/poll")), key=str
+    )
+
+
+def test_video_poll(box: Sandbox) -> None:
+    """A poll with a video tells its address, size and duration, and not its key."""
+    response = post(box, "cards/poll", **POLL, media_key=VIDEO)
+    record = data(response)
+    video = data(get(box, f"media_library/{VIDEO}"))
+
+    assert {
+        "card_type": "VIDEO_POLLS",
+        "video_url": video["media_url"],
+        "video_hls_url": video["media_url"].replace(".mp4", ".m3u8"),
+        "video_width": "1280",
+        "video_height": "720",
+        "video_poster_url": video["poster_media_url"],
+        "video_poster_width": "1280",
+        "video_poster_height": "720",
+        "content_duration_seconds": "39",
+    }.items() <= record.items()
+    assert "media_key" not in record
+    assert VIDEO == echo(response)["media_key"]
+
+
+def test_image_poll(box: Sandbox) -> None:
+    """A poll with an image tells its address and size."""
+    response = post(box, "cards/poll", **POLL, media_key=IMAGE_800)
+
+    assert {
+        "card_type": "IMAGE_POLLS",
+        "image": data(get(box, f"media_library/{IMAGE_800}"))["media_url"],
+        "image_display_width": "800",
+        "image_display_height": "419",
+    }.items() <= data(response).items()
+    assert "cards-poll.image-fields" in assumptions(response)
+
+
+def test_fixtures_show_what_creation_gives(box: Sandbox) -> None:
+    """The media polls of the fixtures look like ones created from the same media."""
+    for key, used in ((VIDEO_POLL, VIDEO), (IMAGE_POLL, IMAGE_800)):
+        shown = data(get(box, f"cards/poll/{key}"))
+        created = data(post(box, "cards/poll", **POLL, media_key=used))
+        own = {"id", "card_uri", "name", "first_choice", "second_choice", "duration_in_minutes"}
+        own |= {"start_time", "end_time", "created_at", "updated_at"}
+
+        assert without(created, *own) == without(shown, *own)
+        assert created.keys() == shown.keys()
+
+
+@pytest.mark.parametrize("key", [UNKNOWN, FOREIGN_IMAGE, DELETED_VIDEO, UPLOADED_VIDEO])
+def test_media_must_be_in_the_library(box: Sandbox, key: str) -> None:
+    """Media that is unknown, another account's, deleted or only uploaded is not found."""
+    response = post(box, "cards/poll", **POLL, media_key=key)
+
+    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == (response.status_code, faults(response))
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "errors"),
+    [
+        (800, 419, 0),
+        (799, 418, 1),  # too narrow
+        (1200, 628, 0),
+        (1600, 838, 0),
+        (1910, 1002, 0),  # 1.906
+        (1910, 1003, 1),  # 1.904
+        (1910, 998, 0),  # 1.914
+        (800, 418, 0),  # 1.914
+        (800, 420, 1),  # 1.905
+        (800, 417, 1),  # 1.918
+        (640, 640, 2),
+        (None, None, 0),
+    ],
+)
+def test_image_size(box: Sandbox, width: int | None, height: int | None, errors: int) -> None:
+    """An image is at least 800 px wide and 1.91:1."""
+    box.change("media_library", IMAGE, _width=width, _height=height)
+    response = post(box, "cards/poll", **POLL, media_key=IMAGE)
+
+    assert (400 if errors else 200) == response.status_code
+    if errors:
+        assert [("INVALID_IMAGE", "media_key")] * errors == faults(response)
+
+
+@pytest.mark.parametrize(("key", "errors"), [(IMAGE_640, 1), (SQUARE, 1), (GIF, 2)])
+def test_unfit_images(box: Sandbox, key: str, errors: int) -> None:
+    """Images of the fixtures that are too small or not 1.91:1 are refused, GIFs as well."""
+    response = post(box, "cards/poll", **POLL, media_key=key)
+
+    assert (400, [("INVALID_IMAGE", "media_key")] * errors) == (
+        response.status_code,
+        faults(response),
+    )
+
+
+def test_feature(box: Sandbox) -> None:
+    """A poll with media needs the feature PROMOTED_MEDIA_POLLS, one without does not."""
+    features = box.record("accounts", ACCOUNT)["_features"]
+    box.change("accounts", ACCOUNT, _features=[f for f in features if f != "PROMOTED_MEDIA_POLLS"])
+    response = post(box, "cards/poll", **POLL, media_key=VIDEO)
+
+    assert (400, [("FEATURE_NOT_AVAILABLE", None)]) == (response.status_code, faults(response))
+    assert 200 == post(box, "cards/poll", **POLL).status_code
+
+
+def test_hard_delete(box: Sandbox) -> None:
+    """A deleted poll card is answered once more and is gone for good."""
+    before = data(get(box, f"cards/poll/{VIDEO_POLL}"))
+
+    assert before | {"deleted": True} == data(delete(box, f"cards/poll/{VIDEO_POLL}"))
+    assert 404 == get(box, f"cards/poll/{VIDEO_POLL}", with_deleted="true").status_code
+    assert box.platform.worlds.default.store.get("poll_cards", VIDEO_POLL) is None
+
+
+def test_no_update(box: Sandbox) -> None:
+    """Poll cards cannot be updated."""
+    response = put(box, f"cards/poll/{VIDEO_POLL}", name="New")
+
+    assert (405, [("METHOD_NOT_ALLOWED", None)]) == (response.status_code, faults(response))
+
+
+def test_card_ids(box: Sandbox) -> None:
+    """Ids restrict the list; 200 of them are taken, 201 refused."""
+    found = get(box, "cards/poll", card_ids=f"{IMAGE_POLL},{VIDEO_POLL},nothing")
+    answers = [get(box, "cards/poll", card_ids=",".join([IMAGE_POLL] * n)) for n in (200, 201)]
+
+    assert [VIDEO_POLL, IMAGE_POLL] == [record["id"] for record in data(found)]
+    assert [IMAGE_POLL, VIDEO_POLL, "nothing"] == echo(found)["card_ids"]
+    assert [200, 400] == [answer.status_code for answer in answers]
+    assert [("INVALID_PARAMETER", "card_ids")] == faults(answers[1])
+
+
+def test_q(box: Sandbox) -> None:
+    """The search is a prefix of the name in any case, of at most 80 characters."""
+    names = [record["name"] for record in data(get(box, "cards/poll", q="BEST"))]
+
+    assert ["Best roast", "Best bean"] == sorted(names, reverse=True)
+    assert [] == data(get(box, "cards/poll", q="roast"))
+    assert 200 == get(box, "cards/poll", q="b" * 80).status_code
+    assert [("INVALID_PARAMETER", "q")] == faults(get(box, "cards/poll", q="b" * 81))
+
+
+def test_document_b_counts_four_operations(box: Sandbox) -> None:
+    """List, get, create and delete, all under cards/poll."""
+    found = [op for op in box.platform.operations if op.id.startswith("cards_poll.")]
+
+    assert ["create", "delete", "get", "list"] == sorted(op.id.partition(".")[2] for op in found)
+    assert all(op.documented for op in found)
+    assert {BASE.replace(ACCOUNT, ":account_id") + "/cards/poll"} == {
+        op.path.removesuffix("/:card_id") for op in found
+    }

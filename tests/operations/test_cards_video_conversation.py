@@ -1,0 +1,423 @@
+"""Video conversation cards: every rule of document B, just inside and just outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.operations.creatives import (
+    AMPLIFY,
+    BASE,
+    DELETED_VIDEO,
+    FOREIGN_VIDEO,
+    GIF,
+    IMAGE,
+    OTHER_VIDEO,
+    SQUARE,
+    SQUARE_VIDEO,
+    TALL_VIDEO,
+    UNKNOWN,
+    UPLOADED_GIF,
+    UPLOADED_IMAGE,
+    UPLOADED_VIDEO,
+    VIDEO,
+    assumptions,
+    data,
+    delete,
+    echo,
+    get,
+    post,
+    put,
+    without,
+)
+from tests.support import ACCOUNT, Sandbox, faults
+
+PATH = "cards/video_conversation"
+CARD = {
+    "name": "New",
+    "title": "Which one?",
+    "first_cta": "#First",
+    "first_cta_post": "I take the first.",
+    "thank_you_text": "Thank you!",
+    "media_key": VIDEO,
+}
+FULL = CARD | {
+    "second_cta": "#Second",
+    "second_cta_post": "The second.",
+    "third_cta": "#Third",
+    "third_cta_post": "The third.",
+    "fourth_cta": "#Fourth",
+    "fourth_cta_post": "The fourth.",
+    "thank_you_url": "https://shop.example.com/thanks",
+    "poster_media_key": SQUARE,
+    "unlocked_image_media_key": IMAGE,
+    "unlocked_video_media_key": OTHER_VIDEO,
+}
+REQUIRED = ["name", "first_cta", "first_cta_post", "thank_you_text", "media_key"]
+ONE = "1712880000001000003"  # title, one call to action
+TWO = "1712880000002000006"  # no title, two
+FOUR = "1712880000003000009"  # title, four
+INVALID, MISSING, INCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "INCLUSIVE_PARAMETERS"
+
+
+def test_create(box: Sandbox) -> None:
+    """The card shows its media by address, sizes as strings, and leaves unset fields out."""
+    response = post(box, PATH, **CARD)
+    record = data(response)
+    video = data(get(box, f"media_library/{VIDEO}"))
+
+    assert (
+        CARD
+        | {
+            "id": record["id"],
+            "media_url": video["media_url"],
+            "poster_media_url": video["poster_media_url"],
+            "video_owner_id": "2244994945",
+            "video_width": "1280",
+            "video_height": "720",
+            "card_uri": f"card://{record['id']}",
+            "card_type": "VIDEO_CONVERSATION",
+            "created_at": record["created_at"],
+            "updated_at": record["created_at"],
+            "deleted": False,
+        }
+        == record
+    )
+    assert record == data(get(box, f"{PATH}/{record['id']}"))
+    assert record in data(get(box, PATH))
+    assert CARD | {"account_id": ACCOUNT, "card_type": "video_conversation"} == echo(response)
+
+
+def test_create_with_everything(box: Sandbox) -> None:
+    """All fields together; keys of poster and unlocked media are taken and not served."""
+    record = data(post(box, PATH, **FULL))
+    write_only = ("poster_media_key", "unlocked_image_media_key", "unlocked_video_media_key")
+
+    assert without(FULL, *write_only).items() <= record.items()
+    assert not set(write_only) & record.keys()
+    assert data(get(box, f"media_library/{SQUARE}"))["media_url"] == record["poster_media_url"]
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_required(box: Sandbox, name: str) -> None:
+    """What is required is named if it is absent."""
+    response = post(box, PATH, **without(CARD, name))
+
+    assert (400, [(MISSING, name)]) == (response.status_code, faults(response))
+
+
+def test_title_or_second(box: Sandbox) -> None:
+    """Title, second call to action, or both; neither is too little."""
+    second = {"second_cta": "#Second", "second_cta_post": "The second."}
+
+    assert 200 == post(box, PATH, **CARD | second).status_code
+    assert "title" not in data(post(box, PATH, **without(CARD, "title") | second))
+    response = post(box, PATH, **without(CARD, "title"))
+    assert (400, [(MISSING, "second_cta"), (MISSING, "title")]) == (
+        response.status_code,
+        sorted(faults(response), key=str),
+    )
+
+
+@pytest.mark.parametrize("ordinal", ["second", "third", "fourth"])
+def test_pairs(box: Sandbox, ordinal: str) -> None:
+    """A call to action and its post need each other."""
+    cta, text = {f"{ordinal}_cta": "#Tag"}, {f"{ordinal}_cta_post": "Text."}
+
+    assert (cta | text).items() <= data(post(box, PATH, **CARD, **cta, **text)).items()
+    for half in (cta, text):
+        response = post(box, PATH, **CARD, **half)
+        assert (400, [(INCLUSIVE, f"{ordinal}_cta_post")]) == (
+            response.status_code,
+            faults(response),
+        )
+
+
+@pytest.mark.parametrize("name", ["first_cta", "second_cta", "third_cta", "fourth_cta"])
+@pytest.mark.parametrize(
+    ("value", "fine"),
+    [
+        ("#" + "a" * 20, True),
+        ("#" + "a" * 21, False),
+        ("a" * 20, True),
+        ("a" * 21, False),
+        ("#a", True),
+        ("#", False),
+        ("", False),
+        ("##a", False),
+        ("#a b", False),
+        ("#a-b", False),
+        ("#Kaffee_Röster", True),
+    ],
+)
+def test_hashtags(box: Sandbox, name: str, value: str, fine: bool) -> None:
+    """A call to action is a hashtag of at most 20 characters, # not counted."""
+    response = post(box, PATH, **FULL | {name: value})
+
+    if fine:
+        assert value == data(response)[name]
+    else:
+        assert (400, [(INVALID, name)]) == (response.status_code, faults(response))
+
+
+@pytest.mark.parametrize(("name", "most"), [("name", 80), ("title", 23), ("thank_you_text", 23)])
+@pytest.mark.parametrize("method", ["create", "update"])
+def test_lengths(box: Sandbox, name: str, most: int, method: str) -> None:
+    """Each text may have its documented length, and not one character more."""
+
+    def write(value: str) -> Any:
+        if method == "create":
+            return post(box, PATH, **CARD | {name: value})
+        return put(box, f"{PATH}/{ONE}", **{name: value})
+
+    assert "é" * most == data(write("é" * most))[name]
+    assert [(INVALID, name)] == faults(write("é" * (most + 1)))
+
+
+def test_thank_you_url(box: Sandbox) -> None:
+    """The address is http or https."""
+    for url in ("example.com", "ftp://example.com", "https://"):
+        assert [(INVALID, "thank_you_url")] == faults(post(box, PATH, **CARD, thank_you_url=url))
+
+
+MEDIA_NAMES = [
+    "media_key",
+    "poster_media_key",
+    "unlocked_image_media_key",
+    "unlocked_video_media_key",
+]
+
+
+@pytest.mark.parametrize("name", MEDIA_NAMES)
+@pytest.mark.parametrize("key", [UNKNOWN, FOREIGN_VIDEO, DELETED_VIDEO])
+def test_unknown_media(box: Sandbox, name: str, key: str) -> None:
+    """Media must be the account's and not deleted, when created and when updated."""
+    for response in (
+        post(box, PATH, **FULL | {name: key}),
+        put(box, f"{PATH}/{ONE}", **{name: key}),
+    ):
+        assert (404, [("MEDIA_NOT_FOUND", name)]) == (response.status_code, faults(response))
+
+
+def test_video_must_be_in_the_library(box: Sandbox) -> None:
+    """An uploaded video will not do; for posters and unlocked media an upload suffices."""
+    response = post(box, PATH, **CARD | {"media_key": UPLOADED_VIDEO})
+    uploads = {
+        "poster_media_key": UPLOADED_IMAGE,
+        "unlocked_image_media_key": UPLOADED_IMAGE,
+        "unlocked_video_media_key": UPLOADED_VIDEO,
+    }
+
+    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == (response.status_code, faults(response))
+    assert 200 == post(box, PATH, **CARD | uploads).status_code
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("media_key", IMAGE),
+        ("media_key", GIF),
+        ("media_key", SQUARE_VIDEO),
+        ("media_key", TALL_VIDEO),
+        ("poster_media_key", VIDEO),
+        ("poster_media_key", UPLOADED_GIF),
+        ("unlocked_image_media_key", VIDEO),
+        ("unlocked_video_media_key", IMAGE),
+        ("unlocked_video_media_key", GIF),
+    ],
+)
+def test_unfit_media(box: Sandbox, name: str, key: str) -> None:
+    """The video is 16:9, posters and unlocked images are images, unlocked videos videos."""
+    for response in (
+        post(box, PATH, **FULL | {name: key}),
+        put(box, f"{PATH}/{ONE}", **{name: key}),
+    ):
+        assert (400, [("INVALID_MEDIA", name)]) == (response.status_code, faults(response))
+        assert "cards-video-conversation.media" in assumptions(response)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "fine"),
+    [(1920, 1080, True), (854, 480, True), (640, 480, False), (1280, 700, False)],
+)
+def test_aspect(box: Sandbox, width: int, height: int, fine: bool) -> None:
+    """The aspect is told by the sizes: 16:9 as exactly as whole pixels allow."""
+    box.change("media_library", OTHER_VIDEO, _width=width, _height=height)
+    response = post(box, PATH, **CARD | {"media_key": OTHER_VIDEO})
+
+    assert (200 if fine else 400) == response.status_code
+
+
+def test_aspect_without_sizes(box: Sandbox) -> None:
+    """Without sizes the aspect ratio alone tells, and sizes are left out."""
+    box.change("media_library", OTHER_VIDEO, _width=None, _height=None)
+    record = data(post(box, PATH, **CARD | {"media_key": OTHER_VIDEO}))
+
+    assert not {"video_width", "video_height"} & record.keys()
+
+
+def test_all_violations_at_once(box: Sandbox) -> None:
+    """Lengths, lacks, pairs and the either-or are told together; so are unknown media."""
+    response = post(box, PATH, name="x" * 81, first_cta="a b", third_cta="#c", media_key=VIDEO)
+    unknown = post(box, PATH, **FULL | dict.fromkeys(MEDIA_NAMES, UNKNOWN))
+
+    assert [
+        (INCLUSIVE, "third_cta_post"),
+        (INVALID, "first_cta"),
+        (INVALID, "name"),
+        (MISSING, "first_cta_post"),
+        (MISSING, "second_cta"),
+        (MISSING, "thank_you_text"),
+        (MISSING, "title"),
+    ] == sorted(faults(response), key=str)
+    assert [("MEDIA_NOT_FOUND", name) for name in MEDIA_NAMES] == faults(unknown)
+
+
+UPDATES: list[dict[str, str]] = [
+    {name: value} for name, value in CARD.items() if name != "media_key"
+] + [
+    {"third_cta": "#Third", "third_cta_post": "Third."},
+    {"fourth_cta": "#Fourth", "fourth_cta_post": "Fourth."},
+    {"second_cta": "#Second", "second_cta_post": "Second."},
+    {"thank_you_url": "https://example.com"},
+]
+
+
+@pytest.mark.parametrize("params", UPDATES)
+def test_update(box: Sandbox, params: dict[str, str]) -> None:
+    """Each field changes alone, with its pair where it has one; updated_at moves."""
+    before = data(get(box, f"{PATH}/{ONE}"))
+    response = put(box, f"{PATH}/{ONE}", **params)
+    after = data(response)
+
+    assert after == before | params | {"updated_at": after["updated_at"]}
+    assert after["updated_at"] > before["updated_at"]
+    assert after == data(get(box, f"{PATH}/{ONE}"))
+    expected = params | {
+        "account_id": ACCOUNT,
+        "card_id": ONE,
+        "card_type": "video_conversation",
+    }
+    assert expected == echo(response)
+
+
+def test_update_of_media(box: Sandbox) -> None:
+    """Another video brings its address, poster and sizes; a chosen poster outlives it."""
+    other = data(put(box, f"{PATH}/{ONE}", media_key=AMPLIFY))
+    chosen = data(put(box, f"{PATH}/{ONE}", poster_media_key=SQUARE))
+    kept = data(put(box, f"{PATH}/{ONE}", media_key=VIDEO))
+    unset = data(put(box, f"{PATH}/{ONE}", poster_media_key=""))
+    amplify, video, square = (
+        data(get(box, f"media_library/{key}")) for key in (AMPLIFY, VIDEO, SQUARE)
+    )
+
+    assert (amplify["media_url"], amplify["poster_media_url"], "1920", "1080") == tuple(
+        other[name] for name in ("media_url", "poster_media_url", "video_width", "video_height")
+    )
+    assert square["media_url"] == chosen["poster_media_url"] == kept["poster_media_url"]
+    assert (video["media_url"], video["poster_media_url"], "1280") == (
+        unset["media_url"],
+        unset["poster_media_url"],
+        unset["video_width"],
+    )
+
+
+def test_update_after_the_video_left_the_library(box: Sandbox) -> None:
+    """A card keeps showing a video that was deleted from the library."""
+    before = data(get(box, f"{PATH}/{ONE}"))
+    delete(box, f"media_library/{VIDEO}")
+    after = data(put(box, f"{PATH}/{ONE}", poster_media_key=SQUARE))
+
+    assert before["media_url"] == after["media_url"]
+    assert before["poster_media_url"] != after["poster_media_url"]
+
+
+def test_update_of_nothing(box: Sandbox) -> None:
+    """An update without parameters changes nothing."""
+    before = data(get(box, f"{PATH}/{ONE}"))
+
+    assert before == data(put(box, f"{PATH}/{ONE}"))
+
+
+def test_unset(box: Sandbox) -> None:
+    """An empty value takes an optional field away, pairs together."""
+    record = data(put(box, f"{PATH}/{FOUR}", fourth_cta="", fourth_cta_post="", title=""))
+
+    assert not {"fourth_cta", "fourth_cta_post", "title"} & record.keys()
+    assert "third_cta" in record
+    assert record == data(get(box, f"{PATH}/{FOUR}"))
+
+
+@pytest.mark.parametrize(
+    ("card", "params", "expected"),
+    [
+        (ONE, {"title": ""}, [(MISSING, "second_cta"), (MISSING, "title")]),
+        (
+            TWO,
+            {"second_cta": "", "second_cta_post": ""},
+            [(MISSING, "second_cta"), (MISSING, "title")],
+        ),
+        (FOUR, {"fourth_cta": ""}, [(INCLUSIVE, "fourth_cta_post")]),
+        (FOUR, {"fourth_cta_post": ""}, [(INCLUSIVE, "fourth_cta_post")]),
+        (ONE, {"third_cta": "#Third"}, [(INCLUSIVE, "third_cta_post")]),
+        (ONE, {"third_cta_post": "Third."}, [(INCLUSIVE, "third_cta_post")]),
+        *((FOUR, {name: ""}, [(INVALID, name)]) for name in REQUIRED),
+    ],
+)
+def test_update_keeps_the_rules(
+    box: Sandbox, card: str, params: dict[str, str], expected: list[tuple[str, str]]
+) -> None:
+    """The card must stand as it would become; a refused update changes nothing."""
+    before = box.record("video_conversation_cards", card)
+    response = put(box, f"{PATH}/{card}", **params)
+
+    assert (400, expected) == (response.status_code, sorted(faults(response), key=str))
+    assert before == box.record("video_conversation_cards", card)
+
+
+def test_unrelated_update_of_an_odd_card(box: Sandbox) -> None:
+    """An update never trips over a rule in which it takes no part."""
+    odd = without(box.record("video_conversation_cards", ONE), "title")
+    world = box.platform.worlds.default
+    with world.work():
+        world.store.put("video_conversation_cards", ONE, odd)
+
+    assert "New" == data(put(box, f"{PATH}/{ONE}", name="New"))["name"]
+
+
+@pytest.mark.parametrize("key", ["nothing", "1712880000007000021", "1712880000005000015"])
+def test_update_of_unknown(box: Sandbox, key: str) -> None:
+    """A card that is unknown, another account's or deleted answers 404."""
+    response = put(box, f"{PATH}/{key}", name="New")
+
+    assert (404, [("CARD_NOT_FOUND", "card_id")]) == (response.status_code, faults(response))
+
+
+def test_card_ids(box: Sandbox) -> None:
+    """Ids restrict the list; 200 of them are taken, 201 refused."""
+    found = data(get(box, PATH, card_ids=f"{TWO},{ONE},nothing"))
+    answers = [get(box, PATH, card_ids=",".join([ONE] * n)) for n in (200, 201)]
+
+    assert [ONE, TWO] == [record["id"] for record in found]
+    assert [200, 400] == [answer.status_code for answer in answers]
+    assert [(INVALID, "card_ids")] == faults(answers[1])
+
+
+def test_q(box: Sandbox) -> None:
+    """The search is a prefix of the name in any case, of at most 80 characters."""
+    assert ["Brew talk"] == [record["name"] for record in data(get(box, PATH, q="BREW"))]
+    assert [] == data(get(box, PATH, q="talk"))
+    assert 200 == get(box, PATH, q="b" * 80).status_code
+    assert [(INVALID, "q")] == faults(get(box, PATH, q="b" * 81))
+
+
+def test_document_b_counts_four_operations(box: Sandbox) -> None:
+    """List, get, create and update, all under cards/video_conversation."""
+    found = [op for op in box.platform.operations if op.id.startswith("cards_video_conversation.")]
+
+    assert ["create", "get", "list", "update"] == sorted(op.id.partition(".")[2] for op in found)
+    assert all(op.documented for op in found)
+    assert {f"{BASE.replace(ACCOUNT, ':account_id')}/{PATH}"} == {
+        op.path.removesuffix("/:card_id") for op in found
+    }

@@ -1,0 +1,309 @@
+"""OAuth 1.0a by spec A: exchanging request tokens for access tokens, and invalidating those."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
+from urllib.parse import urlencode
+
+import pytest
+from oauthlib.oauth1 import Client
+
+from mock_platform.app import create_app
+from mock_platform.consent import request_tokens
+from mock_platform.world.clock import machine_now
+from tests.oauth_steps import APP, CALLBACK, begun, code, exchange, granted, last, pairs, visitor
+from tests.support import BEARER, FORM, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
+
+NO_STORE = "no-cache, no-store, must-revalidate, pre-check=0, post-check=0"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+# -- access_token --------------------------------------------------------------------------------
+
+
+def test_access_token_answers_with_the_access_token_payload(box: Sandbox) -> None:
+    """Access token and secret in the public shapes, with user_id and screen_name, not cached."""
+    keys = begun(box)
+    response = exchange(box, keys, granted(box, keys))
+    found = pairs(response)
+
+    assert ["oauth_token", "oauth_token_secret", "user_id", "screen_name"] == list(found)
+    assert re.fullmatch(r"2244994945-[A-Za-z0-9]{40}", found["oauth_token"])
+    assert re.fullmatch(r"[A-Za-z0-9]{40,45}", found["oauth_token_secret"])
+    assert ("2244994945", "harbor_roasters") == (found["user_id"], found["screen_name"])
+    assert "text/html; charset=utf-8" == response.headers["Content-Type"]
+    assert NO_STORE == response.headers["cache-control"]
+
+
+def test_the_access_token_acts_for_the_user_who_allowed(box: Sandbox) -> None:
+    """It signs for whoever logged in, whoever owns the app."""
+    keys = begun(box)
+    found = pairs(exchange(box, keys, granted(box, keys, "northbike_co")))
+    owned = Keys(APP.key, APP.secret, found["oauth_token"], found["oauth_token_secret"])
+    response = box.call("POST", "/1.1/oauth/invalidate_token.json", keys=owned)
+
+    assert ("3805104374", "northbike_co") == (found["user_id"], found["screen_name"])
+    assert 200 == response.status_code
+    assert "3805104374" == last(box).caller["user"]
+
+
+@pytest.mark.parametrize("place", ["header", "query", "body", "header and body"])
+def test_the_verifier_stands_in_header_query_or_body(box: Sandbox, place: str) -> None:
+    """oauth_verifier is taken from each place, and from two of them."""
+    keys = begun(box)
+    verifier = granted(box, keys)
+    in_header = verifier if "header" in place else None
+    client = Client(keys.key, keys.secret, keys.token, keys.token_secret, verifier=in_header)
+    extra = urlencode({"oauth_verifier": verifier})
+    url = "http://localhost/oauth/access_token" + (f"?{extra}" if place == "query" else "")
+    in_body = "body" in place
+    form = {"Content-Type": FORM} if in_body else {}
+    url, headers, body = client.sign(url, "POST", extra if in_body else None, form)
+    response = box.client.post(url.removeprefix("http://localhost"), data=body, headers=headers)
+
+    assert "harbor_roasters" == pairs(response)["screen_name"]
+
+
+@pytest.mark.parametrize("verifier", [None, "", "wrong"])
+@pytest.mark.parametrize("callback", [CALLBACK, "oob"])
+def test_the_verifier_is_required_and_must_be_right(
+    box: Sandbox, callback: str, verifier: str | None
+) -> None:
+    """OAuth 1.0a is strictly enforced: without the right verifier or PIN, 401 in plain text."""
+    keys = begun(box, callback)
+    right = granted(box, keys)
+    response = exchange(box, keys, verifier)
+
+    assert 401 == response.status_code
+    assert "Error processing your OAuth request: Invalid oauth_verifier parameter" == response.text
+    assert "verifier" == last(box).diagnosis["mistake"]
+    assert "oauth.access-token-refusals" in response.headers["X-Mock-Assumptions"]
+    assert 200 == exchange(box, keys, right).status_code  # a wrong one uses nothing up
+
+
+def test_a_request_token_that_nobody_allowed_has_no_verifier(box: Sandbox) -> None:
+    """A pending request token cannot be exchanged by guessing."""
+    response = exchange(box, begun(box), "None")
+
+    assert 401 == response.status_code
+    assert "the user has not allowed this request token yet" == last(box).diagnosis["explanation"]
+
+
+@pytest.mark.parametrize("callback", [CALLBACK, "oob"])
+def test_a_request_token_is_exchanged_once(box: Sandbox, callback: str) -> None:
+    """Verifier and PIN are single use."""
+    keys = begun(box, callback)
+    verifier = granted(box, keys)
+    first, second = exchange(box, keys, verifier), exchange(box, keys, verifier)
+
+    assert 200 == first.status_code
+    assert (401, "Invalid request token.") == (second.status_code, second.text)
+
+
+def test_parallel_exchanges_give_one_access_token(box: Sandbox) -> None:
+    """Of eight clients with the same verifier one gets the token."""
+    keys = begun(box)
+    verifier = granted(box, keys)
+    clients = [create_app(box.platform).test_client() for _ in range(8)]
+
+    def attempt(number: int) -> int:
+        client = Client(keys.key, keys.secret, keys.token, keys.token_secret, verifier=verifier)
+        _, headers, _ = client.sign("http://localhost/oauth/access_token", "POST", None, {})
+        return clients[number].post("/oauth/access_token", headers=headers).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(attempt, range(8)))
+
+    assert [200] + [401] * 7 == sorted(statuses)
+
+
+def forged(box: Sandbox, case: str) -> Keys:
+    """Keys whose token is not a request token that this app may exchange."""
+    keys = begun(box)
+    if case == "missing":
+        return APP
+    if case == "unknown":
+        return Keys(APP.key, APP.secret, "x" * 27, keys.token_secret)
+    if case == "of another app":
+        return Keys(NORTHBIKE.key, NORTHBIKE.secret, keys.token, keys.token_secret)
+    if case == "an access token":
+        return HARBOR
+    if case == "a bearer token":
+        return Keys(APP.key, APP.secret, BEARER, "")
+    page = visitor(box).open("/oauth/authorize", oauth_token=str(keys.token))
+    page.submit("deny")
+    return keys
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["missing", "unknown", "of another app", "an access token", "a bearer token", "denied"],
+)
+def test_the_token_must_be_the_one_that_was_issued(box: Sandbox, case: str) -> None:
+    """oauth_token must equal the token from request_token; otherwise 401 in plain text."""
+    response = exchange(box, forged(box, case), "verifier")
+
+    assert (401, "Invalid request token.") == (response.status_code, response.text)
+    assert "oauth.access-token-refusals" in response.headers["X-Mock-Assumptions"]
+    assert last(box).diagnosis
+
+
+def test_access_token_is_signed_with_the_request_tokens_secret(box: Sandbox) -> None:
+    """A signature with another token secret is 401 with code 32."""
+    keys = begun(box)
+    verifier = granted(box, keys)
+    other = Keys(keys.key, keys.secret, keys.token, begun(box).token_secret)
+
+    assert (401, 32) == code(exchange(box, other, verifier))
+    assert "other-secret" == last(box).diagnosis["mistake"]
+    assert (400, 215) == code(box.call("POST", "/oauth/access_token", keys=None))
+
+
+@pytest.mark.parametrize(
+    ("age", "status"), [(request_tokens.SECONDS - 1, 200), (request_tokens.SECONDS, 401)]
+)
+def test_a_request_token_expires_on_the_worlds_clock(age: int, status: int) -> None:
+    """Just inside its lifetime it can be exchanged, just outside no longer."""
+    box = sandbox()
+    clock = box.platform.worlds.default.clock
+    clock.freeze(machine_now().replace(microsecond=0))
+    keys = begun(box)
+    verifier = granted(box, keys)
+    clock.advance(age)
+    response = exchange(box, keys, verifier)
+
+    assert status == response.status_code
+    assert status == 200 or "Invalid request token." == response.text
+
+
+def test_a_regenerated_pair_invalidates_the_previous_one(box: Sandbox) -> None:
+    """Rule 4: the pair that the app held for this user before no longer works; others do."""
+    others = begun(box)
+    of_other_user = pairs(exchange(box, others, granted(box, others, "northbike_co")))
+    keys = begun(box)
+    found = pairs(exchange(box, keys, granted(box, keys)))
+    after = box.call("POST", "/1.1/oauth/invalidate_token", keys=HARBOR)
+
+    assert found["oauth_token"] != HARBOR.token
+    assert (401, 89) == code(after)
+    assert "active" == box.record("tokens", of_other_user["oauth_token"])["state"]
+    assert "active" == box.record("tokens", str(NORTHBIKE.token))["state"]
+    assert "active" == box.record("tokens", found["oauth_token"])["state"]
+
+
+def test_the_exchange_records_the_grant(box: Sandbox) -> None:
+    """The table grants says which user granted which app what."""
+    keys = begun(box, x_auth_access_type="read")
+    exchange(box, keys, granted(box, keys))
+    grant = box.record("grants", "11827-2244994945")
+
+    assert ("11827", "2244994945", "read") == (grant["app_id"], grant["user_id"], grant["access"])
+
+
+def test_a_user_who_is_gone_gets_no_token(box: Sandbox) -> None:
+    """A user removed between allowing and exchanging ends the request token."""
+    keys = begun(box)
+    verifier = granted(box, keys)
+    world = box.platform.worlds.default
+    with world.work():
+        world.store.remove("users", "2244994945")
+    response = exchange(box, keys, verifier)
+
+    assert (401, "Invalid request token.") == (response.status_code, response.text)
+
+
+def test_secrets_are_shown_once(box: Sandbox) -> None:
+    """Rule 4: after the exchange no answer and no journal entry shows token, secret or verifier."""
+    keys = begun(box)
+    verifier = granted(box, keys)
+    found = pairs(exchange(box, keys, verifier))
+    shown = "".join(str(entry.as_json()) for entry in box.platform.worlds.default.journal)
+
+    for secret in (
+        keys.token, keys.token_secret, verifier, found["oauth_token"], found["oauth_token_secret"],
+        "espresso-2026", HARBOR.secret,
+    ):  # fmt: skip
+        assert str(secret) not in shown
+
+
+def test_a_pin_is_not_shown_in_the_journal(box: Sandbox) -> None:
+    """The page with the PIN is kept without it."""
+    keys = begun(box, "oob")
+    pin = granted(box, keys)
+    shown = "".join(str(entry.as_json()) for entry in box.platform.worlds.default.journal)
+
+    assert re.fullmatch(r"[0-9]{7}", pin)
+    assert pin not in shown
+
+
+# -- invalidate_token ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", ["/1.1/oauth/invalidate_token", "/1.1/oauth/invalidate_token.json"]
+)
+def test_invalidate_token_answers_with_the_token(box: Sandbox, path: str) -> None:
+    """With and without .json: HTTP 200, JSON with access_token."""
+    response = box.call("POST", path, keys=HARBOR)
+
+    assert (200, {"access_token": HARBOR.token}) == (response.status_code, response.get_json())
+    assert "application/json; charset=utf-8" == response.headers["Content-Type"]
+    assert "oauth.invalidate_token" == response.headers["X-Mock-Operation"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/1.1/oauth/invalidate_token.json"),
+        ("GET", "/12/accounts/18ce54d4x5t/account_media"),
+    ],
+)
+def test_an_invalidated_token_answers_401_with_code_89(
+    box: Sandbox, method: Literal["POST", "GET"], path: str
+) -> None:
+    """Errors: use of an invalidated access token is 401, an errors array with code 89."""
+    box.call("POST", "/1.1/oauth/invalidate_token.json", keys=HARBOR)
+    response = box.call(method, path, keys=HARBOR)
+
+    assert 401 == response.status_code
+    assert [{"code": 89, "message": "Invalid or expired token."}] == response.get_json()["errors"]
+
+
+def test_a_new_creation_yields_a_different_token(box: Sandbox) -> None:
+    """After invalidation the three-legged flow gives another pair, which works."""
+    box.call("POST", "/1.1/oauth/invalidate_token.json", keys=HARBOR)
+    keys = begun(box)
+    found = pairs(exchange(box, keys, granted(box, keys)))
+    fresh = Keys(APP.key, APP.secret, found["oauth_token"], found["oauth_token_secret"])
+
+    assert HARBOR.token != fresh.token
+    assert 200 == box.call("GET", "/12/accounts/18ce54d4x5t/account_media", keys=fresh).status_code
+
+
+def test_invalidating_takes_the_grant_back(box: Sandbox) -> None:
+    """The app is no longer among those that the user granted access."""
+    keys = begun(box)
+    found = pairs(exchange(box, keys, granted(box, keys)))
+    fresh = Keys(APP.key, APP.secret, found["oauth_token"], found["oauth_token_secret"])
+    box.call("POST", "/1.1/oauth/invalidate_token", keys=fresh)
+
+    assert None is box.platform.worlds.default.store.get("grants", "11827-2244994945")
+
+
+def test_invalidate_token_needs_the_user_context_of_that_token(box: Sandbox) -> None:
+    """An app's own signature, a request token, a bearer token and nothing at all are refused."""
+    path = "/1.1/oauth/invalidate_token.json"
+    bearer = box.call("POST", path, keys=None, headers={"Authorization": f"Bearer {BEARER}"})
+
+    assert (400, 215) == code(box.call("POST", path, keys=APP))
+    assert (401, 89) == code(box.call("POST", path, keys=begun(box)))
+    assert (403, 220) == code(bearer)
+    assert (400, 215) == code(box.call("POST", path, keys=None))
+    assert "active" == box.record("tokens", str(HARBOR.token))["state"]

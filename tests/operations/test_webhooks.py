@@ -1,0 +1,444 @@
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support import BEARER, signed
+from tests.support_receiver import unused_port
+from tests.support_replay import NOW, WEBHOOK, Desk
+
+SECOND_WEBHOOK = "1146654567674912770"
+"""Another webhook of the same app."""
+FOREIGN_WEBHOOK = "1201845037316968449"
+"""A webhook of another app."""
+PROBLEM = "application/problem+json"
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    """A sandbox at 12:00:30 whose webhooks lead nowhere, and whose jobs stay in progress."""
+    with Desk(f"http://127.0.0.1:{unused_port()}/") as found:
+        found.lead_to(f"http://127.0.0.1:{unused_port()}/", SECOND_WEBHOOK)
+        found.pace("manual")
+        yield found
+        assert [] == found.platform.errors
+
+
+def told(answer: TestResponse) -> dict[str, str]:
+    """Each parameter of an invalid-request problem with its message."""
+    assert (400, PROBLEM) == (answer.status_code, answer.content_type)
+    body = answer.get_json()
+    assert "http://localhost/2/problems/invalid-request" == body["type"]
+    return {name: error["message"] for error in body["errors"] for name in error["parameters"]}
+
+
+def jobs(desk: Desk) -> int:
+    """How many jobs there are."""
+    return desk.world.store.count("replay_jobs")
+
+
+class TestCreated:
+    """A request that is accepted."""
+
+    def test_the_answer_is_flat(self, desk: Desk) -> None:
+        """The answer has job_id, and created_at with milliseconds and Z, and nothing else."""
+        answer = desk.post()
+
+        assert (200, "application/json; charset=utf-8") == (
+            answer.status_code,
+            answer.content_type,
+        )
+        assert {"job_id", "created_at"} == set(answer.get_json())
+        assert re.fullmatch(r"[0-9]{19}", answer.get_json()["job_id"])
+        assert "2026-11-20T12:00:30.000Z" == answer.get_json()["created_at"]
+
+    def test_the_job_stands_in_its_table(self, desk: Desk) -> None:
+        """What was asked for is on record, in progress."""
+        job_id = desk.create(from_date="202611201000", to_date="202611201100")
+
+        assert {
+            "id": job_id,
+            "webhook_id": WEBHOOK,
+            "from_date": "202611201000",
+            "to_date": "202611201100",
+            "created_at": "2026-11-20T12:00:30.000Z",
+            "state": "IN_PROGRESS",
+            "_app_id": "11827",
+        }.items() <= desk.job(job_id).items()
+
+    def test_the_answer_names_its_assumptions(self, desk: Desk) -> None:
+        """What the spec does not show about a job is marked on the answer."""
+        marked = desk.post().headers["X-Mock-Assumptions"].split(",")
+
+        assert {"replay.to-date-exclusive", "replay.window", "replay.crc"} <= set(marked)
+        assert set(marked) <= set(desk.platform.assumptions())
+
+    def test_strict_serves_it(self) -> None:
+        """The operation is documented, so --strict does not refuse it."""
+        with Desk(f"http://127.0.0.1:{unused_port()}/", strict=True) as desk:
+            assert 200 == desk.post().status_code
+
+    @pytest.mark.parametrize("webhook_id", ["7", "1" * 19])
+    def test_a_webhook_id_has_1_to_19_digits(self, desk: Desk, webhook_id: str) -> None:
+        """The shortest and the longest id are accepted."""
+        webhook = desk.record("webhooks", WEBHOOK) | {"id": webhook_id}
+        with desk.world.work():
+            desk.world.store.put("webhooks", webhook_id, webhook)
+
+        assert 200 == desk.post(webhook_id=webhook_id).status_code
+
+    def test_the_window_may_be_24_hours(self, desk: Desk) -> None:
+        """From the minute 24 hours ago to the present minute is the largest window."""
+        assert 200 == desk.post(from_date="202611191200", to_date="202611201200").status_code
+
+    def test_unknown_keys_are_ignored_with_a_warning(self, desk: Desk) -> None:
+        """A key that the spec does not name changes nothing, and the journal says so."""
+        answer = desk.post(reason="audit")
+
+        (entry,) = desk.world.journal
+        assert 200 == answer.status_code
+        assert ["parameter 'reason' is not one of this operation and was ignored"] == list(
+            entry.warnings
+        )
+
+    def test_strict_refuses_unknown_keys(self) -> None:
+        """With --strict the same key is refused, naming the assumption."""
+        with Desk(strict=True) as desk:
+            answer = desk.post(reason="audit")
+
+        assert 501 == answer.status_code
+        assert "parameters.ignored" in answer.get_json()["detail"]
+
+
+class TestRefused:
+    """A request whose parameters do not fit."""
+
+    def test_everything_missing_is_told_at_once(self, desk: Desk) -> None:
+        """An empty object lacks three parameters; the problem is exactly this."""
+        answer = desk.post(webhook_id=None, from_date=None, to_date=None)
+
+        assert {
+            "type": "http://localhost/2/problems/invalid-request",
+            "title": "Invalid Request",
+            "detail": "One or more parameters to your request was invalid.",
+            "status": 400,
+            "errors": [
+                {"message": f"{name} is a required parameter", "parameters": {name: []}}
+                for name in ("webhook_id", "from_date", "to_date")
+            ],
+        } == answer.get_json()
+        assert (400, PROBLEM) == (answer.status_code, answer.content_type)
+        assert 0 == jobs(desk)
+
+    @pytest.mark.parametrize("value", ["", "1" * 20, "12a", " 1", "-1", "١٢", "1\n", 5, None, []])
+    def test_other_webhook_ids_are_refused(self, desk: Desk, value: Any) -> None:
+        """1 to 19 ASCII digits in a string, nothing else; the value stands in the problem."""
+        answer = desk.client.post(
+            "/2/webhooks/replay",
+            json=desk.body() | {"webhook_id": value},
+            headers={"Authorization": f"Bearer {BEARER}"},
+        )
+
+        assert ["webhook_id"] == list(told(answer))
+
+    @pytest.mark.parametrize("name", ["from_date", "to_date"])
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "20261120100",
+            "2026112010000",
+            "2026-11-2010",
+            "٢٠٢٦١١٢٠١٠٠٠",
+            "202611201000 ",
+            202611201000,
+        ],
+    )
+    def test_dates_have_exactly_12_digits(self, desk: Desk, name: str, value: Any) -> None:
+        """11 and 13 characters, other characters and numbers are refused."""
+        found = told(desk.post(**{name: value}))
+
+        assert [name] == list(found)
+        assert found[name].startswith(("Expected yyyymmddhhmm (12 digits, UTC)", "Expected String"))
+
+    @pytest.mark.parametrize("name", ["from_date", "to_date"])
+    def test_dates_must_exist(self, desk: Desk, name: str) -> None:
+        """30 February is refused in words that say why."""
+        assert {
+            name: "Expected a minute of the calendar as yyyymmddhhmm (day is out of range for "
+            f'month), got "202602301200" for {name}'
+        } == told(desk.post(**{name: "202602301200"}))
+
+    def test_a_minute_too_old_is_refused(self, desk: Desk) -> None:
+        """The minute before the first accepted one is refused, not clipped."""
+        assert {
+            "from_date": "from_date may lie at most 24 hours back: it is before 202611191200, got "
+            "202611191159"
+        } == told(desk.post(from_date="202611191159"))
+
+    def test_a_minute_in_the_future_is_refused(self, desk: Desk) -> None:
+        """The minute after the present one is refused."""
+        assert ["to_date"] == list(told(desk.post(to_date="202611201201")))
+
+    def test_dates_out_of_order_are_refused(self, desk: Desk) -> None:
+        """from_date after to_date is refused."""
+        assert {
+            "from_date": "from_date must not be after to_date, got 202611201101 and 202611201100"
+        } == told(desk.post(from_date="202611201101", to_date="202611201100"))
+
+    def test_form_and_window_are_told_together(self, desk: Desk) -> None:
+        """A malformed id does not hide a window that is too old and ends in the future."""
+        found = told(desk.post(webhook_id="x", from_date="202611191159", to_date="202611201201"))
+
+        assert {"webhook_id", "from_date", "to_date"} == set(found)
+
+    def test_one_malformed_date_does_not_hide_the_other(self, desk: Desk) -> None:
+        """The date that can be read is held to the window all the same."""
+        found = told(desk.post(from_date="202611191159", to_date="tomorrow"))
+
+        assert {"from_date", "to_date"} == set(found)
+        assert "24 hours back" in found["from_date"]
+
+    def test_the_minimum_age_is_a_setting(self) -> None:
+        """With --replay-minimum-age, 31 and 10 minutes pass and a minute less does not."""
+        with Desk(f"http://127.0.0.1:{unused_port()}/", replay_minimum_age=True) as desk:
+            assert ["from_date", "to_date"] == list(
+                told(desk.post(from_date="202611201130", to_date="202611201151"))
+            )
+            answer = desk.post(from_date="202611201129", to_date="202611201150")
+            assert 200 == answer.status_code
+
+    def test_the_window_is_read_against_the_worlds_clock(self, desk: Desk) -> None:
+        """After a journey the window lies around the new present."""
+        desk.world.clock.travel(NOW - timedelta(days=30))
+
+        assert 200 == desk.post(from_date="202610201200", to_date="202610211200").status_code
+        assert ["from_date", "to_date"] == list(
+            told(desk.post(from_date="202611201100", to_date="202611201200"))
+        )
+
+    @pytest.mark.parametrize(
+        "content_type", ["text/plain", "application/x-www-form-urlencoded", "", "application/xml"]
+    )
+    def test_another_content_type_is_refused(self, desk: Desk, content_type: str) -> None:
+        """Only application/json is read."""
+        answer = desk.client.post(
+            "/2/webhooks/replay",
+            data=b"{}",
+            content_type=content_type,
+            headers={"Authorization": f"Bearer {BEARER}"},
+        )
+
+        assert (415, PROBLEM) == (answer.status_code, answer.content_type)
+        assert "needs Content-Type application/json" in answer.get_json()["detail"]
+
+    @pytest.mark.parametrize(
+        "content_type", ["application/json;charset=utf-8", "Application/JSON", "application/json ;"]
+    )
+    def test_parameters_of_the_content_type_do_not_matter(
+        self, desk: Desk, content_type: str
+    ) -> None:
+        """A charset beside application/json, and its case, are no reason to refuse."""
+        answer = desk.client.post(
+            "/2/webhooks/replay",
+            data=b"{}",
+            content_type=content_type,
+            headers={"Authorization": f"Bearer {BEARER}"},
+        )
+
+        assert {"webhook_id", "from_date", "to_date"} == set(told(answer))
+
+    @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"null", b"[" * 100 + b"]" * 100])
+    def test_a_body_that_is_no_object_is_refused(self, desk: Desk, body: bytes) -> None:
+        """Nothing, half of it, an array, a text, null and too deep a nest all answer 400."""
+        answer = desk.client.post(
+            "/2/webhooks/replay",
+            data=body,
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {BEARER}"},
+        )
+
+        assert {} == told(answer)
+        assert 1 == len(answer.get_json()["errors"])
+
+
+class TestWhoMay:
+    """Authentication, and whose webhook it is."""
+
+    @pytest.mark.parametrize("bearer", [None, "", "nobody's"])
+    def test_without_a_bearer_token_it_is_unauthorized(
+        self, desk: Desk, bearer: str | None
+    ) -> None:
+        """A token that is missing or was never issued answers the generic problem, 401."""
+        answer = desk.post(bearer=bearer)
+
+        assert (401, PROBLEM) == (answer.status_code, answer.content_type)
+        assert ("about:blank", "Unauthorized") == (
+            answer.get_json()["type"],
+            answer.get_json()["title"],
+        )
+
+    def test_an_invalidated_token_has_code_89(self, desk: Desk) -> None:
+        """A token that was valid once answers 401 with code 89 in an errors array."""
+        with desk.world.work():
+            token = desk.record("tokens", BEARER)
+            desk.world.store.put("tokens", BEARER, token | {"state": "invalidated"})
+        answer = desk.post()
+
+        assert (401, [89]) == (
+            answer.status_code,
+            [error["code"] for error in answer.get_json()["errors"]],
+        )
+
+    def test_a_users_token_is_not_supported(self, desk: Desk) -> None:
+        """OAuth 1.0a user context answers unsupported-authentication, 403."""
+        headers = signed("POST", "http://localhost/2/webhooks/replay")
+        answer = desk.client.post("/2/webhooks/replay", json=desk.body(), headers=headers)
+
+        assert 403 == answer.status_code
+        assert (
+            "http://localhost/2/problems/unsupported-authentication" == (answer.get_json()["type"])
+        )
+
+    @pytest.mark.parametrize("webhook_id", ["404", FOREIGN_WEBHOOK])
+    def test_an_unknown_webhook_is_not_found(self, desk: Desk, webhook_id: str) -> None:
+        """A webhook that does not exist, or is another app's, is the same problem."""
+        answer = desk.post(webhook_id=webhook_id)
+
+        assert (404, PROBLEM) == (answer.status_code, answer.content_type)
+        assert {
+            "type": "http://localhost/2/problems/resource-not-found",
+            "title": "Not Found Error",
+            "detail": f"Could not find webhook with id: [{webhook_id}].",
+            "status": 404,
+            "parameter": "webhook_id",
+            "value": webhook_id,
+            "resource_id": webhook_id,
+            "resource_type": "user",
+        } == answer.get_json()
+        assert "problem.webhook-resource-type" in answer.headers["X-Mock-Assumptions"]
+
+    def test_parameters_come_before_the_webhook(self, desk: Desk) -> None:
+        """An unknown webhook with a wrong window is an invalid request."""
+        assert ["to_date"] == list(told(desk.post(webhook_id="404", to_date="202611201201")))
+
+
+class TestConflict:
+    """One job at a time for each webhook."""
+
+    def test_a_second_job_is_a_conflict(self, desk: Desk) -> None:
+        """While a job is in progress another create answers the conflict problem, 409."""
+        job_id = desk.create()
+        answer = desk.post()
+
+        assert (409, PROBLEM) == (answer.status_code, answer.content_type)
+        assert {
+            "type": "http://localhost/2/problems/conflict",
+            "title": "Conflict",
+            "detail": f"Replay job {job_id} is in progress for webhook {WEBHOOK}; a new job cannot "
+            "be created until it ends.",
+            "status": 409,
+        } == answer.get_json()
+        assert 1 == jobs(desk)
+
+    def test_another_webhook_is_free(self, desk: Desk) -> None:
+        """A job of one webhook does not stand in the way of another's."""
+        desk.create()
+
+        assert 200 == desk.post(webhook_id=SECOND_WEBHOOK).status_code
+        assert 409 == desk.post(webhook_id=SECOND_WEBHOOK).status_code
+
+    def test_another_world_is_free(self, desk: Desk) -> None:
+        """Worlds do not see each other's jobs; the problem's type has the world's address."""
+        desk.create()
+        other = desk.platform.worlds.create("w1")
+        with other.work():
+            other.transitions.set_pace("replay_job", progression="manual")
+
+        assert 200 == desk.post(prefix="/~w1").status_code
+        answer = desk.post(prefix="/~w1")
+        assert "http://localhost/~w1/2/problems/conflict" == answer.get_json()["type"]
+
+    @pytest.mark.parametrize("end", ["COMPLETE", "INCOMPLETE"])
+    def test_a_job_that_ended_is_in_nobodys_way(self, desk: Desk, end: str) -> None:
+        """After either end another job may be created."""
+        job_id = desk.create()
+        with desk.world.work():
+            desk.world.transitions.move("replay_job", job_id, end)
+
+        assert 200 == desk.post().status_code
+
+    def test_the_clock_outlives_the_conflict(self, desk: Desk) -> None:
+        """Two seconds after the last attempt, on the world's clock, the next job is accepted."""
+        desk.pace("time")
+        desk.create()
+        desk.wait()
+
+        desk.world.clock.advance(1.999)
+        assert 409 == desk.post().status_code
+        desk.world.clock.advance(0.001)
+        assert 200 == desk.post().status_code
+
+    def test_a_refused_request_counts_as_a_look(self, desk: Desk) -> None:
+        """Under `polls` a refusal changes nothing but the count, and the count stays."""
+        desk.pace("polls", polls=2)
+        desk.create()
+        desk.wait()
+
+        assert [409, 200] == [desk.post().status_code for _ in range(2)]
+
+    def test_thirty_two_clients_create_one_job(self, desk: Desk) -> None:
+        """Of 32 requests at the same time one is accepted and 31 are conflicts."""
+        start, statuses = threading.Barrier(32), list[int]()
+
+        def ask() -> None:
+            start.wait(10)
+            statuses.append(desk.post().status_code)
+
+        threads = [threading.Thread(target=ask) for _ in range(32)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+
+        assert [200, *[409] * 31] == sorted(statuses)
+        assert 1 == jobs(desk)
+        assert 32 == len(desk.world.journal)
+
+
+class TestLimit:
+    """100 requests per app and 15 minutes, a public number."""
+
+    def test_the_hundred_and_first_request_is_refused(self) -> None:
+        """With --limits public the window counts, tells its state, and ends by the clock."""
+        with Desk(f"http://127.0.0.1:{unused_port()}/", limits="public") as desk:
+            desk.pace("manual")
+            answers = [desk.post(webhook_id="404") for _ in range(100)]
+            assert {404} == {answer.status_code for answer in answers}
+            refused = desk.post(webhook_id="404")
+
+            assert (429, {"code": 88, "message": "Rate limit exceeded"}) == (
+                refused.status_code,
+                refused.get_json(),
+            )
+            assert ("100", "0") == (
+                refused.headers["x-rate-limit-limit"],
+                refused.headers["x-rate-limit-remaining"],
+            )
+            desk.world.clock.advance(15 * 60 - 1)
+            assert 429 == desk.post().status_code
+            desk.world.clock.advance(1)
+            answer = desk.post()
+            assert (200, "99") == (answer.status_code, answer.headers["x-rate-limit-remaining"])
+
+    def test_it_is_off_by_default(self, desk: Desk) -> None:
+        """The spec shows no number, so by default nothing is counted or told."""
+        statuses = {desk.post(webhook_id="404").status_code for _ in range(101)}
+
+        assert {404} == statuses
+        assert "x-rate-limit-limit" not in desk.post().headers
