@@ -56,7 +56,7 @@ def parse_instant(text: str) -> datetime:
 
 
 def parse_relative(text: str) -> timedelta | None:
-    """`now`, `now-2h`, `now+30m` as a distance from now, units s, m, h, d; `None` for other texts."""
+    """`now`, `now-2h`, `now+30m` as a distance from now (units s, m, h, d); `None` otherwise."""
     found = _RELATIVE.fullmatch(text)
     if found is None:
         return None
@@ -73,6 +73,11 @@ def wire_seconds(moment: datetime) -> str:
 def wire_millis(moment: datetime) -> str:
     """The v2 interface's form, with milliseconds: `2026-11-20T10:00:00.000Z`."""
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+"""A clock stays from the one until before the other: a day before and years after are dates too."""
 
 
 class Clock:
@@ -102,7 +107,7 @@ class Clock:
         """Stand still, now or at the given instant.
 
         Raises:
-            ValueError: The instant has no offset from UTC.
+            ValueError: The instant has no offset from UTC, or lies out of the bounds.
         """
         with self._lock:
             self._state = (self._state[0], self.now() if to is None else _utc(to))
@@ -112,7 +117,7 @@ class Clock:
         """Jump to an instant; a running clock runs on from there, a frozen one stands there.
 
         Raises:
-            ValueError: The instant has no offset from UTC.
+            ValueError: The instant has no offset from UTC, or lies out of the bounds.
         """
         to = _utc(to)
         with self._lock:
@@ -125,11 +130,12 @@ class Clock:
 
         Raises:
             OverflowError: The result is no date.
+            ValueError: It lies out of the bounds, or `seconds` is no number.
         """
         step = timedelta(seconds=seconds)
         with self._lock:
             offset, frozen = self._state
-            moved = self.now() + step
+            moved = _within(self.now() + step)
             self._state = (offset + step, None) if frozen is None else (offset, moved)
         self._tell()
 
@@ -161,11 +167,17 @@ class Clock:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Return to what `state` gave."""
+        """Return to what `state` gave.
+
+        Raises:
+            TypeError, ValueError, OverflowError: It never gave this; nothing is changed.
+        """
         offset = timedelta(seconds=float(state.get("offset_seconds", 0)))
-        frozen = state.get("frozen_at")
+        _within(machine_now() + offset)
+        given = state.get("frozen_at")
+        frozen = None if given is None else _utc(datetime.fromisoformat(given))
         with self._lock:
-            self._state = (offset, None if frozen is None else datetime.fromisoformat(frozen))
+            self._state = (offset, frozen)
         self._tell()
 
     def _tell(self) -> None:
@@ -176,4 +188,11 @@ class Clock:
 def _utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError(f"{moment.isoformat()} has no offset from UTC: add tzinfo=UTC")
-    return moment.astimezone(UTC)
+    return _within(moment.astimezone(UTC))
+
+
+def _within(moment: datetime) -> datetime:
+    if not EARLIEST <= moment < LATEST:
+        years = f"{EARLIEST.year} to {LATEST.year - 1}"
+        raise ValueError(f"{moment.isoformat()} lies out of the years {years}")
+    return moment

@@ -141,7 +141,6 @@ class Archive:
             if world is None:
                 return None
             world.base, world.rows = base.rows, base.difference(world.whole())
-            world.next_place = max(world.next_place, base.next_seq)
             return world.snapshot()
 
     # -- changes ---------------------------------------------------------------------------------

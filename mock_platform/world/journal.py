@@ -69,7 +69,7 @@ class JournalEntry:
             "changes": [
                 {
                     "table": change.table,
-                    "id": change.key,
+                    "id": redact.key(change.table, change.key),
                     "change": _kind(change),
                     "fields": _changed_fields(change),
                 }

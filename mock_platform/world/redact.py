@@ -33,6 +33,11 @@ def text(value: str) -> str:
     return _PIN.sub(rf"\1{MASK}", value)
 
 
+def key(table: str, value: str) -> str:
+    """A record's key as it may be shown: that of a token is the token itself, and is cut."""
+    return f"{value[:12]}…" if table == "tokens" else value
+
+
 def header(name: str, value: str) -> str:
     """One header's value as it may be shown."""
     folded = name.lower()

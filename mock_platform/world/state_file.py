@@ -182,13 +182,12 @@ def _unlisted(
 
 
 def _rows(path: Path, name: str, documents: Any, keys: dict[str, Any]) -> dict[str, Slot]:
-    """The rows of one table by key, in the order of their places."""
+    """The rows of one table by key."""
     wanted, exceptions = keys.get("field"), keys.get("exceptions", {})
     found: dict[str, Slot] = {}
     if not isinstance(documents, dict) or not all(_NUMBER.fullmatch(n) for n in documents):
         raise StoreDamaged(path, f"table {name!r} has documents without a number", _MEND)
-    for number in sorted(documents, key=int):
-        record = documents[number]
+    for number, record in documents.items():
         key = exceptions.get(number)
         if key is None and isinstance(record, dict):
             key = record.get(wanted)

@@ -441,6 +441,16 @@ class MemoryStore:
         """Return to the fixtures, at the price of what changed."""
         self.restore(Snapshot({}, self._base.next_seq))
 
+    def rebase(self, base: Base) -> None:
+        """Begin anew with other fixtures; not inside a transaction."""
+        self._check_no_transaction()
+        before, self._base = self._base, base
+        try:
+            self.clear()
+        except BaseException:  # a durable backend could not write it
+            self._base = before
+            raise
+
     def adopt(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
         """Hold exactly these records, in this order; the overlay takes only what differs."""
         seq = self._base.next_seq

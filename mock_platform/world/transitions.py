@@ -7,7 +7,8 @@ runs in the background; whoever reads a record settles it first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
@@ -27,6 +28,20 @@ class Pace:
     progression: Progression = "time"
     seconds: float = 2.0
     polls: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is no pace.
+
+        Raises:
+            ValueError: The progression is unknown, or a number is none or too small.
+        """
+        if self.progression not in PROGRESSIONS:
+            allowed = ", ".join(PROGRESSIONS)
+            raise ValueError(f"progression is one of {allowed}, got {self.progression!r}")
+        if type(self.seconds) not in {int, float} or not 0 <= self.seconds < math.inf:
+            raise ValueError(f"seconds is a number from 0 up, got {self.seconds!r}")
+        if type(self.polls) is not int or self.polls < 1:
+            raise ValueError(f"polls is a whole number from 1 up, got {self.polls!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,23 @@ class Kind:
 
 class UnknownTransition(LookupError):
     """No such kind, no such record, or no such state; the text says what there is."""
+
+
+def is_pending(key: str, row: Mapping[str, Any], kinds: Mapping[str, Kind]) -> bool:
+    """Whether this is how a record under way is kept; for what comes from outside."""
+    kind = kinds.get(row.get("kind", ""))
+    if kind is None or set(row) != {"kind", "key", "since", "polls", "to"}:
+        return False
+    try:
+        moment = None if row["since"] is None else datetime.fromisoformat(row["since"])
+    except (TypeError, ValueError):
+        return False
+    return (
+        key == f"{kind.name}:{row['key']}"
+        and (moment is None or moment.tzinfo is not None)
+        and type(row["polls"]) is int
+        and row["to"] in kind.ends
+    )
 
 
 class Transitions:
@@ -136,6 +168,11 @@ class Transitions:
             return None
         wait = pace.seconds if pace.progression == "time" else 0.0
         return datetime.fromisoformat(row["since"]) + timedelta(seconds=wait)
+
+    def armed(self, name: str, key: str) -> bool | None:
+        """Whether the time of a record under way counts yet; `None` if it is not under way."""
+        row = self._store.get(PENDING, f"{name}:{key}")
+        return None if row is None else row["since"] is not None
 
     def move(self, name: str, key: str, to: str) -> None:
         """Move one record now, whatever its pace.

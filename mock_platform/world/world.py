@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -164,6 +164,23 @@ class World:
             self.clock.restore({"offset_seconds": 0, "frozen_at": frozen_at})
             self._begin()
 
+    def rebase(self, base: Base) -> None:
+        """Begin anew with other fixtures, as a reset does with the same ones."""
+        with self.lock:
+            self.reset()
+            self.blueprint = replace(self.blueprint, base=base)
+            self.store.rebase(base)
+            self._begin()
+
+    def resume(self, meta: dict[str, Any]) -> None:
+        """Go on as a durable store left the world: its records are there, this brings the rest."""
+        with self.lock:
+            self.restore_meta(meta)
+            found = [Change(c.table, c.key, c.after, c.before) for c in self._differences()]
+            for observer in self._observers:
+                observer(self, found)
+        self._tell(Notice(RESTORED, self.name))
+
     def save(self) -> SavedWorld:
         """The present state as a value."""
         with self.lock:
@@ -211,7 +228,8 @@ class World:
                 record = base.rows[table][key].record
                 if self.store.get(table, key) is record:
                     counted = {moment.field: moment.form(now + moment.since) for moment in moments}
-                    self.store.put(table, key, record | counted)
+                    if not counted.items() <= record.items():
+                        self.store.put(table, key, record | counted)
 
     def _tell(self, *notices: Notice) -> None:
         if self._on_notice is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
-from mock_platform.world.store import Change
+from mock_platform.world.store import Base, Change
 from mock_platform.world.world import Blueprint, StoreMaker, World
 
 DEFAULT = "default"
@@ -56,10 +57,21 @@ class Worlds:
         self._prepare = prepare
         self._credentials = credentials
         self._lock = threading.RLock()
+        # A commit needs it while it holds its world's lock, so nothing else is taken under it.
+        self._owners_lock = threading.Lock()
         self._worlds: dict[str, World] = {}
         self._owners: dict[str, set[str]] = {}
         self.dropped_listeners: list[Callable[[World], None]] = []
         self.create(DEFAULT)
+
+    def rebase(self, base: Base) -> None:
+        """Let new worlds begin with other fixtures, and the default one begin anew with them.
+
+        The other worlds keep the fixtures that they began with.
+        """
+        with self._lock:
+            self.blueprint = replace(self.blueprint, base=base)
+        self.default.rebase(base)
 
     @property
     def default(self) -> World:
@@ -95,8 +107,10 @@ class Worlds:
                     f"This server holds {self._limit} worlds already. Drop some with "
                     "DELETE /_mock/worlds/NAME."
                 )
-            saved = None if source is None else self.get(source).save()
-            world = World(name, self.blueprint, seed=seed, store=self._store)
+            origin = None if source is None else self.get(source)
+            saved = None if origin is None else origin.save()
+            blueprint = self.blueprint if origin is None else origin.blueprint
+            world = World(name, blueprint, seed=seed, store=self._store)
             if self._credentials is not None:
                 world.on_commit(self._index)
             if self._prepare is not None:
@@ -120,8 +134,10 @@ class Worlds:
             world = self.get(name)
             del self._worlds[name]
             world.closed = True
-            for credential in [c for c, names in self._owners.items() if name in names]:
-                self._disown(credential, name)
+        with self._owners_lock:
+            owned = [c for c, names in self._owners.items() if name in names]
+        for credential in owned:
+            self._disown(credential, name)
         for listener in self.dropped_listeners:
             listener(world)
 
@@ -143,13 +159,13 @@ class Worlds:
         for change in changes:
             for credential, held in self._credentials(change):
                 if held:
-                    with self._lock:
+                    with self._owners_lock:
                         self._owners.setdefault(credential, set()).add(world.name)
                 else:
                     self._disown(credential, world.name)
 
     def _disown(self, credential: str, name: str) -> None:
-        with self._lock:
+        with self._owners_lock:
             names = self._owners.get(credential)
             if names is not None:
                 names.discard(name)

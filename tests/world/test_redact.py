@@ -60,3 +60,9 @@ def test_a_body_is_cut_and_says_so() -> None:
         "lossy": True,
         "truncated": True,
     }
+
+
+def test_a_tokens_key_is_cut_because_it_is_the_token() -> None:
+    """Among the changed records a token shows its beginning only, others their whole key."""
+    assert "AAAAAAAAAAAA…" == redact.key("tokens", "A" * 40)
+    assert "18ce54d4x5t" == redact.key("accounts", "18ce54d4x5t")
