@@ -7,7 +7,7 @@ from dataclasses import replace
 from mock_platform.core.ads import Many, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.fields import CommaList
+from mock_platform.core.fields import CommaList, CountryCode
 from mock_platform.core.operation import Operation
 from mock_platform.core.paging import (
     NEXT_CURSOR,
@@ -18,7 +18,6 @@ from mock_platform.core.paging import (
 )
 from mock_platform.core.resource import Resource
 from mock_platform.records.accounts import CuratedCategoryRecord
-from mock_platform.records.cards import CountryCode
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 

@@ -189,9 +189,11 @@ def related(ids: Ids, keywords: Sequence[str], negative: Iterable[str], country:
     stems = [keyword.lstrip("#") or keyword for keyword in keywords]
     candidates = {form.format(stem) for stem in stems for form in _RELATED} - {*keywords}
 
+    question = ids.fraction("related", country, *keywords)
+
     def rank(candidate: str) -> tuple[bool, float]:
         avoided = any(keyword in candidate for keyword in unwanted)
-        return avoided, ids.fraction("related", country, *keywords, candidate)
+        return avoided, ids.fraction(question, candidate)
 
     return sorted(candidates, key=rank)[:MOST_RELATED]
 

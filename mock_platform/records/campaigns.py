@@ -217,7 +217,11 @@ LINE_ITEMS = Table(
     references=(_ACCOUNT, Reference("campaign_id", "campaigns")),
     check=_check_line_item,
 )
-PROMOTED_POSTS = Table("promoted_posts", PromotedPostRecord, references=(_ACCOUNT, _LINE_ITEM))
+PROMOTED_POSTS = Table(
+    "promoted_posts",
+    PromotedPostRecord,
+    references=(_ACCOUNT, _LINE_ITEM, Reference("post_id", "posts")),
+)
 TARGETING_CRITERIA = Table(
     "targeting_criteria", TargetingCriterionRecord, references=(_ACCOUNT, _LINE_ITEM)
 )

@@ -11,16 +11,17 @@ from typing import Any
 from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
 
 from mock_platform.core.fields import (
+    COUNTRY,
     EXCLUSIVE,
     INCLUSIVE,
     MISSING,
     Choice,
+    CountryCode,
     Fault,
     Flag,
     ListOf,
     Nested,
     Text,
-    invalid,
 )
 from mock_platform.core.table import Reference, Table
 from mock_platform.records.accounts import Stamped
@@ -78,23 +79,9 @@ _DEEP_LINKS = {
     "ios_deep_link": "ios_app_store_identifier",
 }
 CARD_URI = r"card://[0-9]{1,19}"
-_COUNTRY = "an ISO 3166-1 alpha-2 code such as US"
 
 Faults = dict[str, Any]
 """Faults by field, nested as marshmallow nests them."""
-
-
-class CountryCode(Text):
-    """An ISO 3166-1 alpha-2 code that is assigned to a country."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        text = super()._deserialize(value, attr, data, **kwargs)
-        # The code list is 37 ms and 23 MB, and only APP destinations that are sent need it.
-        import pycountry
-
-        if text != text.upper() or pycountry.countries.get(alpha_2=text) is None:
-            raise invalid(_COUNTRY, text)
-        return text
 
 
 class Label(Schema):
@@ -110,7 +97,7 @@ class Destination(Schema):
     type = Choice(tuple(DESTINATIONS), required=True)
     url = WebAddress()
     # The form only: the list of all countries is too large to be read at each start.
-    country_code = Text(pattern=r"[A-Z]{2}", pattern_text=_COUNTRY)
+    country_code = Text(pattern=r"[A-Z]{2}", pattern_text=COUNTRY)
     googleplay_app_id = Text(min_length=1)
     googleplay_deep_link = Text(min_length=1)
     ios_app_store_identifier = Text(min_length=1)

@@ -284,6 +284,15 @@ class TestEntries:
 
         assert (times(first), times(second)) == (TIMES[:2], TIMES[2:])
 
+    @pytest.mark.parametrize("name", ["with_total_count", "with_deleted", "sort_by"])
+    def test_no_other_list_parameters(self, box: Sandbox, name: str) -> None:
+        """What other lists take beside count and cursor is ignored here."""
+        body = ask(box, **{name: "true"}).get_json()
+
+        assert "total_count" not in body
+        assert name not in body["request"]["params"]
+        assert len(body["data"]) == 3
+
     def test_written_by_operations(self, box: Sandbox) -> None:
         """What an update changes is in the history at once, with who did it and what it was."""
         path = f"/12/accounts/{ACCOUNT}/line_items/{LINE_ITEM}"

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from mock_platform.operations.insights import bucket_edges, related, volumes
+from mock_platform.core.call import Call
+from mock_platform.operations.insights import bucket_edges, related, search_keywords, volumes
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.ids import Ids
 from tests.support import BEARER, NORTHBIKE, Sandbox, faults, sandbox
@@ -265,6 +266,19 @@ class TestWindow:
         assert (len(before), len(after)) == (3, 5)
         assert after[:3] == before
 
+    def test_clock_that_ticks(self, box: Sandbox) -> None:
+        """A second that passes after the window was checked brings no bucket beyond seven days."""
+        call = Call("GET", "", PATH, "", [])
+        call.params = {
+            "granularity": "HOUR",
+            "keywords": ["coffee"],
+            "start_time": wire_seconds(NOW - timedelta(days=7, seconds=1)),
+        }
+
+        found = search_keywords(call, box.platform.worlds.default)
+
+        assert len(found["post_volume"]) == 168
+
     @pytest.mark.parametrize(
         ("start", "end"),
         [
@@ -316,7 +330,8 @@ class TestNumbers:
         hours = data(box, granularity="HOUR", **window)["post_volume"]
 
         assert days == [sum(hours[n : n + 24]) for n in (0, 24, 48)]
-        assert len(set(hours)) > 1
+        assert len(set(hours[:24])) > 1
+        assert hours[:24] != hours[24:48]
 
     def test_related(self, box: Sandbox) -> None:
         """Related keywords have to do with one of the keywords, and repeat none of them."""

@@ -427,12 +427,14 @@ def test_auth_off_gives_the_shapes_without_any_credentials() -> None:
     page = box.client.get(f"/oauth/authorize?oauth_token={token}")
     allowed = box.client.post("/oauth/authorize", data={"oauth_token": token, "action": "allow"})
     found = pairs(box.client.post(f"/oauth/access_token?oauth_token={token}"))
+    without = pairs(box.client.post("/oauth/access_token"))
     ended = box.client.post("/1.1/oauth/invalidate_token.json")
 
     assert "Allow Harbor Campaign Desk to use your account?" in page.text
     assert allowed.headers["Location"].startswith(f"any://where?oauth_token={token}&")
     assert "harbor_roasters" == found["screen_name"]
-    assert {"access_token": found["oauth_token"]} == ended.get_json()
+    assert list(found) == list(without)
+    assert {"access_token": without["oauth_token"]} == ended.get_json()
     assert "auth.off" in asked.headers["X-Mock-Assumptions"]
     assert "assumed: --auth off" == last(box).caller["how"]
 

@@ -14,7 +14,7 @@ from mock_platform.app import create_app
 from mock_platform.consent import request_tokens
 from mock_platform.world.clock import machine_now
 from tests.oauth_steps import APP, CALLBACK, begun, code, exchange, granted, last, pairs, visitor
-from tests.support import BEARER, FORM, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
+from tests.support import BEARER, FORM, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox, signed
 
 NO_STORE = "no-cache, no-store, must-revalidate, pre-check=0, post-check=0"
 
@@ -122,6 +122,22 @@ def test_parallel_exchanges_give_one_access_token(box: Sandbox) -> None:
         statuses = list(pool.map(attempt, range(8)))
 
     assert [200] + [401] * 7 == sorted(statuses)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_clients_may_repeat_the_callback_and_name_a_realm(strict: bool) -> None:
+    """Popular clients sign the exchange with oauth_callback; it is warned of, also if strict."""
+    box = sandbox(strict=strict)
+    keys = begun(box)
+    verifier = granted(box, keys)
+    more = {"callback_uri": CALLBACK, "realm": "r", "verifier": verifier}
+    headers = signed("POST", "http://localhost/oauth/access_token", keys, **more)
+    response = box.client.post("/oauth/access_token", headers=headers)
+
+    assert 200 == response.status_code
+    assert ["parameter 'oauth_callback' is not one of this operation and was ignored"] == last(
+        box
+    ).warnings
 
 
 def forged(box: Sandbox, case: str) -> Keys:
