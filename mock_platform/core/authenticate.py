@@ -19,6 +19,7 @@ from mock_platform.core.assumptions import Assumption, expectation, public_fact
 from mock_platform.core.call import FORM, Call, Caller, first_values
 from mock_platform.core.errors import Failure, Unauthorized, UnsupportedAuthentication
 from mock_platform.core.oauth1 import (
+    VERSION,
     Credentials,
     MalformedAuthorization,
     SignedRequest,
@@ -66,6 +67,11 @@ ONE_OF_TWO = expectation(
     "oauth.parameter-in-two-places",
     "An OAuth parameter that stands in two places with one value is accepted, whether the client "
     "signed it twice (RFC 5849) or once (as some popular clients do).",
+)
+VERSION_VARIANT = expectation(
+    "oauth.version-variant",
+    "oauth_version is 1.0; 1.0A is taken as well, because the manual of node's most used client "
+    "says to send it.",
 )
 AUTH_OFF = expectation(
     "auth.off",
@@ -127,7 +133,8 @@ class Authenticator:
         try:
             return self._established(call, world, auth)
         except Failure as fault:
-            call.diagnosis = call.diagnosis or {"refused": str(fault)}
+            mistake = fault.fault if isinstance(fault, Unauthorized) else "scheme"
+            call.diagnosis = call.diagnosis or {"mistake": mistake, "explanation": str(fault)}
             if auth.on_failure is None:
                 raise
             raise auth.on_failure(fault) from fault
@@ -159,7 +166,9 @@ class Authenticator:
         if token["state"] != "active":
             raise Unauthorized("revoked", "this bearer token was invalidated")
         app = world.store.get("apps", token["app_id"])
-        owner = None if app is None else world.store.get("users", app.get("_owner_user_id") or "")
+        if app is None:
+            raise Unauthorized("token", "the app of this bearer token is gone")
+        owner = world.store.get("users", app.get("_owner_user_id") or "")
         return Caller("bearer", app, owner, token, "bearer token of the app")
 
     def _basic(self, world: World, value: str) -> Caller:
@@ -183,6 +192,7 @@ class Authenticator:
         if credentials is None:
             wanted = " or ".join(auth.names)
             raise Unauthorized("absent", f"no credentials; this operation takes {wanted}")
+        _note_liberties(call, credentials)
         app = find_app(world, credentials.consumer_key)
         if app is None:
             known = [entry.record["consumer_key"] for entry in world.store.page("apps", limit=5)]
@@ -203,6 +213,8 @@ class Authenticator:
         user = world.store.get("users", user_id)
         if token is not None and token["state"] == "invalidated":
             raise Unauthorized("revoked", "this access token was invalidated")
+        if token is not None and token["kind"] == "access" and user is None:
+            raise Unauthorized("token", f"the user {user_id} of this access token is gone")
         caller = Caller("oauth1", app, user, token, "OAuth 1.0a signature")
         if token is None:
             return self._accepted("oauth1-app", caller, auth)
@@ -304,14 +316,14 @@ class Authenticator:
                 app = app or world.store.get("apps", named["app_id"])
                 token = token or (named if named["kind"] in kinds else None)
             app = app or find_app(world, hint)
-        if token is None and "oauth1" in auth.schemes:
-            match = {"kind": "access", "state": "active"}
-            token = first(world, "tokens", match | ({"app_id": app["id"]} if app else {}))
-        if token is not None:
-            app = world.store.get("apps", token["app_id"])
         app = app or first(world, "apps", {})
-        user_id = (token or {}).get("user_id") or (app or {}).get("_owner_user_id") or ""
-        user = world.store.get("users", user_id)
+        if app is None:
+            raise Unauthorized("consumer", f"world {world.name!r} has no app to act for")
+        if token is None and "oauth1" in auth.schemes:
+            match = {"kind": "access", "state": "active", "app_id": app["id"]}
+            token = first(world, "tokens", match)
+        user_id = (token or {}).get("user_id") or app.get("_owner_user_id") or ""
+        user = world.store.get("users", user_id) or first(world, "users", {})
         if "session" in auth.schemes:
             user = _session(call, world).user or user
         scheme = auth.schemes[0].partition("-")[0]
@@ -351,6 +363,19 @@ def _session(call: Call, world: World) -> Caller:
     app = None if token is None else world.store.get("apps", token["app_id"])
     how = "nobody is logged in" if user is None else "logged in with the session of the cookie"
     return Caller("session", app, user, token, how)
+
+
+def _note_liberties(call: Call, credentials: Credentials) -> None:
+    """Record what is taken from clients although RFC 5849 does not have it."""
+    parameters = credentials.parameters
+    elsewhere = (*credentials.query, *credentials.form)
+    mixed = credentials.header and any(name.startswith("oauth_") for name, _ in elsewhere)
+    if mixed and len(credentials.merged_parameters) < len(parameters):
+        call.assume(ONE_OF_TWO)
+    for name, value in parameters:
+        if name == "oauth_version" and value != VERSION:
+            call.assume(VERSION_VARIANT)
+            call.warn(f"oauth_version is {VERSION}; {value!r} was taken for it")
 
 
 def signed_request(call: Call) -> SignedRequest:
@@ -402,5 +427,5 @@ def _shortened(token: str) -> str:
     return f"{token[:6]}…" if len(token) > 6 else token
 
 
-CORE_ASSUMPTIONS = (TIMESTAMP, NONCE, ONE_OF_TWO, AUTH_OFF, BEARER_DECODED)
+CORE_ASSUMPTIONS = (TIMESTAMP, NONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED)
 """What authentication rests on, for the register."""

@@ -21,6 +21,12 @@ from mock_platform.core.call import Pairs, decode_pairs
 SIGNATURE_METHOD = "HMAC-SHA1"
 """The only signature method (spec A, Authentication)."""
 
+VERSION = "1.0"
+"""The value of oauth_version (spec A, Authentication)."""
+
+VARIANTS_OF_VERSION = ("1.0A", "1.0a")
+"""What node's most used client is told to send by its own manual, and the same in lower case."""
+
 LONGEST_NONCE = 255
 """Characters that a nonce may have."""
 
@@ -282,8 +288,8 @@ def _check(protocol: dict[str, str]) -> None:
             f"oauth_signature_method {shown(method)} is not supported; sign with HMAC-SHA1 "
             "and write it exactly so",
         )
-    version = protocol.get("oauth_version", "1.0")
-    if version != "1.0":
+    version = protocol.get("oauth_version", VERSION)
+    if version not in {VERSION, *VARIANTS_OF_VERSION}:
         raise MalformedAuthorization(
             "oauth_version", f"oauth_version must be 1.0 or left out, got {shown(version)}"
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,7 +52,7 @@ class Required(Schema):
     other = Text()
 
 
-def faults(schema: type[Schema], sent: object) -> list[tuple[str, str, str]]:
+def faults(schema: type[Schema], sent: Any) -> list[tuple[str, str, str]]:
     """Parameter, code and text of everything that is wrong."""
     with pytest.raises(ValidationError) as caught:
         schema().load(sent)

@@ -569,9 +569,9 @@ def test_signature_method(method: str) -> None:
     ) == fault(request({"oauth_signature_method": method}))
 
 
-@pytest.mark.parametrize("version", ["1.0a", "2.0", "1", ""])
+@pytest.mark.parametrize("version", ["1.0b", "2.0", "1", ""])
 def test_version(version: str) -> None:
-    """The version is 1.0 if it is given."""
+    """The version is 1.0, or a variant of it, if it is given."""
     assert (
         "oauth_version",
         f"oauth_version must be 1.0 or left out, got '{version}'",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from mock_platform.core.problems import PROBLEM_TYPES, problem, problem_type
@@ -32,7 +34,7 @@ DOCUMENTED = {
     "unsupported-authentication": set(),
     "usage-capped": {"period", "scope"},
 }
-REQUIRED = {
+REQUIRED: dict[str, dict[str, Any]] = {
     "disallowed-resource": {"resource_id": "1", "resource_type": "post", "section": "data"},
     "not-authorized-for-field": {"field": "f", "resource_type": "user", "section": "includes"},
     "not-authorized-for-resource": {

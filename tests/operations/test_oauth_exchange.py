@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 import pytest
@@ -130,7 +130,7 @@ def test_clients_may_repeat_the_callback_and_name_a_realm(strict: bool) -> None:
     box = sandbox(strict=strict)
     keys = begun(box)
     verifier = granted(box, keys)
-    more = {"callback_uri": CALLBACK, "realm": "r", "verifier": verifier}
+    more: dict[str, Any] = {"callback_uri": CALLBACK, "realm": "r", "verifier": verifier}
     headers = signed("POST", "http://localhost/oauth/access_token", keys, **more)
     response = box.client.post("/oauth/access_token", headers=headers)
 

@@ -1,0 +1,253 @@
+"""What happens in the user's browser between request token and access token.
+
+`show` answers the documented GET, `answer` the forms of the pages that it shows.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import Literal
+from urllib.parse import urlencode
+
+from mock_platform.consent import request_tokens
+from mock_platform.consent.pages import (
+    OUT_OF_BAND,
+    Form,
+    consent_page,
+    denied_page,
+    login_page,
+    pin_page,
+    redirect,
+    refusal_page,
+)
+from mock_platform.core.assumptions import expectation, settled
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.envelope import Document, Page
+from mock_platform.core.errors import Failure, NumericFailure, PlainFailure
+from mock_platform.core.session import Session, find_session, log_in, log_out, set_cookie
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+Step = Literal["authorize", "authenticate"]
+
+PAGES = expectation(
+    "oauth.pages",
+    "How the pages look, that logging in and allowing are two pages, their forms and the cookie of "
+    "the login session.",
+)
+ASKED = settled(
+    "oauth.when-asked",
+    "authorize asks each time. authenticate does not ask a logged-in user who granted the app at "
+    "least this access before, if the app's _sign_in_enabled is on and force_login is not true.",
+    "A, Endpoints: GET {base_url}/oauth/authenticate",
+)
+OUT_OF_BAND_REFUSED = settled(
+    "oauth.authenticate-out-of-band",
+    "authenticate refuses out-of-band request tokens with 403: it is for callbacks only.",
+    "A, Endpoints: GET {base_url}/oauth/authenticate",
+)
+REFUSALS = expectation(
+    "oauth.page-refusals",
+    "A page for a request token that is unknown answers 404, for one that is used up, denied or "
+    "expired 410, without a token 400, for a form of another page or a wrong password 403.",
+)
+
+
+def show(call: Call, world: World, step: Step) -> Document:
+    """The page that is next for this user, or the way back to the app."""
+    token, app = _open_token(call, world, step)
+    if any(name == "oauth_callback" for name, _ in call.query):
+        call.warn("oauth_callback belongs to POST /oauth/request_token and has no effect here")
+    session = find_session(call, world)
+    cookies: tuple[str, ...] = ()
+    if session is None:
+        session = Session.anonymous()
+        cookies = (set_cookie(call, world, session),)
+    forced = _forced(call)
+    form = _form(session, token, app, step, forced=forced, cookies=cookies)
+    user = call.caller.user
+    again = forced and not session.logged_in_for(token["id"]) and not call.caller.assumed
+    if user is None or again:
+        return login_page(form, app, call.params.get("screen_name", ""))
+    _check_answerer(token, user)
+    call.assume(ASKED)
+    known = step == "authenticate" and app["_sign_in_enabled"] and not forced
+    if known and request_tokens.was_granted(world, token, user):
+        return _allow(call, world, token, app, user)
+    return consent_page(form, app, user, token["access"])
+
+
+def answer(call: Call, world: World, step: Step) -> Document:
+    """What the user's click on a page leads to."""
+    token, app = _open_token(call, world, step)
+    session = find_session(call, world)
+    if session is None or not session.sent(call.params.get("authenticity_token", ""), token["id"]):
+        if not call.caller.assumed:
+            raise PlainFailure(
+                403,
+                "This form did not come from the page that was shown to this browser. Allow "
+                "cookies for this address, open the app's link again and answer there.",
+                REFUSALS,
+            )
+        session = session or Session.anonymous()
+    action = call.params.get("action")
+    user = call.caller.user
+    if action == "log_in":
+        return _log_in(call, world, step, token, app, session)
+    if action == "deny":
+        return _deny(call, world, token, app)
+    if action == "switch":
+        log_out(world, session)
+        return _back(token, step)
+    if action != "allow":
+        raise PlainFailure(
+            400, "The form's action must be log_in, allow, deny or switch.", REFUSALS
+        )
+    if user is None:  # the session ended while the page was shown
+        return _back(token, step, forced=_forced(call))
+    _check_answerer(token, user)
+    return _allow(call, world, token, app, user)
+
+
+def dressed(call: Call, failure: Failure, reply: Reply) -> Reply:
+    """A failure of these steps as a page."""
+    text = failure.message if isinstance(failure, NumericFailure) else str(failure)
+    page = Page().reply(call, refusal_page(reply.status, text or "The request failed."))
+    page.headers += failure.headers
+    return page
+
+
+# -- what may be answered ----------------------------------------------------------------------
+
+
+def _open_token(call: Call, world: World, step: Step) -> tuple[Record, Record]:
+    """The request token that the user is asked about, and its app."""
+    token, app = call.caller.token, call.caller.app
+    if not call.params.get("oauth_token"):
+        raise PlainFailure(
+            400,
+            "The address has no oauth_token. Open the link that the app gives: it ends in "
+            "oauth_token= and the token of POST /oauth/request_token.",
+            REFUSALS,
+        )
+    if token is None or app is None:
+        raise PlainFailure(
+            404,
+            "This sandbox did not issue the request token of this address. Go back to the app and "
+            "start again; if the app uses a world of its own, open the address with its prefix.",
+            REFUSALS,
+        )
+    if token["state"] in {"used", "denied"}:
+        what = "used already" if token["state"] == "used" else "denied"
+        raise PlainFailure(
+            410, f"This request was {what}. Go back to the app and start again.", REFUSALS
+        )
+    if request_tokens.expired(world, token):
+        raise PlainFailure(
+            410,
+            f"This request is older than {request_tokens.SECONDS} seconds and has expired. Go back "
+            "to the app and start again.",
+            REFUSALS,
+            request_tokens.LIFETIME,
+        )
+    if step == "authenticate" and token["callback"] == OUT_OF_BAND:
+        raise PlainFailure(
+            403,
+            "Apps that use a PIN must send their users to /oauth/authorize.",
+            OUT_OF_BAND_REFUSED,
+        )
+    return token, app
+
+
+def _check_answerer(token: Record, user: Record) -> None:
+    if token["state"] == "granted" and token["user_id"] != user["id"]:
+        raise PlainFailure(
+            410,
+            "Another user has allowed this request already. Go back to the app and start again.",
+            REFUSALS,
+        )
+
+
+def _forced(call: Call) -> bool:
+    value: str = call.params.get("force_login", "false").lower()
+    if value not in {"true", "false"}:
+        call.warn(f"force_login accepts true; {value!r} was taken as false")
+    return value == "true"
+
+
+# -- what the user does -----------------------------------------------------------------------
+
+
+def _log_in(
+    call: Call, world: World, step: Step, token: Record, app: Record, session: Session
+) -> Document:
+    name = call.params.get("screen_name", "").strip().removeprefix("@")
+    user = _user_named(world, name)
+    password = call.params.get("password", "")
+    if user is None or not hmac.compare_digest(password.encode(), user["_password"].encode()):
+        call.assume(REFUSALS)
+        fault = (
+            "There is no such username and password. The sandbox's users stand in its table "
+            f"“users”; {call.base_url}/_mock/credentials shows one who can log in."
+        )
+        form = _form(session, token, app, step, forced=_forced(call))
+        return login_page(form, app, name, fault)
+    fresh = log_in(world, user, token["id"], session)
+    return _back(token, step, forced=_forced(call), cookies=(set_cookie(call, world, fresh),))
+
+
+def _user_named(world: World, name: str) -> Record | None:
+    """The user of this name, in any case."""
+    wanted = name.casefold()
+    if not wanted:
+        return None
+    near = world.store.prefix("users", {}, "screen_name", wanted)
+    return next((user for user in near if user["screen_name"].casefold() == wanted), None)
+
+
+def _deny(call: Call, world: World, token: Record, app: Record) -> Document:
+    request_tokens.deny(world, token)
+    if token["callback"] == OUT_OF_BAND:
+        return denied_page(app)
+    call.assume(request_tokens.CALLBACK_PARAMETERS)
+    return redirect(request_tokens.returning(token["callback"], denied=token["id"]))
+
+
+def _allow(call: Call, world: World, token: Record, app: Record, user: Record) -> Document:
+    granted = request_tokens.grant(world, token, user)
+    call.assume(request_tokens.SHAPES)
+    if granted["callback"] == OUT_OF_BAND:
+        return pin_page(app, granted["verifier"])
+    call.assume(request_tokens.CALLBACK_PARAMETERS)
+    address = request_tokens.returning(
+        granted["callback"], oauth_token=granted["id"], oauth_verifier=granted["verifier"]
+    )
+    return redirect(address)
+
+
+def _back(
+    token: Record, step: Step, *, forced: bool = False, cookies: tuple[str, ...] = ()
+) -> Document:
+    """On to the page itself by GET, so that reloading it repeats nothing."""
+    query = {"oauth_token": token["id"]} | ({"force_login": "true"} if forced else {})
+    return redirect(f"{step}?{urlencode(query)}", 303, cookies)
+
+
+def _form(
+    session: Session,
+    token: Record,
+    app: Record,
+    step: Step,
+    *,
+    forced: bool,
+    cookies: tuple[str, ...] = (),
+) -> Form:
+    return Form(
+        address=step,
+        oauth_token=token["id"],
+        authenticity_token=session.authenticity_token(token["id"]),
+        callback=token["callback"],
+        callbacks=tuple(app["callback_urls"]),
+        force_login=forced,
+        cookies=cookies,
+    )

@@ -1,0 +1,141 @@
+"""Renders the pages. They need no script, and their policy lets them do nothing but what they show.
+
+A page's form may be sent to this server alone; the answer may then lead to the app's callback and
+from there wherever the app goes on to. Browsers hold every step of that way against `form-action`,
+so for callbacks on the web it names the schemes, not the hosts.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from http.client import responses
+from typing import Any, Literal
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from mock_platform.core.envelope import Document
+from mock_platform.world.store import Record
+
+OUT_OF_BAND = "oob"
+"""The callback of apps that have no address: the user carries a PIN (spec A, request_token)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a page's form is about, and what proves that it was shown to whoever sends it."""
+
+    address: Literal["authorize", "authenticate"]
+    oauth_token: str
+    authenticity_token: str
+    callback: str
+    callbacks: tuple[str, ...]
+    """All callbacks of the app: the one that is called may lead on to another."""
+    force_login: bool = False
+    cookies: tuple[str, ...] = ()
+
+
+def login_page(form: Form, app: Record, screen_name: str, fault: str | None = None) -> Document:
+    """The page that asks who the user is; with `fault`, once more."""
+    names = {"form": form, "app": app, "screen_name": screen_name, "fault": fault}
+    return _page("login.html", names, form, 200 if fault is None else 403)
+
+
+def consent_page(form: Form, app: Record, user: Record, access: str) -> Document:
+    """The page that asks the logged-in user to allow or deny an app `access` (read or write)."""
+    can, cannot = _abilities(app, access)
+    names = {
+        "form": form,
+        "app": app,
+        "user": user,
+        "abilities": can,
+        "inabilities": cannot,
+        "afterwards": _afterwards(app, form.callback),
+    }
+    return _page("consent.html", names, form)
+
+
+def pin_page(app: Record, pin: str) -> Document:
+    """The page that shows the PIN in `<code id="pin">`."""
+    return _page("pin.html", {"app": app, "pin": pin})
+
+
+def denied_page(app: Record) -> Document:
+    """The page after a denial where there is no address to go back to."""
+    return _page("denied.html", {"app": app})
+
+
+def refusal_page(status: int, text: str) -> Document:
+    """A page that says why there is nothing to answer, and what to do."""
+    names = {"title": responses.get(status, f"Status {status}"), "text": text}
+    return _page("refusal.html", names, status=status)
+
+
+def redirect(address: str, status: int = 302, cookies: tuple[str, ...] = ()) -> Document:
+    """On to another address."""
+    page = _page("redirect.html", {"address": address}, status=status)
+    return Document(page.html, status, address, cookies, page.policy)
+
+
+def _page(
+    template: str, names: dict[str, Any], form: Form | None = None, status: int = 200
+) -> Document:
+    environment = _environment()
+    html = environment.get_template(template).render(names)
+    policy = (
+        f"default-src 'none'; style-src {environment.globals['style_source']}; "
+        f"form-action {_targets(form)}; frame-ancestors 'none'; base-uri 'none'"
+    )
+    return Document(html, status, cookies=() if form is None else form.cookies, policy=policy)
+
+
+def _targets(form: Form | None) -> str:
+    """Where a page's form, and whatever its answer leads to, may go."""
+    if form is None:
+        return "'none'"
+    if form.callback == OUT_OF_BAND:
+        return "'self'"
+    addresses = (form.callback, *form.callbacks)
+    schemes = {address.partition(":")[0].lower() for address in addresses}
+    if schemes & {"http", "https"}:
+        schemes |= {"http", "https"}
+    return " ".join(["'self'", *(f"{scheme}:" for scheme in sorted(schemes))])
+
+
+def _abilities(app: Record, access: str) -> tuple[list[str], list[str]]:
+    able = {
+        "See your profile and your posts": True,
+        "Post and change things in your name": access == "write",
+        "Read and send your direct messages": access == "write"
+        and "direct_messages" in app["_permissions"],
+        "See your password": False,
+    }
+    return [a for a, can in able.items() if can], [a for a, can in able.items() if not can]
+
+
+def _afterwards(app: Record, callback: str) -> str:
+    if callback == OUT_OF_BAND:
+        return f"If you allow it, you get a PIN to enter in {app['name']}."
+    return f"Either way you are sent back to {callback.partition('?')[0].partition('#')[0]}."
+
+
+@cache
+def _environment() -> Environment:
+    loader = PackageLoader("mock_platform.consent")
+    environment = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style = loader.get_source(environment, "style.css")[0]
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    environment.globals |= {
+        "style": Markup(style),  # noqa: S704 - a file of this package
+        "style_source": f"'sha256-{digest}'",
+    }
+    return environment

@@ -1,0 +1,49 @@
+"""A headless Chromium, and pages in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+from tests.conftest import Tool
+
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+NewContext = Callable[..., BrowserContext]
+
+
+@pytest.fixture(scope="session")
+def chromium(tool: Tool) -> Iterator[Browser]:
+    """The installed Chromium, without a window."""
+    program = tool("chromium", "chromium-browser", "google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def new_context(chromium: Browser) -> Iterator[NewContext]:
+    """Makes browser profiles of their own; they are closed at the end."""
+    opened: list[BrowserContext] = []
+
+    def make(**options: object) -> BrowserContext:
+        context = chromium.new_context(**options)  # type: ignore[arg-type]
+        context.set_default_timeout(30_000)
+        opened.append(context)
+        return context
+
+    yield make
+    for context in opened:
+        context.close()

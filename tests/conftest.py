@@ -1,0 +1,57 @@
+"""Fixtures of all tests: running servers and the tools that some tests need."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.serving import LiveServer, LiveWorld, serving
+
+Tool = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def live_server() -> Iterator[LiveServer]:
+    """`mock-platform serve` over http, one for each test process."""
+    yield from serving()
+
+
+@pytest.fixture(scope="session")
+def live_server_tls() -> Iterator[LiveServer]:
+    """`mock-platform serve --tls --require-https`; its `ca` is the file to trust."""
+    yield from serving("--tls", "--require-https")
+
+
+@pytest.fixture
+def live_world(live_server: LiveServer) -> LiveWorld:
+    """A fresh world over http, at an address with its prefix."""
+    return live_server.world()
+
+
+@pytest.fixture
+def live_world_tls(live_server_tls: LiveServer) -> LiveWorld:
+    """A fresh world over https."""
+    return live_server_tls.world()
+
+
+@pytest.fixture(scope="session")
+def tool() -> Tool:
+    """Finds a program by one of its names; without it the test is skipped.
+
+    With MOCK_PLATFORM_REQUIRE_TOOLS set the test fails instead.
+    """
+
+    def find(*names: str) -> str:
+        for name in names:
+            path = shutil.which(name)
+            if path is not None:
+                return path
+        missing = f"{' or '.join(names)} is not installed"
+        if os.environ.get("MOCK_PLATFORM_REQUIRE_TOOLS"):
+            pytest.fail(f"{missing}, and MOCK_PLATFORM_REQUIRE_TOOLS is set")
+        pytest.skip(missing)
+
+    return find

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from marshmallow import Schema
+
+from mock_platform.core import fixtures
+from mock_platform.core.fields import Instant, Text
+from mock_platform.core.table import Table
+from mock_platform.opening import open_platform
+from mock_platform.settings import Settings
+from mock_platform.world.clock import parse_relative
+from mock_platform.world.store import Base
+from mock_platform.world.world import Blueprint, World, WorldSettings
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+class Happening(Schema):
+    """Something with moments."""
+
+    id = Text(required=True)
+    at = Instant(millis=True, required=True)
+    until = Instant(load_default=None, allow_none=True)
+    note = Text(load_default="")
+
+
+HAPPENINGS = Table("happenings", Happening)
+
+
+def load(folder: Path, *records: dict[str, str], now: datetime = NOON) -> Base:
+    """The fixtures of one file."""
+    (folder / "happenings.json").write_text(json.dumps(records))
+    return fixtures.load([folder], [HAPPENINGS], now)
+
+
+def world(base: Base, freeze: datetime = NOON) -> World:
+    """A world on these fixtures whose clock stands."""
+    return World("default", Blueprint(base, settings=WorldSettings(freeze=freeze)))
+
+
+@pytest.mark.parametrize(
+    ("text", "distance"),
+    [
+        ("now", timedelta()),
+        ("now-2h", timedelta(hours=-2)),
+        ("now+30m", timedelta(minutes=30)),
+        ("now-90s", timedelta(seconds=-90)),
+        ("now+99999d", timedelta(days=99999)),
+    ],
+)
+def test_a_moment_counts_from_now(text: str, distance: timedelta) -> None:
+    """`now`, and so many seconds, minutes, hours or days before or after it."""
+    assert distance == parse_relative(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Now", "now-", "now-2", "now-2w", "now - 2h", "now+100000d", "now-٢h", "now\n"]
+)
+def test_other_texts_do_not_count_from_now(text: str) -> None:
+    """Anything else is no such moment."""
+    assert parse_relative(text) is None
+
+
+def test_a_world_counts_from_its_own_start(tmp_path: Path) -> None:
+    """Relative moments are those of the world's clock at its start, in the field's own form."""
+    base = load(tmp_path, {"id": "1", "at": "now-2h", "until": "now+1d"})
+
+    later = world(base, NOON + timedelta(hours=5)).store.get("happenings", "1")
+
+    assert {
+        "id": "1",
+        "at": "2026-11-20T15:00:00.000Z",
+        "until": "2026-11-21T17:00:00Z",
+        "note": "",
+    } == later
+
+
+def test_a_reset_counts_anew(tmp_path: Path) -> None:
+    """After a reset the moments count from the clock's new beginning, whatever stood there."""
+    place = world(load(tmp_path, {"id": "1", "at": "now"}))
+    with place.work():
+        place.store.put("happenings", "1", {"id": "1", "at": "gone"})
+
+    place.reset()
+
+    assert {"at": "2026-11-20T12:00:00.000Z"}.items() <= place.store.get("happenings", "1").items()  # type: ignore[union-attr]
+
+
+def test_absolute_moments_cost_a_new_world_nothing(tmp_path: Path) -> None:
+    """Fixtures without relative moments leave a fresh world without changes."""
+    place = world(load(tmp_path, {"id": "1", "at": "2026-11-20T10:00Z"}))
+
+    assert 0 == place.store.snapshot().size
+
+
+def test_a_world_that_starts_with_the_server_costs_nothing(tmp_path: Path) -> None:
+    """Where the clock is frozen at one moment, the fixtures stand as they were loaded."""
+    place = world(load(tmp_path, {"id": "1", "at": "now-2h"}))
+
+    assert 0 == place.store.snapshot().size
+    assert "2026-11-20T10:00:00.000Z" == (place.store.get("happenings", "1") or {})["at"]
+
+
+def test_a_saved_state_keeps_its_moments(tmp_path: Path) -> None:
+    """Going back to a saved state counts nothing anew, however the clock went meanwhile."""
+    place = world(load(tmp_path, {"id": "1", "at": "now-2h"}), NOON + timedelta(hours=1))
+    saved = place.save()
+    place.clock.advance(3600)
+    place.load(saved)
+
+    assert "2026-11-20T11:00:00.000Z" == (place.store.get("happenings", "1") or {})["at"]
+
+
+def test_a_record_of_a_later_folder_takes_the_moments_along(tmp_path: Path) -> None:
+    """An overlay that gives an absolute moment is not counted from now."""
+    below, above = tmp_path / "below", tmp_path / "above"
+    for folder, at in ((below, "now"), (above, "2026-01-01T00:00:00Z")):
+        folder.mkdir()
+        (folder / "happenings.json").write_text(json.dumps([{"id": "1", "at": at}]))
+
+    base = fixtures.load([below, above], [HAPPENINGS], NOON)
+
+    assert {} == base.relative
+    assert "2026-01-01T00:00:00.000Z" == base.rows["happenings"]["1"].record["at"]
+
+
+def test_a_wrong_moment_is_complained_of(tmp_path: Path) -> None:
+    """What looks like a relative moment and is none is refused where it stands."""
+    (tmp_path / "happenings.json").write_text('[\n {"id": "1", "at": "now-2 h"}]')
+
+    complaints = fixtures.check([tmp_path], [HAPPENINGS])
+
+    assert [(2, 14)] == [(c.line, c.column) for c in complaints]
+    assert 'record 0, field at: Expected time, got "now-2 h" for at' == complaints[0].text
+
+
+def test_only_moments_count_from_now(tmp_path: Path) -> None:
+    """A text that reads like a relative moment stays a text."""
+    base = load(tmp_path, {"id": "1", "at": "now", "note": "now-2h"})
+
+    assert "now-2h" == base.rows["happenings"]["1"].record["note"]
+
+
+def test_a_durable_world_keeps_its_moments_over_a_restart(tmp_path: Path) -> None:
+    """A stored world goes on with the moments of its own beginning; a reset counts them anew."""
+    settings = Settings(store=f"tinydb:{tmp_path / 'state.json'}")
+
+    def moments(*, reset: bool = False) -> list[str]:
+        with open_platform(settings) as opened:
+            place = opened.platform.worlds.default
+            if reset:
+                place.reset()
+            return [entry.record["created_at"] for entry in place.store.page("events")]
+
+    first = moments()
+    assert first == moments()
+    assert all(old < new for old, new in zip(first, moments(reset=True), strict=True))

@@ -1,0 +1,116 @@
+"""The real server in a process of its own, as users start it, and its worlds."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import requests
+
+
+@dataclass(frozen=True, slots=True)
+class LiveWorld:
+    """A world of a running server: its base address, and credentials as the server tells them."""
+
+    base_url: str
+    control: str
+    credentials: Mapping[str, Any]
+    ca: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The well-known app's key."""
+        return str(self.credentials["app"]["consumer_key"])
+
+    @property
+    def secret(self) -> str:
+        """The well-known app's secret."""
+        return str(self.credentials["app"]["consumer_secret"])
+
+    @property
+    def app_id(self) -> str:
+        """The well-known app's id."""
+        return str(self.credentials["app"]["id"])
+
+    @property
+    def screen_name(self) -> str:
+        """The well-known user's name."""
+        return str(self.credentials["user"]["screen_name"])
+
+    @property
+    def password(self) -> str:
+        """The well-known user's password."""
+        return str(self.credentials["user"]["password"])
+
+    def session(self) -> requests.Session:
+        """A session that trusts the server, without proxies."""
+        session = requests.Session()
+        session.trust_env = False
+        if self.ca is not None:
+            session.verify = self.ca
+        return session
+
+    def change(self, table: str, key: str, **fields: object) -> None:
+        """Change fields of a record over the control plane."""
+        answer = self.session().patch(f"{self.control}/state/{table}/{key}", json=fields)
+        assert answer.ok, answer.text
+
+    def record(self, table: str, key: str) -> dict[str, Any]:
+        """A stored record."""
+        answer = self.session().get(f"{self.control}/state/{table}/{key}")
+        assert answer.ok, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+
+class LiveServer:
+    """`mock-platform serve` on a free port; ready when the constructor returns."""
+
+    def __init__(self, *options: str) -> None:
+        command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0", *options]
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self._process.stdout is not None
+        word, _, data = self._process.stdout.readline().partition(" ")
+        assert word == "READY", f"{command} did not start"
+        ready = json.loads(data)
+        self.url: str = ready["url"]
+        self.ca: str | None = ready.get("ca")
+        self._numbers = itertools.count(1)
+
+    def world(self) -> LiveWorld:
+        """A fresh world."""
+        name = f"live{next(self._numbers)}"
+        verify = True if self.ca is None else self.ca
+        answer = requests.put(f"{self.url}/_mock/worlds/{name}", verify=verify, timeout=30)
+        assert answer.ok, answer.text
+        told = answer.json()
+        return LiveWorld(told["base_url"], told["control"], told["credentials"], self.ca)
+
+    def stop(self) -> int:
+        """Stop it as a user does, and give its exit status."""
+        self._process.send_signal(signal.SIGINT)
+        status = self._process.wait(timeout=30)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        return status
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def serving(*options: str) -> Iterator[LiveServer]:
+    """A server for as long as a fixture lasts; it must end well."""
+    server = LiveServer(*options)
+    yield server
+    assert 0 == server.stop()
