@@ -19,7 +19,7 @@ CONNECTION = "mock_platform.connection"
 
 
 class Connection(Protocol):
-    """The client's connection, for network faults."""
+    """The client's connection, for network faults; to be used until the application returns."""
 
     @property
     def stopping(self) -> threading.Event:

@@ -14,12 +14,12 @@ import weakref
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-
-import trustme
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from typing import TYPE_CHECKING
 
 from mock_platform.world.clock import machine_now
+
+if TYPE_CHECKING:
+    from trustme import CA
 
 _ALWAYS = ("127.0.0.1", "::1", "localhost")
 _WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
@@ -27,7 +27,7 @@ _SERVER_DAYS = 397
 _AUTHORITY_MARGIN = timedelta(days=_SERVER_DAYS)
 
 
-class AuthorityUnreadable(Exception):  # noqa: N818 - says what happened, as its siblings do
+class AuthorityUnreadable(Exception):
     """The folder's `authority.pem` is not a certificate with its private key."""
 
     def __init__(self, path: Path, reason: str) -> None:
@@ -67,9 +67,7 @@ class TlsMaterial:
             AuthorityUnreadable: `directory` holds an `authority.pem` that cannot be read.
             OSError: `directory` cannot be made or written.
         """
-        temporary = directory is None
-        folder = Path(tempfile.mkdtemp(prefix="mock-platform-tls-")) if temporary else directory
-        assert folder is not None  # noqa: S101 - for the type checker
+        folder = directory or Path(tempfile.mkdtemp(prefix="mock-platform-tls-"))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         names = tuple(dict.fromkeys([*_ALWAYS, *(h for h in hosts if h not in _WILDCARDS)]))
         authority = _authority(folder)
@@ -84,7 +82,7 @@ class TlsMaterial:
         material = cls(folder / "ca.pem", folder / "server.pem", names)
         _write(material.ca, authority.cert_pem.bytes(), mode=0o644)
         _write(material.certificate, leaf.private_key_and_cert_chain_pem.bytes(), mode=0o600)
-        if temporary:
+        if directory is None:
             weakref.finalize(material, shutil.rmtree, folder, ignore_errors=True)
         return material
 
@@ -95,14 +93,16 @@ class TlsMaterial:
         return context
 
 
-def _authority(folder: Path) -> trustme.CA:
+def _authority(folder: Path) -> CA:
     """The folder's authority, made if there is none or it ends too soon."""
+    import trustme  # 26 ms that servers without TLS do not pay
+
     path = folder / "authority.pem"
     if path.exists():
         authority, ends_well = _read(path)
         if ends_well:
             return authority
-        path.unlink()
+        path.unlink(missing_ok=True)
     made = trustme.CA(
         organization_name="mock-platform",
         organization_unit_name="Sandbox certificate authority",
@@ -113,7 +113,11 @@ def _authority(folder: Path) -> trustme.CA:
     return _read(path)[0]
 
 
-def _read(path: Path) -> tuple[trustme.CA, bool]:
+def _read(path: Path) -> tuple[CA, bool]:
+    import trustme  # as above
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     pem = path.read_bytes()
     try:
         certificate = x509.load_pem_x509_certificate(pem)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - names them, binds nothing
 _BACKLOG = 512
+_LAST_PORT = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Bound:
     url: str
 
 
-class CannotBind(Exception):  # noqa: N818 - says what happened
+class CannotBind(Exception):
     """The address cannot be listened on. The text says why and what to do."""
 
     def __init__(self, host: str, port: int, reason: str) -> None:
@@ -39,22 +40,24 @@ def bind(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, Bou
     Raises:
         CannotBind: The port is taken or not allowed, or this machine has no such address.
     """
-    try:
-        found = socket.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    if not 0 <= port <= _LAST_PORT:
+        raise CannotBind(
+            host, port, f"a port is a number from 0 (take a free one) to {_LAST_PORT}."
         )
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = found[0]
         listener = socket.socket(family, kind, protocol)
-    except (OSError, OverflowError) as fault:
+    except OSError as fault:
         raise CannotBind(host, port, _reason(fault, host, port)) from fault
     try:
         _prepare(listener, host)
         listener.bind(address)
         listener.listen(_BACKLOG)
-    except (OSError, OverflowError) as fault:
+    except OSError as fault:
         listener.close()
         raise CannotBind(host, port, _reason(fault, host, port)) from fault
-    listener.setblocking(False)
+    listener.settimeout(0)
     taken = listener.getsockname()[1]
     return listener, Bound(host, taken, f"{scheme}://{_authority(_reachable(host), taken)}")
 
@@ -68,19 +71,18 @@ def _prepare(listener: socket.socket, host: str) -> None:
         listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
 
 
-def _reason(fault: Exception, host: str, port: int) -> str:
+def _reason(fault: OSError, host: str, port: int) -> str:
     if isinstance(fault, socket.gaierror):
         return (
             f"the name {host!r} leads to no address of this machine. "
             "Use 127.0.0.1 (this machine only) or 0.0.0.0 (every interface)."
         )
-    if isinstance(fault, OverflowError):
-        return "a port is a number from 0 (take a free one) to 65535."
-    number = fault.errno if isinstance(fault, OSError) else None
+    number = fault.errno
     if number == errno.EADDRINUSE:
+        other = min(port + 1, _LAST_PORT)
         return (
-            f"the port is in use, perhaps by another mock-platform. Stop that server, "
-            f"choose another port, for instance {min(port + 1, 65535)}, or 0 to take a free one."
+            "the port is in use, perhaps by another mock-platform. Stop that server, "
+            f"choose another port, for instance {other}, or 0 to take a free one."
         )
     if number == errno.EACCES:
         return "the system does not allow this port. Choose one from 1024 up, or 0."
@@ -93,7 +95,7 @@ def _reason(fault: Exception, host: str, port: int) -> str:
 
 
 def _reachable(host: str) -> str:
-    return _WILDCARDS.get(host, host or "127.0.0.1")
+    return _WILDCARDS.get(host, host)
 
 
 def _authority(host: str, port: int) -> str:

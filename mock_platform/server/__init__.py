@@ -1,0 +1,164 @@
+"""The servers: everything between a socket and a WSGI callable.
+
+`ServerThread` serves inside a test or another program, `serve_forever` is the command line's. Two
+servers do the work: cheroot, the default, and granian (`mock-platform[fast]`), which answers
+several times as many requests but cannot reach the client's connection, so it performs no network
+faults: see `performs_faults`. Both run in threads of this process; there is never a second one.
+
+The WSGI environ holds what PEP 3333 names, and on both servers:
+
+`REQUEST_URI`
+    Path and query as the client wrote them, beginning with `/`: what an OAuth 1.0a signature
+    covers. On granian it is rebuilt from the decoded path and differs where the client escaped
+    what needs no escape, or wrote an encoded slash.
+`PATH_INFO`
+    The path decoded, encoded slashes included, one character for each byte.
+`faults.CONNECTION`
+    The client's connection, for network faults. On cheroot only.
+
+A body of more than 32 MiB is answered with 413 by the server itself where its length is declared;
+smaller limits, and those of chunked bodies, are the application's.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+from mock_platform.server.binding import Bound, CannotBind, bind
+from mock_platform.server.cheroot_server import CherootServer
+from mock_platform.server.granian_server import GranianServer, ServerUnavailable
+from mock_platform.tls import TlsMaterial
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+__all__ = [
+    "Bound",
+    "CannotBind",
+    "ServerKind",
+    "ServerThread",
+    "ServerUnavailable",
+    "performs_faults",
+    "serve_forever",
+]
+
+ServerKind = Literal["cheroot", "granian"]
+
+_CHEROOT_THREADS = 32
+"""Requests worked on at once. Threads are started when needed; more do not slow it down."""
+_GRANIAN_THREADS = 4
+"""With one, an answer that a scenario delays would hold up every other."""
+
+
+class ServerThread:
+    """A server in threads of this process. Its socket is bound when the constructor returns.
+
+    `host`, `port` and `url` say where it listens; port 0 takes a free one. `start` begins to
+    answer; as a context manager it starts and stops. `errors` collects what went wrong within the
+    server or was raised by the WSGI application, which answered 500.
+
+    Raises:
+        CannotBind: The address cannot be listened on.
+    """
+
+    def __init__(
+        self,
+        wsgi: WSGIApplication,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tls: TlsMaterial | None = None,
+        threads: int = _CHEROOT_THREADS,
+    ) -> None:
+        context = None if tls is None else tls.server_context()
+        self.tls = tls  # whose files go with it
+        listener, self.bound = bind(host, port, "http" if tls is None else "https")
+        self._server = CherootServer(wsgi, listener, self.bound, context, threads)
+
+    @property
+    def host(self) -> str:
+        """The name or address that was asked for."""
+        return self.bound.host
+
+    @property
+    def port(self) -> int:
+        """The port, the free one that was taken included."""
+        return self.bound.port
+
+    @property
+    def url(self) -> str:
+        """The address that clients on this machine call, without a slash at its end."""
+        return self.bound.url
+
+    @property
+    def errors(self) -> list[BaseException]:
+        """What should not have happened, oldest first; grows while the server runs."""
+        return self._server.errors
+
+    def start(self) -> Self:
+        """Begin to answer.
+
+        Raises:
+            RuntimeError: It was started before.
+        """
+        self._server.start()
+        return self
+
+    def stop(self, grace: float = 5.0) -> None:
+        """Close the socket and every connection, and wait for requests in flight.
+
+        Those that take longer than `grace` seconds are cut off. Again is harmless.
+        """
+        self._server.stop(grace)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def performs_faults(kind: ServerKind) -> bool:
+    """Whether a server can break connections, so that scenarios with network faults can act."""
+    return kind == "cheroot"
+
+
+def serve_forever(
+    wsgi: WSGIApplication,
+    host: str,
+    port: int,
+    *,
+    kind: ServerKind = "cheroot",
+    tls: TlsMaterial | None = None,
+    on_ready: Callable[[Bound], None],
+    stop: threading.Event,
+) -> None:
+    """Serve until `stop` is set, then finish the requests in flight.
+
+    The socket is bound before `on_ready` is called with its address: whoever connects from then on
+    is answered. Signals are left to the caller, whose handlers set `stop`.
+
+    Raises:
+        CannotBind: The address cannot be listened on.
+        ServerUnavailable: `kind` is not installed.
+    """
+    context = None if tls is None else tls.server_context()
+    listener, bound = bind(host, port, "http" if tls is None else "https")
+    server: CherootServer | GranianServer
+    if kind == "granian":
+        server = GranianServer(wsgi, listener, tls, _GRANIAN_THREADS)
+    else:
+        server = CherootServer(wsgi, listener, bound, context, _CHEROOT_THREADS)
+    server.start()
+    try:
+        on_ready(bound)
+        stop.wait()
+    finally:
+        server.stop()
