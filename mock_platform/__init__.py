@@ -1,6 +1,31 @@
 """The sandbox to run instead of a social platform's real API."""
 
-from mock_platform.settings import Settings
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from mock_platform.version import __version__
 
-__all__ = ["Settings", "__version__"]
+if TYPE_CHECKING:
+    from mock_platform.embedded import MockPlatform
+    from mock_platform.settings import DeliverySettings, Settings
+
+__all__ = ["DeliverySettings", "MockPlatform", "Settings", "__version__"]
+
+_HOMES = {
+    "DeliverySettings": "mock_platform.settings",
+    "MockPlatform": "mock_platform.embedded",
+    "Settings": "mock_platform.settings",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used: the package by itself imports next to nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

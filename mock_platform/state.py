@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from mock_platform.core.jsonio import BadJson, dumps, loads
+from mock_platform.core.jsonio import BadJson, canonical, dumps, loads
 from mock_platform.core.table import Table, Tables, missing_references
 from mock_platform.world.clock import Clock
 from mock_platform.world.store import MemoryStore, Record
-from mock_platform.world.transitions import Pace
+from mock_platform.world.transitions import PENDING, Kind, Pace, is_pending
 from mock_platform.world.world import SavedWorld, World
 
 _ABSENT: Any = object()
@@ -235,10 +235,16 @@ class State(Mapping[str, TableState]):
 
         Raises:
             BadRecord: Records have faults, or the document has another form; nothing is changed.
+                A record that the world holds already, as it is, is none: `load` takes back
+                whatever `dump` gave.
         """
-        document = _json(document, "state")
+        with self._world.lock:
+            self._load(_json(document, "state"), unchecked=unchecked)
+
+    def _load(self, document: Any, *, unchecked: bool) -> None:
         tables = _tables_of(document)
-        faults = list(_beside(document))
+        kinds = self._world.transitions.kinds
+        faults = [*_beside(document, kinds), *_internal(tables, kinds)]
         records: dict[str, dict[str, Record]] = {}
         for name, rows in tables.items():
             records[name] = self._rows(name, rows, faults, unchecked=unchecked)
@@ -246,13 +252,18 @@ class State(Mapping[str, TableState]):
             faults = list(self._dangling(records))
         if faults:
             raise BadRecord(faults)
-        with self._world.lock:
-            store = MemoryStore(self._world.blueprint.base)
-            store.adopt(records)
-            meta = self._world.meta() | {
-                key: document[key] for key in ("ids", "clock", "paces") if key in document
-            }
-            self._world.load(SavedWorld(store.snapshot(), meta))
+        store = MemoryStore(self._world.blueprint.base)
+        store.adopt(records)
+        meta = self._world.meta() | {
+            key: document[key] for key in ("ids", "clock", "paces") if key in document
+        }
+        self._world.load(SavedWorld(store.snapshot(), meta))
+
+    def _holds(self, table: Table, record: Record) -> bool:
+        """Whether the world holds this very record."""
+        key = table.key_of(record)
+        held = None if key is None else self._world.store.get(table.name, key)
+        return held == record and canonical(held) == canonical(record)
 
     def _rows(
         self, name: str, rows: Any, faults: list[Fault], *, unchecked: bool
@@ -268,7 +279,8 @@ class State(Mapping[str, TableState]):
             return {}
         found: dict[str, Record] = {}
         for index, row in enumerate(rows):
-            loaded, wrong = (row, []) if unchecked else table.load(row)
+            as_is = unchecked or self._holds(table, row)
+            loaded, wrong = (row, []) if as_is else table.load(row)
             key = table.key_of(loaded)
             if key is None and unchecked:
                 wrong = [(table.key, f"{table.key} must be a non-empty string: it is the key")]
@@ -287,8 +299,14 @@ class State(Mapping[str, TableState]):
             table = self._tables.get(name)
             for key, record in rows.items() if table is not None else ():
                 assert table is not None
-                for field, text in missing_references(table, record, exists):
-                    yield Fault(name, key, field, text)
+                missing = missing_references(table, record, exists)
+                if missing and self._holds(table, record):
+                    held = missing_references(table, record, self._present)
+                    missing = [fault for fault in missing if fault not in held]
+                yield from (Fault(name, key, field, text) for field, text in missing)
+
+    def _present(self, table: str, key: str) -> bool:
+        return self._world.store.get(table, key) is not None
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
@@ -326,25 +344,37 @@ def _tables_of(document: Any) -> dict[str, Any]:
     return tables
 
 
-def _beside(document: dict[str, Any]) -> Iterator[Fault]:
+def _beside(document: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fault]:
     """What is wrong with the parts of a state that are no tables."""
     ids = document.get("ids", 0)
     if not isinstance(ids, int) or isinstance(ids, bool) or ids < 0:
         yield Fault("state", "", "ids", f"a count from 0 up, got {ids!r}")
     try:
-        clock = Clock()
-        clock.restore(document.get("clock", {}))
-        if clock.now().tzinfo is None:
-            raise ValueError("an instant without offset from UTC")
-    except (AttributeError, TypeError, ValueError, OverflowError) as fault:
+        Clock().restore(document.get("clock", {}))
+    except (AttributeError, TypeError, ValueError, OverflowError) as raised:
         form = '{"offset_seconds": number, "frozen_at": instant or null}'
-        yield Fault("state", "", "clock", f"expected {form} ({fault})")
+        yield Fault("state", "", "clock", f"expected {form}: {raised}")
     try:
-        for pace in document.get("paces", {}).values():
+        for name, pace in document.get("paces", {}).items():
             Pace(**pace)
-    except (AttributeError, TypeError) as fault:
+            if name not in kinds:
+                yield Fault("state", name, "paces", f"kinds of transitions: {', '.join(kinds)}")
+    except (AttributeError, TypeError, ValueError) as raised:
         form = '{KIND: {"progression", "seconds", "polls"}}'
-        yield Fault("state", "", "paces", f"expected {form} ({fault})")
+        yield Fault("state", "", "paces", f"expected {form}: {raised}")
+
+
+def _internal(tables: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fault]:
+    """What is wrong with the mock's own tables."""
+    for name, rows in tables.items():
+        if not name.startswith("_"):
+            continue
+        if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
+            yield Fault(name, "", "", "a table of the mock's own is an object of records by key")
+        elif name == PENDING:
+            for key, row in rows.items():
+                if not is_pending(key, row, kinds):
+                    yield Fault(name, key, "", "no record under way")
 
 
 def _record(value: Record) -> Record:

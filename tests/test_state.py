@@ -255,5 +255,5 @@ def test_loading_checks_references_within_the_document(state: State) -> None:
 @pytest.mark.parametrize("document", [None, [], {}, {"tables": []}, "tables"])
 def test_a_document_of_another_form_is_refused(state: State, document: Any) -> None:
     """The form of a state is told where something else came."""
-    with pytest.raises(BadRecord, match='a state is {"tables"'):
+    with pytest.raises(BadRecord, match=r'a state is \{"tables"'):
         state.load(document)

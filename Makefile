@@ -1,0 +1,92 @@
+# Everything one does with a checkout. A machine needs Python 3.11 or newer and make; the rest is
+# installed into .venv by the first target that needs it.
+
+ifndef PYTHON
+PYTHON := $(shell for name in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; then \
+	command -v $$name; break; fi; done)
+endif
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+JOBS ?= 2
+ARGS ?=
+
+.PHONY: help serve test check format bench docs wheel clean distclean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make serve    serve the sandbox on http://127.0.0.1:8080   (ARGS='--port 0 …')"
+	@echo "make test     run the tests                              (ARGS='-k replay …')"
+	@echo "make check    formatting, lint, types, import rules"
+	@echo "make format   put the formatting right"
+	@echo "make bench    measure"
+	@echo "make docs     write docs/operations.md and docs/assumptions.md from the code"
+	@echo "make wheel    build the wheel and try it in an environment of its own"
+	@echo "make clean    remove what was made; make distclean removes $(VENV) as well"
+
+serve: $(VENV)/.runtime
+	@exec $(BIN)/mock-platform serve $(ARGS)
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev
+	@set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
+
+docs: $(VENV)/.runtime
+	$(BIN)/mock-platform operations --format markdown > docs/operations.md
+	$(BIN)/mock-platform assumptions --format markdown > docs/assumptions.md
+
+# The fresh environment borrows the libraries of $(VENV), but not the package: it finds its own first.
+wheel: $(VENV)/.dev
+	rm -rf dist build/wheel
+	$(PIP) wheel --no-deps --wheel-dir dist .
+	$(BIN)/python -m venv build/wheel
+	build/wheel/bin/python -m pip --disable-pip-version-check --quiet install --no-deps dist/*.whl
+	@build/wheel/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > build/wheel/here
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		> "$$(cat build/wheel/here)/borrowed.pth"
+	cd / && "$(CURDIR)/build/wheel/bin/mock-platform" run -- sh -c \
+		'test -n "$$MOCK_PLATFORM_BEARER_TOKEN" && echo "the wheel serves $$MOCK_PLATFORM_URL"'
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)
+
+$(VENV)/.created:
+	@test -n "$(PYTHON)" || { \
+		echo "No Python 3.11 or newer found. Install one, or say PYTHON=/path/to/python3.11." >&2; \
+		exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "$(PYTHON) does not run or is older than 3.11. Say PYTHON=/path/to/python3.11." >&2; \
+		exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || { \
+		echo "$(PYTHON) cannot make environments: its venv module is not complete." >&2; \
+		echo "On Debian and Ubuntu: apt-get install python3-venv." >&2; \
+		exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.runtime: $(VENV)/.created pyproject.toml
+	@echo "Installing what the sandbox needs into $(VENV) …" >&2
+	@$(PIP) install --editable . >&2
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.created pyproject.toml
+	@echo "Installing what development needs into $(VENV) …" >&2
+	@$(PIP) install --editable '.[dev]' >&2
+	@touch $(VENV)/.runtime $@

@@ -1,0 +1,6 @@
+"""`python -m mock_platform` is `mock-platform`."""
+
+from mock_platform.cli import main
+
+if __name__ == "__main__":
+    main()

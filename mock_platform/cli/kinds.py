@@ -1,0 +1,122 @@
+"""Kinds of values on the command line, each refusing with what it takes instead."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+import click
+
+from mock_platform.world.clock import parse_instant
+
+_SECONDS = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?", re.ASCII)
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SIZE = re.compile(r"(\d+)([KMG]?)i?B?", re.ASCII | re.IGNORECASE)
+_POWERS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
+
+
+class Kind(click.ParamType[Any]):
+    """A value with a converter that raises `ValueError`."""
+
+    def parse(self, text: str) -> Any:
+        """The value that a text means.
+
+        Raises:
+            ValueError: None; the message says what would be one.
+        """
+        raise NotImplementedError(text)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value, or a usage error that names the option."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.parse(value)
+        except ValueError as fault:
+            self.fail(str(fault), param, ctx)
+
+
+class InstantKind(Kind):
+    """A moment in ISO 8601."""
+
+    name = "instant"
+
+    def parse(self, text: str) -> datetime:
+        """The moment; without offset, UTC."""
+        try:
+            return parse_instant(text)
+        except ValueError as fault:
+            raise ValueError(f"{text!r} is {fault}, for instance 2026-03-25T16:00:00Z") from fault
+
+
+class SecondsKind(Kind):
+    """A length of time: seconds, or a number with a unit; `whole` allows no fractions."""
+
+    name = "duration"
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self._whole = whole
+
+    def parse(self, text: str) -> float | int:
+        """The seconds."""
+        found = _SECONDS.fullmatch(text)
+        if found is None:
+            raise ValueError(
+                f"{text!r} is no length of time: give seconds (90, 1.5) or a unit (500ms, 90s, "
+                "15m, 1h, 1d)"
+            )
+        seconds = float(found[1]) * _UNITS[found[2] or "s"]
+        if self._whole:
+            if seconds != int(seconds):
+                raise ValueError(f"{text!r} is not a whole number of seconds")
+            return int(seconds)
+        return seconds
+
+
+class SizeKind(Kind):
+    """A number of bytes, at most `most`, with K, M or G for powers of 1024."""
+
+    name = "size"
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+
+    def parse(self, text: str) -> int:
+        """The bytes."""
+        found = _SIZE.fullmatch(text)
+        if found is None or int(found[1]) == 0:
+            raise ValueError(f"{text!r} is no size: give bytes, or 64K, 16M, 1G")
+        size = int(found[1]) * _POWERS[found[2].upper()]
+        if self._most is not None and size > self._most:
+            raise ValueError(f"{text!r} is more than {self._most // 1024**2}M")
+        return size
+
+
+class StoreKind(Kind):
+    """Where the records live."""
+
+    name = "store"
+
+    def parse(self, text: str) -> str:
+        """The setting, known to name a store."""
+        from mock_platform.opening import BadStore, store_path  # its imports would slow --help
+
+        try:
+            store_path(text)
+        except BadStore as fault:
+            raise ValueError(str(fault)) from fault
+        return text
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """What may stand there."""
+        return "memory|tinydb:FILE"
+
+
+INSTANT = InstantKind()
+SECONDS = SecondsKind()
+WHOLE_SECONDS = SecondsKind(whole=True)
+SIZE = SizeKind()
+BODY_SIZE = SizeKind(32 * 1024**2)
+"""What the HTTP servers themselves let through."""
+STORE = StoreKind()

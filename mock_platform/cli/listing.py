@@ -1,0 +1,147 @@
+"""What the commands print that only look: operations, where, credentials, openapi, assumptions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from mock_platform import credentials as known
+from mock_platform.cli.pages import assumptions_page, operations_page, shown_path
+from mock_platform.cli.trouble import CheckFailed, told
+from mock_platform.control import about
+from mock_platform.control.routes import describe_everything
+from mock_platform.core.jsonio import pretty
+from mock_platform.core.operation import Operation
+from mock_platform.core.routing import Router, nearest
+from mock_platform.platform import Platform
+from mock_platform.settings import Settings
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def operations_text(form: str) -> str:
+    """The table of operations: aligned, as the control route gives it, or as a page of docs."""
+    platform = Platform()
+    if form == "json":
+        return pretty(about.operations(platform))
+    listed = sorted(
+        platform.operations, key=lambda entry: (entry.dialect, entry.path, entry.method)
+    )
+    if form == "markdown":
+        return operations_page(listed)
+    rows = [("METHOD", "PATH", "OPERATION", "SPEC")]
+    rows += [
+        (
+            entry.method,
+            shown_path(entry),
+            entry.id + (" (deprecated)" if entry.deprecated else ""),
+            entry.spec,
+        )
+        for entry in listed
+    ]
+    return aligned(rows)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as columns, two spaces between them."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def where_text(method: str, address: str, form: str) -> str:
+    """Which operation answers a request.
+
+    Raises:
+        CheckFailed: None does; the message names the nearest ones.
+    """
+    method = method.upper()
+    path, sandbox = _path_of(address)
+    if method not in _METHODS:
+        raise CheckFailed(f"{method} is no method. Methods: {', '.join(_METHODS)}.")
+    operations = Platform().operations
+    router = Router(
+        (operation.method, spelling, operation)
+        for operation in operations
+        if (operation.dialect == "ads" if sandbox else not operation.sandbox_only)
+        for spelling in (operation.path, *operation.also)
+    )
+    found = router.find(method, path)
+    if found.target is None:
+        near = nearest(operations, method, path)
+        raise CheckFailed(_nowhere(method, path, found.allowed, near, sandbox=sandbox))
+    if form == "json":
+        return pretty(found.target.as_json() | {"path_parameters": dict(found.params)})
+    return _explained(found.target, dict(found.params))
+
+
+def credentials_text(form: str, fixtures: Sequence[Path]) -> str:
+    """The well-known credentials of the shipped fixtures with these folders over them."""
+    with told():
+        platform = Platform(Settings(fixtures=tuple(fixtures)))
+    found = known.credentials(platform)
+    return known.environment_text(found) if form == "env" else pretty(found) + "\n"
+
+
+def openapi_text(url: str) -> str:
+    """The description of everything served."""
+    return pretty(describe_everything(Platform()).at(url))
+
+
+def assumptions_text(form: str) -> str:
+    """The register of assumptions, as the control route gives it or as a page of the docs."""
+    register = about.assumptions(Platform())
+    return assumptions_page(register["assumptions"]) if form == "markdown" else pretty(register)
+
+
+def _path_of(address: str) -> tuple[str, bool]:
+    """The path within the interface, and whether the address is the sandbox one."""
+    parts = urlsplit(address)
+    path = parts.path if parts.path.startswith("/") else f"/{parts.path}"
+    if path.startswith("/~"):
+        _, _, rest = path[1:].partition("/")
+        path = f"/{rest}"
+    sandbox = (parts.hostname or "").startswith("ads-api-sandbox.")
+    if path == "/sandbox" or path.startswith("/sandbox/"):
+        return path.removeprefix("/sandbox") or "/", True
+    return path, sandbox
+
+
+def _nowhere(
+    method: str, path: str, allowed: Sequence[str], near: Sequence[Operation], *, sandbox: bool
+) -> str:
+    if path == "/_mock" or path.startswith("/_mock/"):
+        return (
+            f"{path} belongs to the control plane, which is no part of the interface. "
+            "GET /_mock/docs/ of a running server shows its routes."
+        )
+    if allowed:
+        return f"{path} is not answered to {method}, only to {', '.join(allowed)}."
+    lines = [f"No operation answers {method} {path}{' on the sandbox address' if sandbox else ''}."]
+    lines += ["Nearest:"] if near else ["`mock-platform operations` lists what there is."]
+    lines += [f"  {entry.method} {shown_path(entry)}  ({entry.id})" for entry in near]
+    return "\n".join(lines)
+
+
+def _explained(operation: Operation, params: dict[str, str]) -> str:
+    file, line = operation.where()
+    rows = [
+        ("operation", operation.id),
+        ("answers", f"{operation.method} {shown_path(operation)}"),
+        ("does", operation.summary),
+        ("spec", operation.spec),
+        ("code", f"{_near(Path(file))}:{line}"),
+    ]
+    rows += [("with", f"{name} = {value}") for name, value in params.items()]
+    rows += [("assumes", entry.id) for entry in operation.all_assumptions]
+    return aligned(rows)
+
+
+def _near(path: Path) -> str:
+    """A path as one would type it here, so that a terminal can follow it."""
+    here = os.path.relpath(path)
+    return str(path) if here.startswith("..") else here

@@ -1,0 +1,208 @@
+"""The commands and their options; what they do stands in the modules beside this one.
+
+Those are imported when a command runs, so that `--help` and a usage error come at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from mock_platform.cli.options import settings_of, settings_options
+from mock_platform.version import __version__
+
+_NAME = "mock-platform"
+_PREFIX = "MOCK_PLATFORM"
+_FORMAT = click.Choice(["text", "json"])
+_FOLDERS = click.Path(path_type=Path)
+
+
+class _Command(click.Command):
+    """A command that warns of environment variables which look like its options and are none."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Warn, then run."""
+        prefix = f"{ctx.auto_envvar_prefix}_"
+        known = {f"{prefix}{param.name.upper()}" for param in self.params if param.name}
+        for name in sorted(os.environ):
+            if name.startswith(prefix) and name not in known:
+                near = get_close_matches(name, known, 1)
+                hint = f" Did you mean {near[0]}?" if near else ""
+                click.echo(f"Warning: {name} is no option of {ctx.info_name}.{hint}", err=True)
+        return super().invoke(ctx)
+
+
+class _Group(click.Group):
+    command_class = _Command
+
+
+@click.group(
+    cls=_Group,
+    context_settings={
+        "auto_envvar_prefix": _PREFIX,
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+    },
+    epilog="Every option has an environment twin MOCK_PLATFORM_<COMMAND>_<OPTION>; a flag wins.",
+)
+@click.version_option(__version__, prog_name=_NAME, allow_from_autoenv=False)
+def group() -> None:
+    """The sandbox to run instead of a social platform's real API."""
+
+
+def main() -> None:
+    """Run the command line."""
+    group(prog_name=_NAME)
+
+
+@group.command()
+@settings_options()
+@click.option("--tls/--no-tls", help="Serve https; the authority to trust is in the READY line.")
+@click.option(
+    "--tls-folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help="Keep the certificate authority here, so that clients trust it once.  "
+    "[default: made anew at each start]",
+)  # fmt: skip
+@click.option(
+    "--server", type=click.Choice(["cheroot", "granian"]), default="cheroot", show_default=True,
+    help="HTTP server: cheroot can perform network faults, granian is faster.",
+)  # fmt: skip
+@click.option(
+    "--log-format", type=_FORMAT, default="text", show_default=True,
+    help="Form of the log on standard error, one line for each request.",
+)  # fmt: skip
+@click.option(
+    "--watch/--no-watch", help="Load --fixtures folders again when a file in them changes."
+)
+def serve(
+    *,
+    tls: bool,
+    tls_folder: Path | None,
+    server: Literal["cheroot", "granian"],
+    log_format: Literal["text", "json"],
+    watch: bool,
+    **values: Any,
+) -> None:
+    """Serve until stopped, after one line READY {…} on standard output."""
+    from mock_platform.cli.serving import Serving, serve_until_stopped
+
+    settings = settings_of(values)
+    if watch and not settings.fixtures:
+        raise click.UsageError("--watch needs a --fixtures folder to watch.")
+    if tls_folder is not None and not tls:
+        raise click.UsageError("--tls-folder needs --tls.")
+    serve_until_stopped(
+        Serving(
+            settings=settings,
+            tls=tls,
+            tls_folder=tls_folder,
+            server=server,
+            log_format=log_format,
+            watch=watch,
+        )
+    )
+
+
+@group.command(context_settings={"allow_interspersed_args": False})
+@settings_options(without=frozenset({"host", "port", "public-host", "control-token"}))
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD...")
+def run(command: tuple[str, ...], **values: Any) -> None:
+    """Run CMD beside a server on a free port, and exit with its status.
+
+    CMD finds MOCK_PLATFORM_URL, MOCK_PLATFORM_SANDBOX_URL and the test credentials in its
+    environment.
+    """
+    from mock_platform.cli.running import run_beside_server
+
+    if not command:
+        raise click.UsageError("Which command? For instance: mock-platform run -- pytest -q")
+    sys.exit(run_beside_server(list(command), settings_of(values)))
+
+
+@group.command()
+@click.option(
+    "--format", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
+    help="Aligned columns, what GET /_mock/operations answers, or a page of the documentation.",
+)  # fmt: skip
+def operations(*, format: str) -> None:
+    """List what is served: method, path, id and heading of the specification."""
+    from mock_platform.cli.listing import operations_text
+
+    click.echo(operations_text(format))
+
+
+@group.command()
+@click.argument("request", nargs=-1, metavar="METHOD PATH")
+@click.option(
+    "--format", type=_FORMAT, default="text", show_default=True, help="Form of the output."
+)
+def where(request: tuple[str, ...], *, format: str) -> None:
+    """Tell which operation answers a request, and where its code stands.
+
+    METHOD PATH may be one argument or two; PATH may be a whole address.
+    """
+    from mock_platform.cli.listing import where_text
+
+    words = " ".join(request).split()
+    if len(words) != 2:
+        example = '"PUT /12/accounts/1/line_items/2"'
+        raise click.UsageError(f"A request is a method and a path: mock-platform where {example}")
+    click.echo(where_text(words[0], words[1], format))
+
+
+@group.command()
+@click.argument("paths", nargs=-1, required=True, type=_FOLDERS, metavar="PATH...")
+@click.option("--no-default-fixtures/--default-fixtures", help="Check PATHs by themselves.")
+def check(paths: tuple[Path, ...], *, no_default_fixtures: bool) -> None:
+    """Check fixture folders or files, later ones laid over earlier ones, and tell every fault.
+
+    Exit status 1 if there is any.
+    """
+    from mock_platform.cli.checking import check_fixtures
+
+    check_fixtures(paths, default_fixtures=not no_default_fixtures)
+
+
+@group.command()
+@click.option(
+    "--format", type=click.Choice(["env", "json"]), default="env", show_default=True,
+    help="Variables for a shell, or what GET /_mock/credentials answers.",
+)  # fmt: skip
+@click.option(
+    "--fixtures", type=_FOLDERS, multiple=True, metavar="DIR",
+    help="Folder laid over the shipped fixtures, as for serve. Repeatable.",
+)  # fmt: skip
+def credentials(*, format: str, fixtures: tuple[Path, ...]) -> None:
+    """Print the well-known test credentials."""
+    from mock_platform.cli.listing import credentials_text
+
+    click.echo(credentials_text(format, fixtures), nl=False)
+
+
+@group.command()
+@click.option(
+    "--url", default="http://127.0.0.1:8080", show_default=True, metavar="URL",
+    help="Base address that the description names.",
+)  # fmt: skip
+def openapi(url: str) -> None:
+    """Print the description of everything served, as GET /_mock/openapi.json gives it."""
+    from mock_platform.cli.listing import openapi_text
+
+    click.echo(openapi_text(url.rstrip("/")))
+
+
+@group.command()
+@click.option(
+    "--format", type=click.Choice(["json", "markdown"]), default="json", show_default=True,
+    help="What GET /_mock/assumptions answers, or a page of the documentation.",
+)  # fmt: skip
+def assumptions(*, format: str) -> None:
+    """Print the register of assumptions: what the specification does not show."""
+    from mock_platform.cli.listing import assumptions_text
+
+    click.echo(assumptions_text(format))

@@ -1,0 +1,104 @@
+"""The tables as pages of the documentation: `docs/operations.md` and `docs/assumptions.md`.
+
+`make docs` writes them, and a test holds them true.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mock_platform.core.operation import Operation
+
+_FAMILIES = {
+    "v2": "The v2 interface",
+    "oauth": "OAuth",
+    "ads": "The advertising interface",
+}
+_FEW = 12
+"""How many operations are named before they are only counted."""
+_BASES = {
+    "public fact": "What the public interface is known to do.",
+    "settled": "Settled because specification and public facts leave room.",
+    "expectation": "What a user of such an interface would expect.",
+}
+
+
+def operations_page(operations: Sequence[Operation]) -> str:
+    """All operations by family, as Markdown."""
+    counts = Counter(_origin(operation) for operation in operations)
+    told = ", ".join(f"{origin} {count}" for origin, count in sorted(counts.items()))
+    lines = [
+        "# Operations",
+        "",
+        "Made by `make docs` from the table of operations; do not edit.",
+        "",
+        f'{len(operations)} operations: {told}. `mock-platform where "METHOD PATH"` leads from a '
+        "request to the code that answers it.",
+    ]
+    for family, title in _FAMILIES.items():
+        own = [operation for operation in operations if operation.dialect == family]
+        if own:
+            lines += ["", f"## {title}", ""]
+            lines += _table(
+                ("Operation", "Method", "Path", "What it does", "Specification"),
+                (
+                    (
+                        f"`{entry.id}`",
+                        entry.method,
+                        f"`{shown_path(entry)}`",
+                        entry.summary + (" (deprecated)" if entry.deprecated else ""),
+                        entry.spec if entry.documented else f"{entry.spec} ({_origin(entry)})",
+                    )
+                    for entry in own
+                ),
+            )
+    return "\n".join(lines)
+
+
+def assumptions_page(register: Sequence[Mapping[str, Any]]) -> str:
+    """The register of assumptions by what they rest on, as Markdown."""
+    lines = [
+        "# Assumptions",
+        "",
+        "Made by `make docs` from the register; do not edit.",
+        "",
+        "What the sandbox answers although the specification does not show it. An answer that "
+        "rests on one names it in `X-Mock-Assumptions`. Those marked *gap* fill in something that "
+        "the specification does not show at all; `--strict` refuses them.",
+    ]
+    for basis, text in _BASES.items():
+        own = [entry for entry in register if entry["basis"] == basis]
+        if own:
+            lines += ["", f"## {basis.capitalize()}", "", text]
+            for entry in own:
+                lines += ["", f"### `{entry['id']}`", "", entry["text"]]
+                if entry["source"]:
+                    lines += ["", f"Source: {entry['source']}."]
+                if entry["refused_by_strict"]:
+                    lines += ["", "*Gap:* refused under `--strict`."]
+                if entry["operations"]:
+                    named = ", ".join(f"`{name}`" for name in entry["operations"])
+                    many = len(entry["operations"])
+                    lines += ["", f"Operations: {named if many <= _FEW else many}."]
+    return "\n".join(lines)
+
+
+def shown_path(operation: Operation) -> str:
+    """The path at which an operation is called, in the spec's notation."""
+    return f"/sandbox{operation.path}" if operation.sandbox_only else operation.path
+
+
+def _origin(operation: Operation) -> str:
+    """Where an operation comes from: a document of the specification, or what stands in for it."""
+    value = operation.origin.value
+    return f"document {value}" if operation.documented else value
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [
+        f"| {' | '.join(head)} |",
+        f"|{'---|' * len(head)}",
+        *(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows),
+    ]

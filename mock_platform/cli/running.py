@@ -1,0 +1,120 @@
+"""`run`: a command beside a server that lives as long as it does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import click
+
+from mock_platform.cli.trouble import told
+from mock_platform.credentials import environment
+from mock_platform.embedded import MockPlatform
+from mock_platform.settings import Settings
+
+NOT_EXECUTABLE = 126
+NOT_FOUND = 127
+_BY_SIGNAL = 128
+_FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+_FROM_TERMINAL = ("SIGINT", "SIGQUIT")
+
+
+def run_beside_server(command: Sequence[str], settings: Settings) -> int:
+    """Run a command with the server's addresses and credentials in its environment.
+
+    Gives its exit status as a shell would: 127 if there is no such command, 128 and the signal's
+    number if one ended it.
+
+    Raises:
+        click.ClickException: The server cannot start.
+    """
+    if shutil.which(command[0]) is None and not os.path.exists(command[0]):  # noqa: PTH110
+        click.echo(f"Error: {command[0]}: there is no such command.", err=True)
+        return NOT_FOUND
+    with told():
+        platform = MockPlatform.start(settings)
+    try:
+        return _run(command, variables(platform))
+    finally:
+        _stop(platform)
+
+
+def variables(platform: MockPlatform) -> dict[str, str]:
+    """What the command finds in its environment: addresses and test credentials."""
+    return {
+        "MOCK_PLATFORM_URL": platform.base_url,
+        "MOCK_PLATFORM_SANDBOX_URL": platform.ads_sandbox_base_url,
+        **environment(platform.credentials),
+    }
+
+
+def _run(command: Sequence[str], more: Mapping[str, str]) -> int:
+    with _forwarding() as forward:
+        try:
+            child = subprocess.Popen(  # noqa: S603 - it is the user's own
+                command, env={**os.environ, **more}
+            )
+        except OSError as fault:
+            click.echo(f"Error: {command[0]} cannot be run: {fault.strerror}.", err=True)
+            return NOT_EXECUTABLE
+        forward.to(child)
+        status = child.wait()
+    return status if status >= 0 else _BY_SIGNAL - status
+
+
+class _Forward:
+    """Passes signals on to a child, those that came before it as well."""
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+
+    def to(self, child: subprocess.Popen[bytes]) -> None:
+        """Pass on to this child from now on."""
+        self._child = child
+        for number in self._early:
+            child.send_signal(number)
+
+    def __call__(self, number: int, frame: object) -> None:
+        """Handle a signal."""
+        # The terminal sends these to the child as well, and twice is once too often.
+        if signal.Signals(number).name in _FROM_TERMINAL and _in_foreground():
+            return
+        if self._child is None:
+            self._early.append(number)
+        else:
+            self._child.send_signal(number)
+
+
+@contextmanager
+def _forwarding() -> Iterator[_Forward]:
+    forward = _Forward()
+    numbers = [getattr(signal, name) for name in _FORWARDED if hasattr(signal, name)]
+    before = {number: signal.signal(number, forward) for number in numbers}
+    try:
+        yield forward
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _in_foreground() -> bool:
+    """Whether a terminal sends its signals to this process and its children alike."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def _stop(platform: MockPlatform) -> None:
+    """Stop the server; what failed in it is told, but the status stays the command's."""
+    try:
+        platform.stop()
+    except Exception as fault:  # noqa: BLE001 - told below
+        click.echo("Warning: the sandbox itself failed.", err=True)
+        click.echo("".join(traceback.format_exception(fault)), err=True, nl=False)

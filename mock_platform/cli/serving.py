@@ -1,0 +1,166 @@
+"""`serve`: one server in this process, from READY until a signal."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shlex
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mock_platform.app import create_app
+from mock_platform.cli import logs
+from mock_platform.cli.trouble import BadInput, told
+from mock_platform.cli.watching import Watch
+from mock_platform.control.worlds import addresses
+from mock_platform.core.jsonio import dumps
+from mock_platform.opening import Opened, open_platform
+from mock_platform.server import Bound, ServerKind, serve_forever
+from mock_platform.settings import Settings
+from mock_platform.tls import TlsMaterial
+from mock_platform.version import __version__
+from mock_platform.world.ids import unguessable
+from mock_platform.world.worlds import DEFAULT
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What `serve` was asked for."""
+
+    settings: Settings
+    tls: bool = False
+    tls_folder: Path | None = None
+    server: ServerKind = "cheroot"
+    log_format: logs.LogFormat = "text"
+    watch: bool = False
+
+
+def serve_until_stopped(serving: Serving) -> None:
+    """Serve until SIGINT or SIGTERM, then finish what is under way and write what is kept.
+
+    Raises:
+        click.ClickException: The server cannot start, or its store cannot be written at the end.
+    """
+    stop = _stop_on_signals()
+    logs.configure(serving.log_format)
+    settings = _guarded(serving.settings)
+    with told():
+        material = _material(serving, settings)
+        opened = open_platform(settings)
+        platform = opened.platform
+        platform.on_error = _report
+        application = logs.RequestLog(create_app(platform))
+
+        def ready(bound: Bound) -> None:
+            _say_ready(bound, settings, material, made_up=serving.settings.control_token is None)
+
+        with _closing(opened), _watching(opened, active=serving.watch):
+            serve_forever(
+                application,
+                settings.host,
+                settings.port,
+                kind=serving.server,
+                tls=material,
+                on_ready=ready,
+                stop=stop,
+            )
+    _LOG.info("Stopped.")
+
+
+def _stop_on_signals() -> threading.Event:
+    """An event that a signal sets. Further ones change nothing: supervisors often send two."""
+    stop = threading.Event()
+
+    def on_signal(number: int, frame: object) -> None:
+        stop.set()
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, on_signal)
+    return stop
+
+
+def _guarded(settings: Settings) -> Settings:
+    """The settings with a control token where other machines can reach the server."""
+    if settings.loopback or settings.control_token is not None:
+        return settings
+    return replace(settings, control_token=unguessable(32))
+
+
+def _material(serving: Serving, settings: Settings) -> TlsMaterial | None:
+    if not serving.tls:
+        return None
+    try:
+        return TlsMaterial.generate((settings.host, *settings.public_hosts), serving.tls_folder)
+    except OSError as fault:
+        raise BadInput(f"The certificate authority cannot be kept: {fault}.") from fault
+
+
+def _say_ready(
+    bound: Bound, settings: Settings, material: TlsMaterial | None, *, made_up: bool
+) -> None:
+    own = addresses(bound.url, DEFAULT)
+    line: dict[str, Any] = {
+        "url": bound.url,
+        "sandbox": own["ads_sandbox_base_url"],
+        "control": own["control"],
+        "pid": os.getpid(),
+        "version": __version__,
+    }
+    curl = ["curl", "-s"]
+    if material is not None:
+        line["ca"] = str(material.ca)
+        curl += ["--cacert", str(material.ca)]
+    if settings.control_token is not None:
+        if made_up:
+            line["control_token"] = settings.control_token
+        curl += ["-H", f"X-Mock-Control-Token: {settings.control_token}"]
+    click.echo(f"READY {dumps(line).decode()}")
+    if made_up and settings.control_token is not None:
+        _LOG.warning(
+            "Other machines can reach this server, so its control plane wants the header "
+            "X-Mock-Control-Token: %s (choose your own with --control-token)",
+            settings.control_token,
+        )
+    _LOG.info("Try: %s", shlex.join([*curl, f"{own['control']}/credentials"]))
+
+
+@contextlib.contextmanager
+def _closing(opened: Opened) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        opened.platform.deliverer.close()
+        try:
+            opened.close()
+        except OSError as fault:
+            path = opened.archive.path if opened.archive is not None else "The store"
+            raise BadInput(
+                f"{path} could not be written at the end ({fault}); it holds what was written "
+                "before. Make room; --durability log writes each change at once."
+            ) from fault
+
+
+@contextlib.contextmanager
+def _watching(opened: Opened, *, active: bool) -> Iterator[None]:
+    if not active:
+        yield
+        return
+    watch = Watch(opened.platform)
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.stop()
+
+
+def _report(fault: BaseException) -> None:
+    _LOG.error("The sandbox itself failed: %s", fault, exc_info=fault)

@@ -1,0 +1,57 @@
+"""How a command ends when it cannot do its work: exit status and one message that says what to do.
+
+Usage errors (2) are click's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+import click
+
+
+class CheckFailed(click.ClickException):
+    """What was asked about is not as it should be."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class CannotListen(click.ClickException):
+    """The address cannot be listened on."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class BadInput(click.ClickException):
+    """Fixtures, a store or a certificate authority that cannot be used."""
+
+    exit_code: ClassVar[int] = 4
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn what can be wrong with a server's surroundings into the exit status it has."""
+    # Whoever asks has loaded these by now; at the top they would slow `--help`.
+    from mock_platform.core.fixtures import BadFixtures
+    from mock_platform.opening import BadStore
+    from mock_platform.server import CannotBind, ServerUnavailable
+    from mock_platform.tls import AuthorityUnreadable
+    from mock_platform.world.store_errors import StoreError
+
+    try:
+        yield
+    except BadFixtures as fault:
+        raise BadInput(f"{counted(len(fault.complaints))} in the fixtures.\n{fault}") from fault
+    except CannotBind as fault:
+        raise CannotListen(str(fault)) from fault
+    except (BadStore, ServerUnavailable) as fault:
+        raise click.UsageError(str(fault)) from fault
+    except (StoreError, AuthorityUnreadable) as fault:
+        raise BadInput(str(fault)) from fault
+
+
+def counted(faults: int) -> str:
+    """`1 fault`, `2 faults`."""
+    return f"{faults} fault{'' if faults == 1 else 's'}"

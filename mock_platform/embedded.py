@@ -1,0 +1,239 @@
+"""The sandbox inside a Python process: a server in a thread, and a face on what is in it.
+
+Faults of handlers are raised in the caller's face: by the call itself where it was made in-process,
+else when the platform is stopped, because by then the client has got its 500.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from mock_platform.app import create_app
+from mock_platform.faces import WorldFace, moment
+from mock_platform.opening import Opened, open_platform
+from mock_platform.server import ServerThread
+from mock_platform.settings import DeliverySettings, Settings
+from mock_platform.tls import TlsMaterial
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+
+class MockPlatform(WorldFace):
+    """A running sandbox; by itself the face of its default world. Stop it, or use it in a `with`.
+
+    ```python
+    with MockPlatform.start() as platform:
+        platform.session(auth="bearer").post("/2/webhooks/replay", json={...})
+    ```
+    """
+
+    def __init__(
+        self,
+        opened: Opened,
+        server: ServerThread,
+        faults: Faults,
+        wsgi: WSGIApplication,
+        material: TlsMaterial | None,
+    ) -> None:
+        """Not for callers: `start` makes one."""
+        super().__init__(opened.platform, opened.platform.worlds.default, server.url, wsgi)
+        self._opened = opened
+        self._server = server
+        self._faults = faults
+        self._material = material  # its files live as long as it does
+
+    @property
+    def ca(self) -> Path | None:
+        """With `tls`: the file of the certificate authority for clients to trust."""
+        return None if self._material is None else self._material.ca
+
+    @classmethod
+    def start(
+        cls,
+        settings: Settings | None = None,
+        *,
+        port: int = 0,
+        tls: bool = False,
+        **overrides: Any,
+    ) -> MockPlatform:
+        """Start a server in a thread; it listens before this returns.
+
+        `overrides` are fields of `Settings`, or of its `delivery` as `delivery_timeout=1`; folders
+        may be text, and `freeze` ISO 8601. `port` 0 takes a free one, whatever `settings` says.
+
+        Raises:
+            TypeError: There is no such setting.
+            BadFixtures: Something is wrong with the fixtures.
+            StoreError: The store's files are in use, damaged or not ours.
+            CannotBind: The address cannot be listened on.
+        """
+        wanted = replace(_overridden(settings or Settings(), overrides), port=port)
+        opened = open_platform(wanted)
+        faults = Faults()
+        opened.platform.on_error = faults.take
+        try:
+            app = create_app(opened.platform)
+            material = TlsMaterial.generate((wanted.host, *wanted.public_hosts)) if tls else None
+            server = ServerThread(app, wanted.host, wanted.port, material).start()
+        except BaseException:
+            opened.platform.deliverer.close()
+            opened.close()
+            raise
+        return cls(opened, server, faults, faults.raising(app), material)
+
+    def world(self, name: str, *, source: str | None = None, seed: int | None = None) -> WorldFace:
+        """Another world, made if there is none of that name: afresh, or as a copy of `source`.
+
+        Raises:
+            BadWorldName: A world cannot be called so.
+            UnknownWorld: `source` does not exist.
+            TooManyWorlds: There are as many as there may be.
+        """
+        world = self._platform.worlds.create(name, source=source, seed=seed)
+        return WorldFace(self._platform, world, self._server.url, self.wsgi)
+
+    def drop_world(self, name: str) -> None:
+        """Remove a world with all that is in it.
+
+        Raises:
+            UnknownWorld: There is none of that name.
+            ValueError: It is the default one, which always exists.
+        """
+        self._platform.worlds.drop(name)
+
+    @property
+    def worlds(self) -> list[str]:
+        """The names of all worlds."""
+        return [world.name for world in self._platform.worlds]
+
+    def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
+        """Whether every webhook delivery asked for so far was made, within so many real seconds."""
+        return self._platform.deliverer.wait_until_idle(seconds)
+
+    def raise_errors(self) -> None:
+        """Raise what failed in handlers while clients called over the network, once each.
+
+        Raises:
+            Exception: What the one failing handler raised.
+            ExceptionGroup: What several raised.
+        """
+        self._faults.raise_kept()
+
+    def stop(self) -> None:
+        """Stop the server, let go of the store's files, and raise what `raise_errors` would.
+
+        Again is harmless.
+        """
+        self._shut()
+        self.raise_errors()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._shut()
+        if fault is None:
+            self.raise_errors()
+        else:  # what the block raised is not to be hidden by what came of it
+            self._faults.note_on(fault)
+
+    def _shut(self) -> None:
+        self._server.stop()
+        self._platform.deliverer.close()
+        self._opened.close()
+        for fault in self._server.errors:
+            self._faults.take(fault)
+        self._server.errors.clear()
+
+
+class Faults:
+    """Where faults of handlers go: to the in-process call that met them, else they are kept."""
+
+    def __init__(self) -> None:
+        self._kept: list[BaseException] = []
+        self._local = threading.local()
+
+    def take(self, fault: BaseException) -> None:
+        """Take a fault, in the thread that met it."""
+        caught: list[BaseException] = getattr(self._local, "caught", self._kept)
+        caught.append(fault)
+
+    def raising(self, application: WSGIApplication) -> WSGIApplication:
+        """The application, raising what its handlers raise to whoever calls it."""
+
+        def call(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+            with self._catching() as caught:
+                answer = application(environ, start_response)
+            if caught:
+                close = getattr(answer, "close", None)
+                if close is not None:
+                    close()
+                raise caught[0]
+            return answer
+
+        return call
+
+    def raise_kept(self) -> None:
+        """Raise what was kept, once."""
+        kept, self._kept = self._kept, []
+        if len(kept) == 1:
+            raise kept[0]
+        if kept:
+            raise BaseExceptionGroup("faults of the sandbox itself", kept)
+
+    def note_on(self, fault: BaseException) -> None:
+        """Mention what was kept on another exception."""
+        kept, self._kept = self._kept, []
+        for each in kept:
+            fault.add_note(f"The sandbox itself failed meanwhile: {type(each).__name__}: {each}")
+
+    @contextmanager
+    def _catching(self) -> Iterator[list[BaseException]]:
+        before = getattr(self._local, "caught", None)
+        caught: list[BaseException] = []
+        self._local.caught = caught
+        try:
+            yield caught
+        finally:
+            if before is None:
+                del self._local.caught
+            else:
+                self._local.caught = before
+
+
+def _overridden(settings: Settings, overrides: dict[str, Any]) -> Settings:
+    known = [field.name for field in fields(Settings) if field.name != "port"]
+    known += [f"delivery_{field.name}" for field in fields(DeliverySettings)]
+    top: dict[str, Any] = {}
+    delivery: dict[str, Any] = {}
+    for name, value in overrides.items():
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"There is no setting {name!r}.{hint} Settings: {', '.join(known)}.")
+        if name.startswith("delivery_"):
+            delivery[name.removeprefix("delivery_")] = value
+        else:
+            top[name] = value
+    if "fixtures" in top:
+        given = top["fixtures"]
+        folders = [given] if isinstance(given, str | Path) else given
+        top["fixtures"] = tuple(Path(folder) for folder in folders)
+    if top.get("freeze") is not None:
+        top["freeze"] = moment(top["freeze"])
+    if delivery:
+        top["delivery"] = replace(top.get("delivery", settings.delivery), **delivery)
+    return replace(settings, **top)

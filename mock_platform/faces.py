@@ -1,0 +1,246 @@
+"""What Python sees of a world: addresses, credentials, clock, records, journal, sessions.
+
+Thin: each method does what the control route of the same name does, without HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from mock_platform.control.clock import settle
+from mock_platform.control.worlds import addresses
+from mock_platform.credentials import Credentials, credentials
+from mock_platform.platform import Platform
+from mock_platform.state import State
+from mock_platform.transport import AuthScheme, BearerAuth, OAuth1Auth, PlatformSession
+from mock_platform.world.clock import parse_instant
+from mock_platform.world.journal import JournalEntry, Query
+from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+Instant = datetime | str
+"""A moment: a datetime that knows its offset from UTC, or ISO 8601 text."""
+
+
+class MissingCredentials(LookupError):
+    """The world holds no credentials of the kind that a session was asked to use."""
+
+
+class ClockFace:
+    """The clock of a world. What falls due by moving it happens before the method returns."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def now(self) -> datetime:
+        """The present moment of the world, UTC."""
+        return self._world.clock.now()
+
+    @property
+    def frozen(self) -> bool:
+        """Whether time stands still."""
+        return self._world.clock.frozen
+
+    def freeze(self, to: Instant | None = None) -> datetime:
+        """Stand still, now or at a moment; gives the moment.
+
+        Raises:
+            ValueError: `to` is no moment, or does not say its offset from UTC.
+        """
+        self._world.clock.freeze(None if to is None else moment(to))
+        return self._moved()
+
+    def travel(self, to: Instant) -> datetime:
+        """Jump to a moment; a running clock runs on from there.
+
+        Raises:
+            ValueError: `to` is no moment, or does not say its offset from UTC.
+        """
+        self._world.clock.travel(moment(to))
+        return self._moved()
+
+    def advance(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
+    ) -> datetime:
+        """Move by so much (negative: back); gives the new moment.
+
+        Raises:
+            OverflowError: The result is no date.
+        """
+        step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        self._world.clock.advance(step.total_seconds())
+        return self._moved()
+
+    def resume(self) -> datetime:
+        """Run on from the present moment."""
+        self._world.clock.resume()
+        return self._moved()
+
+    def _moved(self) -> datetime:
+        settle(self._world)
+        return self._world.clock.now()
+
+
+class JournalFace:
+    """What a world was asked and how it answered; entries are `JournalEntry` values."""
+
+    def __init__(self, world: World) -> None:
+        self._journal = world.journal
+
+    def find(
+        self,
+        *,
+        operation: str | None = None,
+        status: int | None = None,
+        method: str | None = None,
+        path: str | None = None,
+        rule: str | None = None,
+        since: Instant | None = None,
+        limit: int | None = None,
+    ) -> list[JournalEntry]:
+        """Entries that fit everything given, oldest first; with `limit`, the newest so many.
+
+        `path` is a part of the address, `since` a moment of the world's clock.
+        """
+        after = None if since is None else moment(since)
+        return self._journal.find(Query(operation, status, method, path, rule, after), limit)
+
+    def count(
+        self,
+        *,
+        operation: str | None = None,
+        status: int | None = None,
+        method: str | None = None,
+        path: str | None = None,
+        rule: str | None = None,
+        since: Instant | None = None,
+    ) -> int:
+        """How many entries fit everything given."""
+        after = None if since is None else moment(since)
+        return self._journal.count(Query(operation, status, method, path, rule, after))
+
+    def get(self, request_id: str) -> JournalEntry | None:
+        """The entry that `X-Mock-Request-Id` of an answer names, if it is still kept."""
+        return self._journal.get(request_id)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._journal.clear()
+
+    def __iter__(self) -> Iterator[JournalEntry]:
+        return iter(self._journal)
+
+    def __len__(self) -> int:
+        return len(self._journal)
+
+
+class WorldFace:
+    """One world of a running platform."""
+
+    def __init__(
+        self, platform: Platform, world: World, origin: str, wsgi: WSGIApplication
+    ) -> None:
+        self._platform = platform
+        self._world = world
+        self._addresses = addresses(origin, world.name)
+        self.wsgi: WSGIApplication = wsgi
+        """The whole server as a WSGI application, for any transport that takes one.
+
+        What a handler raises it raises too, instead of answering 500.
+        """
+        self.clock = ClockFace(world)
+        self.journal = JournalFace(world)
+        self.state = State(world, platform.tables)
+
+    @property
+    def name(self) -> str:
+        """The world's name; `default` for the one that needs no prefix."""
+        return self._world.name
+
+    @property
+    def base_url(self) -> str:
+        """`{base_url}` of the spec, with the world's prefix unless it is the default one."""
+        return self._addresses["base_url"]
+
+    @property
+    def ads_base_url(self) -> str:
+        """`{ads_base_url}` of the spec."""
+        return self._addresses["ads_base_url"]
+
+    @property
+    def ads_sandbox_base_url(self) -> str:
+        """`{ads_sandbox_base_url}` of the spec."""
+        return self._addresses["ads_sandbox_base_url"]
+
+    @property
+    def control_url(self) -> str:
+        """Where the control plane of this world answers."""
+        return self._addresses["control"]
+
+    @property
+    def credentials(self) -> Credentials:
+        """The well-known credentials, in the form of `GET /_mock/credentials`."""
+        return credentials(self._platform, self._world)
+
+    @property
+    def deliveries(self) -> list[dict[str, Any]]:
+        """Every attempted webhook delivery, oldest first."""
+        return [dict(delivery) for delivery in self._world.deliveries.copy()]
+
+    def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> PlatformSession:
+        """A `requests.Session` answered in-process; relative addresses begin at the base address.
+
+        `oauth1` signs as the well-known user, `bearer` sends the well-known token. `sandbox` takes
+        the sandbox address as base.
+
+        Raises:
+            MissingCredentials: The world holds none of that kind (any more).
+            ValueError: `auth` is something else.
+        """
+        base = self.ads_sandbox_base_url if sandbox else self.base_url
+        session = PlatformSession(self.wsgi, base)
+        found = self.credentials
+        app, user, bearer = found["app"], found["user"], found["bearer_token"]
+        if auth == "oauth1":
+            if app is None or user is None or user["access_token"] is None:
+                raise self._missing("an app, a user and an access token")
+            session.auth = OAuth1Auth(
+                app["consumer_key"],
+                app["consumer_secret"],
+                user["access_token"],
+                user["access_token_secret"],
+            )
+        elif auth == "bearer":
+            if bearer is None:
+                raise self._missing("a bearer token")
+            session.auth = BearerAuth(bearer)
+        elif auth is not None:
+            raise ValueError(f"auth is 'oauth1', 'bearer' or None, not {auth!r}")
+        return session
+
+    def reset(self) -> None:
+        """The world as it started: fixtures, clock, ids; an empty journal."""
+        self._world.reset()
+
+    def _missing(self, what: str) -> MissingCredentials:
+        return MissingCredentials(
+            f"World {self.name!r} does not hold {what} of its first app and user. Put them into "
+            "its state or reset it, or sign with credentials of your own."
+        )
+
+
+def moment(value: Instant) -> datetime:
+    """A moment from a datetime or ISO 8601 text (without offset: UTC).
+
+    Raises:
+        ValueError: It is none, or a datetime without offset from UTC.
+    """
+    if isinstance(value, str):
+        return parse_instant(value)
+    if value.tzinfo is None:
+        raise ValueError(f"{value!r} does not say its offset from UTC: give it tzinfo=UTC")
+    return value

@@ -1,0 +1,517 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from mock_platform import __version__
+from mock_platform.cli.kinds import (
+    BODY_SIZE,
+    INSTANT,
+    SECONDS,
+    SIZE,
+    STORE,
+    WHOLE_SECONDS,
+    Kind,
+)
+from mock_platform.cli.main import group
+from mock_platform.cli.options import SETTINGS, settings_of
+from mock_platform.cli.serving import Serving
+from mock_platform.operations import OPERATIONS
+from mock_platform.platform import Platform
+from mock_platform.settings import DeliverySettings, Settings
+from tests.support import HARBOR
+
+DOCS = Path(__file__).parents[2] / "docs"
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the command line in this process, without the settings of the machine."""
+
+    def run(*args: str | Path, **env: str) -> Result:
+        words = [str(arg) for arg in args]
+        return CliRunner().invoke(group, words, env=env, prog_name="mock-platform")
+
+    return run
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[Serving]:
+    """What `serve` was asked for, instead of serving."""
+    asked: list[Serving] = []
+    monkeypatch.setattr("mock_platform.cli.serving.serve_until_stopped", asked.append)
+    return asked
+
+
+def options() -> list[tuple[str, click.Option]]:
+    """Every option of every command."""
+    return [
+        (name, param)
+        for name, command in group.commands.items()
+        for param in command.params
+        if isinstance(param, click.Option)
+    ]
+
+
+# -- all commands --------------------------------------------------------------------------------
+
+
+def test_the_commands_are_the_promised_ones() -> None:
+    """Nothing is missing, nothing is there that no document names."""
+    promised = {
+        "serve", "run", "operations", "where", "check", "credentials", "openapi", "assumptions",
+    }  # fmt: skip
+
+    assert promised == set(group.commands)
+
+
+def test_every_option_has_help_and_its_environment_twin() -> None:
+    """The twin of an option is MOCK_PLATFORM_<COMMAND>_<OPTION>, spelt as the option is."""
+    for command, option in options():
+        spelt = option.opts[0].removeprefix("--").replace("-", "_")
+
+        assert (command, spelt) == (command, option.name)
+        assert option.help, (command, spelt)
+        assert option.allow_from_autoenv
+
+
+def test_every_option_is_documented() -> None:
+    """The page of the command line names each command and each option."""
+    page = (DOCS / "command-line.md").read_text()
+
+    missing = [name for name in group.commands if f"## `{name}" not in page]
+    missing += [
+        f"{command} {option.opts[0]}"
+        for command, option in options()
+        if f"`{option.opts[0]}" not in page
+    ]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("command", sorted(group.commands))
+def test_every_command_explains_itself(run: Run, command: str) -> None:
+    """`--help` works everywhere and ends well."""
+    result = run(command, "--help")
+
+    assert result.exit_code == 0
+    assert f"Usage: mock-platform {command}" in result.output
+
+
+def test_help_comes_without_loading_the_server() -> None:
+    """Asking for help, or mistyping, does not wait for the web framework."""
+    code = (
+        "import sys\n"
+        "from mock_platform.cli import main\n"
+        "sys.argv = ['mock-platform', 'serve', '--help']\n"
+        "try:\n    main()\nexcept SystemExit: pass\n"
+        "print(sorted({'flask', 'marshmallow', 'cheroot', 'structlog'} & set(sys.modules)))"
+    )
+
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert out.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_module_is_the_command() -> None:
+    """`python -m mock_platform` is `mock-platform`."""
+    out = subprocess.run(
+        [sys.executable, "-m", "mock_platform", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert out.stdout == f"mock-platform, version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["serv"], "Did you mean 'serve'?"),
+        (["serve", "--fixture", "x"], "--fixtures"),
+        (["serve", "--auth", "of"], "'strict', 'off'"),
+        (["serve", "--store", "state.json"], "Did you mean 'tinydb:state.json'?"),
+        (["serve", "--freeze", "tomorrow"], "for instance 2026-03-25T16:00:00Z"),
+        (["serve", "--port", "65536"], "0<=x<=65535"),
+        (["serve", "--watch"], "--watch needs a --fixtures folder"),
+        (["serve", "--tls-folder", "x"], "--tls-folder needs --tls"),
+        (["run"], "mock-platform run -- pytest -q"),
+        (["where"], 'mock-platform where "PUT /12/accounts/1/line_items/2"'),
+        (["where", "PUT"], 'mock-platform where "PUT /12/accounts/1/line_items/2"'),
+        (["check"], "PATH"),
+    ],
+)
+def test_usage_errors_say_what_to_do(run: Run, words: list[str], hint: str) -> None:
+    """A wrong command line ends with status 2 and a hint."""
+    result = run(*words)
+
+    assert result.exit_code == 2
+    assert hint in result.output
+
+
+def test_a_mistyped_variable_is_told(run: Run) -> None:
+    """An environment variable that looks like an option and is none does not pass silently."""
+    result = run("credentials", MOCK_PLATFORM_CREDENTIALS_FORMATS="json")
+
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "Warning: MOCK_PLATFORM_CREDENTIALS_FORMATS is no option of credentials. "
+        "Did you mean MOCK_PLATFORM_CREDENTIALS_FORMAT?\n"
+    )
+
+
+# -- settings ------------------------------------------------------------------------------------
+
+
+def test_every_setting_is_an_option() -> None:
+    """Each field of the settings is filled by exactly one option."""
+    wanted = [field.name for field in fields(Settings) if field.name != "delivery"]
+    wanted += [f"delivery.{field.name}" for field in fields(DeliverySettings)]
+
+    assert sorted(wanted) == sorted(setting.target for setting in SETTINGS)
+
+
+def test_without_options_the_settings_are_the_usual_ones(run: Run, served: list[Serving]) -> None:
+    """The command line repeats no default of its own."""
+    result = run("serve")
+
+    assert result.exit_code == 0, result.output
+    assert [Serving(settings=Settings())] == served
+
+
+def test_options_reach_the_settings(run: Run, served: list[Serving]) -> None:
+    """Every kind of option: text, number, choice, flag, its opposite, repeated, nested."""
+    run(
+        "serve", "--host", "::1", "--port", "0", "--fixtures", "a", "--fixtures", "b",
+        "--no-default-fixtures", "--store", "tinydb:s.json", "--durability", "fsync", "--seed",
+        "7", "--freeze", "2026-03-01", "--strict", "--no-markers", "--limits", "public",
+        "--oauth-limit", "15", "--bearer-window", "2m", "--public-host", "mock", "--max-body",
+        "1M", "--delivery-timeout", "1.5", "--delivery-allow-host", "receiver", "--tls",
+        "--server", "granian", "--log-format", "json", "--watch",
+    )  # fmt: skip
+
+    assert served == [
+        Serving(
+            settings=Settings(
+                host="::1",
+                port=0,
+                fixtures=(Path("a"), Path("b")),
+                default_fixtures=False,
+                store="tinydb:s.json",
+                durability="fsync",
+                seed=7,
+                freeze=datetime(2026, 3, 1, tzinfo=UTC),
+                strict=True,
+                markers=False,
+                limits="public",
+                oauth_limit=15,
+                bearer_window=120,
+                public_hosts=("mock",),
+                max_body=1024**2,
+                delivery=DeliverySettings(timeout=1.5, allow_hosts=("receiver",)),
+            ),
+            tls=True,
+            server="granian",
+            log_format="json",
+            watch=True,
+        )
+    ]
+
+
+def test_the_environment_reaches_the_settings(run: Run, served: list[Serving]) -> None:
+    """The twins of options, flags and repeated options are read."""
+    result = run(
+        "serve",
+        MOCK_PLATFORM_SERVE_PORT="9000",
+        MOCK_PLATFORM_SERVE_NO_MARKERS="1",
+        MOCK_PLATFORM_SERVE_PUBLIC_HOST="one two",
+        MOCK_PLATFORM_SERVE_CARD_ENVELOPE="array",
+        MOCK_PLATFORM_SERVE_DELIVERY_ATTEMPTS="5",
+    )
+
+    assert result.stderr == ""
+    (asked,) = served
+    assert asked.settings == Settings(
+        port=9000,
+        markers=False,
+        public_hosts=("one", "two"),
+        card_envelope="array",
+        delivery=DeliverySettings(attempts=5),
+    )
+
+
+def test_a_flag_wins_over_the_environment(run: Run, served: list[Serving]) -> None:
+    """Also where the environment switched something on that the command line wants off."""
+    run(
+        "serve", "--port", "1", "--markers", "--no-strict",
+        MOCK_PLATFORM_SERVE_PORT="9000",
+        MOCK_PLATFORM_SERVE_NO_MARKERS="1",
+        MOCK_PLATFORM_SERVE_STRICT="true",
+    )  # fmt: skip
+
+    assert [Settings(port=1)] == [asked.settings for asked in served]
+
+
+def test_absent_values_leave_the_defaults() -> None:
+    """A command that has only some of the options still makes whole settings."""
+    assert Settings(seed=3) == settings_of({"seed": 3})
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (SECONDS, "90", 90.0),
+        (SECONDS, "1.5", 1.5),
+        (SECONDS, "500ms", 0.5),
+        (SECONDS, "15m", 900.0),
+        (SECONDS, "1h", 3600.0),
+        (SECONDS, "1d", 86400.0),
+        (WHOLE_SECONDS, "2m", 120),
+        (WHOLE_SECONDS, "1500ms", None),
+        (SECONDS, "", None),
+        (SECONDS, "-1", None),
+        (SECONDS, "5 minutes", None),
+        (SECONDS, "٥", None),
+        (SIZE, "1", 1),
+        (SIZE, "64K", 65536),
+        (SIZE, "16MiB", 16 * 1024**2),
+        (SIZE, "1g", 1024**3),
+        (BODY_SIZE, "32M", 32 * 1024**2),
+        (BODY_SIZE, "33M", None),
+        (BODY_SIZE, "33554433", None),
+        (SIZE, "0", None),
+        (SIZE, "1.5M", None),
+        (SIZE, "many", None),
+        (INSTANT, "2026-03-01", datetime(2026, 3, 1, tzinfo=UTC)),
+        (INSTANT, "2026-03-01T12:00+02:00", datetime(2026, 3, 1, 10, tzinfo=UTC)),
+        (INSTANT, "2026-W09-7", None),
+        (STORE, "memory", "memory"),
+        (STORE, "tinydb:x", "tinydb:x"),
+        (STORE, "redis:", None),
+    ],
+)
+def test_kinds_of_values(kind: Kind, text: str, value: Any) -> None:
+    """What a kind takes and what it refuses, at the borders of both."""
+    if value is None:
+        with pytest.raises(click.BadParameter, match=r"\S"):
+            kind.convert(text, None, None)
+    else:
+        assert value == kind.convert(text, None, None)
+        assert value == kind.convert(value, None, None)
+
+
+# -- looking -------------------------------------------------------------------------------------
+
+
+def test_operations_are_listed_in_columns(run: Run) -> None:
+    """One aligned line for each operation: method, path, id, heading."""
+    lines = run("operations").output.splitlines()
+
+    assert lines[0].split() == ["METHOD", "PATH", "OPERATION", "SPEC"]
+    assert len(Platform().operations) == len(lines) - 1
+    path = lines[0].index("PATH")
+    assert {"/"} == {line[path] for line in lines[1:]}
+    assert any(line.startswith("POST    /sandbox/12/accounts ") for line in lines)
+
+
+def test_operations_as_json_are_those_of_the_control_plane(run: Run) -> None:
+    """The command gives what the route gives."""
+    listed = json.loads(run("operations", "--format", "json").output)
+
+    assert {operation.id for operation in OPERATIONS} <= {
+        entry["id"] for entry in listed["operations"]
+    }
+
+
+def test_where_leads_to_the_code(run: Run) -> None:
+    """The handler's file and line, the heading, what varies in the path."""
+    result = run("where", "put /12/accounts/18ce/line_items/4x?name=x")
+
+    rows = dict(line.split(maxsplit=1) for line in result.output.splitlines()[:6])
+    assert result.exit_code == 0
+    assert rows["operation"] == "line_items.update"
+    assert rows["answers"] == "PUT /12/accounts/:account_id/line_items/:line_item_id"
+    assert rows["spec"].startswith("B, ")
+    assert rows["with"] == "account_id = 18ce"
+    file, _, line = rows["code"].partition(":")
+    source = (Path(__file__).parents[2] / file).read_text().splitlines()
+    assert source[int(line) - 1].startswith(("def ", "@"))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ["POST", "/oauth2/token"],
+        ["POST /oauth2/token"],
+        ["post", "http://127.0.0.1:8080/oauth2/token?grant_type=x"],
+        ["POST", "/~w1/oauth2/token"],
+        ["POST", "oauth2/token"],
+    ],
+)
+def test_where_takes_requests_as_one_finds_them(run: Run, request_: list[str]) -> None:
+    """One argument or two, a whole address, a world's prefix, any case of the method."""
+    found = json.loads(run("where", "--format", "json", *request_).output)
+
+    assert (found["id"], found["path_parameters"]) == ("oauth2.token", {})
+
+
+def test_where_knows_the_sandbox(run: Run) -> None:
+    """Sandbox-only operations are found under the sandbox address, by prefix or by host."""
+    prefixed = run("where", "POST", "/sandbox/12/accounts")
+    hosted = run("where", "POST", "https://ads-api-sandbox.platform.test/12/accounts")
+    plain = run("where", "POST", "/12/accounts")
+
+    assert "accounts.create" in prefixed.output
+    assert prefixed.output == hosted.output
+    assert plain.exit_code == 1
+    assert "is not answered to POST, only to GET." in plain.output
+
+
+@pytest.mark.parametrize(
+    ("request_", "hint"),
+    [
+        (
+            "PUT /12/accounts/1/line_itmes/2",
+            "PUT /12/accounts/:account_id/line_items/:line_item_id",
+        ),
+        ("GET /completely/else", "`mock-platform operations` lists what there is"),
+        ("FETCH /12/accounts", "FETCH is no method. Methods: GET,"),
+        ("GET /_mock/health", "belongs to the control plane"),
+    ],
+)
+def test_where_nothing_answers_the_nearest_is_named(run: Run, request_: str, hint: str) -> None:
+    """An unknown request ends with status 1 and what may have been meant."""
+    result = run("where", request_)
+
+    assert (1, "") == (result.exit_code, result.stdout)
+    assert hint in result.stderr
+
+
+def test_credentials_are_lines_for_a_shell(run: Run) -> None:
+    """The variables that `run` sets, as `NAME=value`."""
+    lines = dict(line.split("=", 1) for line in run("credentials").output.splitlines())
+
+    assert HARBOR.key == lines["MOCK_PLATFORM_CONSUMER_KEY"]
+    assert {f"MOCK_PLATFORM_{name}" for name in (
+        "CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET", "BEARER_TOKEN",
+        "ACCOUNT_ID", "USER_ID", "WEBHOOK_ID",
+    )} == set(lines)  # fmt: skip
+
+
+def test_credentials_as_json(run: Run) -> None:
+    """What the control route answers."""
+    found = json.loads(run("credentials", "--format", "json").output)
+
+    assert {"app", "user", "bearer_token", "accounts", "webhook_id"} == set(found)
+
+
+def test_credentials_of_other_fixtures(run: Run, tmp_path: Path) -> None:
+    """Folders laid over the shipped ones count; bad ones end with status 4."""
+    app = {
+        "id": "11827", "name": "x", "consumer_key": "mine", "consumer_secret": "s",
+    }  # fmt: skip
+    (tmp_path / "apps.json").write_text(json.dumps([app]))
+    good = run("credentials", "--fixtures", tmp_path)
+    (tmp_path / "apps.json").write_text("[{}]")
+    bad = run("credentials", "--fixtures", tmp_path)
+
+    assert "MOCK_PLATFORM_CONSUMER_KEY=mine\n" in good.output
+    assert bad.exit_code == 4
+    assert f"{tmp_path}/apps.json:1:2: record 0, field id" in bad.stderr
+
+
+def test_the_description_is_printed(run: Run) -> None:
+    """OpenAPI over everything, at the address that was asked for."""
+    described = json.loads(run("openapi", "--url", "https://mock.test/").output)
+
+    assert described["openapi"].startswith("3.1")
+    assert described["servers"][0]["url"] == "https://mock.test"
+    assert "/oauth2/token" in described["paths"]
+
+
+def test_assumptions_are_printed(run: Run) -> None:
+    """The register, each with what it rests on."""
+    register = json.loads(run("assumptions").output)["assumptions"]
+
+    assert sorted(Platform().assumptions()) == [entry["id"] for entry in register]
+
+
+@pytest.mark.parametrize("page", ["operations", "assumptions"])
+def test_the_generated_pages_are_true(run: Run, page: str) -> None:
+    """The documentation says what the code says; `make docs` writes it anew."""
+    made = run(page, "--format", "markdown")
+
+    assert made.exit_code == 0
+    assert made.output == (DOCS / f"{page}.md").read_text(), "`make docs` writes it anew"
+
+
+# -- check ---------------------------------------------------------------------------------------
+
+
+def user(**more: Any) -> dict[str, Any]:
+    """A sound record of a user."""
+    return {"id": "9", "screen_name": "nine", "name": "Nine", **more}
+
+
+def test_sound_fixtures_pass(run: Run, tmp_path: Path) -> None:
+    """No fault: status 0, nothing on standard output."""
+    (tmp_path / "users.json").write_text(json.dumps([user()]))
+
+    result = run("check", tmp_path)
+
+    assert (0, "") == (result.exit_code, result.stdout)
+    assert result.stderr == f"No faults in {tmp_path}.\n"
+
+
+def test_faults_are_told_where_they_stand(run: Run, tmp_path: Path) -> None:
+    """File, line, column, record, field, what is wrong; status 1."""
+    text = '[\n  {"id": "9", "screen_name": "no spaces", "name": "x"},\n  {"id": "8"}\n]'
+    (tmp_path / "users.json").write_text(text)
+
+    result = run("check", tmp_path)
+
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 1
+    assert lines[0].startswith(f"{tmp_path}/users.json:2:15: record 0, field screen_name: ")
+    assert [f"{tmp_path}/users.json:3:3: record 1"] * 2 == [
+        line.split(",")[0] for line in lines[1:]
+    ]
+    assert result.stderr == "Error: 3 faults found.\n"
+
+
+def test_single_files_are_checked(run: Run, tmp_path: Path) -> None:
+    """A path may be one file; what is no fixture file is told."""
+    (tmp_path / "users.json").write_text(json.dumps([user()]))
+    (tmp_path / "usres.json").write_text("[]")
+    (tmp_path / "users.txt").write_text("[]")
+
+    assert run("check", tmp_path / "users.json").exit_code == 0
+    assert "Did you mean users.json?" in run("check", tmp_path / "usres.json").stdout
+    assert "those are called TABLE.json" in run("check", tmp_path / "users.txt").stdout
+    assert "is no folder of fixture files" in run("check", tmp_path / "nowhere").stdout
+
+
+def test_paths_lie_over_one_another_and_over_the_shipped_ones(run: Run, tmp_path: Path) -> None:
+    """A reference may lead into the shipped fixtures or a path named before, if those count."""
+    under, over = tmp_path / "under", tmp_path / "over"
+    under.mkdir()
+    over.mkdir()
+    (under / "users.json").write_text(json.dumps([user()]))
+    app = {"id": "1", "name": "x", "consumer_key": "k", "consumer_secret": "s"}
+    (over / "apps.json").write_text(json.dumps([app | {"_owner_user_id": "9"}]))
+
+    assert run("check", under, over).exit_code == 0
+    assert run("check", "--no-default-fixtures", under, over).exit_code == 0
+    assert "refers to '9', which is not in users" in run("check", over).stdout

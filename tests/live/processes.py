@@ -1,0 +1,123 @@
+"""The command line in a process of its own, as people run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+PATIENCE = 30.0
+"""Real seconds after which a process that says nothing is given up."""
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a command, without settings of the machine."""
+    kept = {key: text for key, text in os.environ.items() if not key.startswith("MOCK_PLATFORM_")}
+    return {**kept, **more}
+
+
+def command(*args: object) -> list[str]:
+    """A command line of ours."""
+    return [sys.executable, "-m", "mock_platform", *map(str, args)]
+
+
+def ended(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """A command that ended by itself."""
+    return subprocess.run(
+        command(*args),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env=environment(**env),
+    )
+
+
+class Served:
+    """A running `serve`: its READY line, its log so far, and how it ends."""
+
+    def __init__(self, args: Sequence[object], env: dict[str, str]) -> None:
+        self.process = subprocess.Popen(
+            command("serve", "--port", 0, *args),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(**env),
+        )
+        self.log: deque[str] = deque()
+        self._grown = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        assert self.process.stdout is not None
+        self.line = self.process.stdout.readline()
+
+    @property
+    def ready(self) -> dict[str, Any]:
+        """What the READY line says."""
+        assert self.line.startswith("READY "), (self.line, list(self.log))
+        told: dict[str, Any] = json.loads(self.line.removeprefix("READY "))
+        return told
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return str(self.ready["url"])
+
+    def wait_for_log(self, text: str, seconds: float = PATIENCE) -> str:
+        """The first line of the log that holds a text, within so many seconds."""
+
+        def found() -> str | None:
+            return next((line for line in self.log if text in line), None)
+
+        with self._grown:
+            self._grown.wait_for(lambda: found() is not None, seconds)
+            line = found()
+        assert line is not None, f"{text!r} was not logged: {list(self.log)}"
+        return line
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal and wait for the end; gives the status."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        status = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return status
+
+    def rest(self) -> str:
+        """What came on standard output after READY, once it has ended."""
+        assert self.process.stdout is not None
+        return self.process.stdout.read()
+
+    def close(self) -> None:
+        """Let go of it, whatever happened."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        for pipe in (self.process.stdout, self.process.stderr):
+            assert pipe is not None
+            pipe.close()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            with self._grown:
+                self.log.append(line.rstrip("\n"))
+                self._grown.notify_all()
+
+
+@contextmanager
+def serving(*args: object, **env: str) -> Iterator[Served]:
+    """A `serve` on a free port, ended with the block."""
+    served = Served(args, env)
+    try:
+        yield served
+    finally:
+        served.close()

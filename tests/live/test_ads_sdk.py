@@ -1,0 +1,530 @@
+"""The platform's own Python client for the advertising interface, against `mock-platform serve`.
+
+Its code runs as it is, over a socket and with its own OAuth 1.0a signatures. The tests give it the
+sandbox's address, version 12 where it says 11, and the neutral word in paths and fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from twitter_ads import account as sdk_account
+from twitter_ads import audience, campaign, creative, error, targeting
+from twitter_ads.client import Client
+from twitter_ads.http import Request
+from twitter_ads.resource import Resource, resource_property
+
+from tests.operations.creatives import (
+    IMAGE,
+    SQUARE,
+    UPLOADED_IMAGE,
+    UPLOADED_VIDEO,
+    VIDEO,
+)
+from tests.serving import LiveWorld
+from tests.support import ACCOUNT, OTHER_ACCOUNT
+
+pytestmark = pytest.mark.live
+
+WHOLESALE, EUROPE, CLOSED = "18ce55fw2ag", "18ce5b7qk2c", "18ce53a0z8r"
+CLICKS, PREROLL, NETWORK = "itttx", "iuc5v", "iu8h1"
+BENT = "1712880000001000003"
+
+
+def descendants(klass: type[Any]) -> Iterator[type[Any]]:
+    """Every class of the client that stands for a resource."""
+    for child in klass.__subclasses__():
+        yield child
+        yield from descendants(child)
+
+
+def renamed(klass: Any, **names: str) -> Any:
+    """A resource of the client with some of its properties under the neutral names."""
+    known = {names.get(name, name): how for name, how in klass.PROPERTIES.items()}
+    made = type(klass.__name__, (klass,), {"PROPERTIES": known})
+    for old, new in names.items():
+        resource_property(made, new, **klass.PROPERTIES[old])
+    return made
+
+
+@dataclass(frozen=True)
+class Ads:
+    """The client of the well-known user, and the world that it talks to."""
+
+    world: LiveWorld
+    sleeps: list[float]
+
+    def client(self, **options: Any) -> Any:
+        """A client with the well-known credentials and these options."""
+        user = self.world.credentials["user"]
+        return Client(
+            self.world.key,
+            self.world.secret,
+            user["access_token"],
+            user["access_token_secret"],
+            options=options,
+        )
+
+    def account(self, **options: Any) -> Any:
+        """The account with most records."""
+        return self.client(**options).accounts(ACCOUNT)
+
+    def entries(self, **query: Any) -> list[dict[str, Any]]:
+        """What the journal says about the calls so far."""
+        answer = self.world.session().get(f"{self.world.control}/requests", params=query)
+        found: list[dict[str, Any]] = answer.json()["requests"]
+        return found
+
+    def now(self) -> float:
+        """The world's time, in epoch seconds."""
+        answer = self.world.session().get(f"{self.world.control}/clock").json()
+        return datetime.fromisoformat(answer["now"]).timestamp()
+
+    def sleep(self, seconds: float) -> None:
+        """Let so much of the world's time pass at once."""
+        self.sleeps.append(seconds)
+        body = {"action": "advance", "seconds": seconds}
+        answer = self.world.session().put(f"{self.world.control}/clock", json=body)
+        assert answer.ok, answer.text
+
+
+@pytest.fixture
+def ads(live_world: LiveWorld, monkeypatch: pytest.MonkeyPatch) -> Ads:
+    """The client led to a fresh world; where it would sleep, the world's clock moves on."""
+    monkeypatch.setattr(Request, "_DEFAULT_DOMAIN", live_world.base_url)
+    monkeypatch.setattr(Request, "_SANDBOX_DOMAIN", f"{live_world.base_url}/sandbox")
+    for klass in (*descendants(Resource), sdk_account.Account, campaign.Tweet):
+        for name, path in list(vars(klass).items()):
+            if isinstance(path, str) and path.startswith("/11/"):
+                neutral = path.replace("/11/", "/12/", 1).replace("/tweet", "/post")
+                monkeypatch.setattr(klass, name, neutral)
+    found = Ads(live_world, [])
+    clock = SimpleNamespace(sleep=found.sleep, time=found.now)
+    monkeypatch.setattr("twitter_ads.http.time", clock)
+    return found
+
+
+def ids(found: Any, key: str = "id") -> list[str]:
+    """The keys of everything that a cursor leads to."""
+    return [getattr(item, key) for item in found]
+
+
+def named(refused: Any) -> list[tuple[str, str]]:
+    """Code and parameter of each of a refusal's details, sorted."""
+    return sorted((fault["code"], fault["parameter"]) for fault in refused.details)
+
+
+# -- accounts and features -----------------------------------------------------------------------
+
+
+def test_accounts_are_listed_and_loaded(ads: Ads) -> None:
+    """The user's accounts in order, one of them by id, its times read, a closed one on demand."""
+    accounts = list(ads.client().accounts())
+    one = ads.account()
+    closed = sdk_account.Account.load(ads.client(), CLOSED, with_deleted=True)
+
+    assert [ACCOUNT, WHOLESALE, EUROPE] == ids(accounts)
+    assert "Harbor Roasters" == accounts[0].name == one.name
+    assert ("RESTAURANT", "ACCEPTED") == (one.industry_type, one.approval_status)
+    assert True is closed.deleted
+    assert CLOSED in ids(sdk_account.Account.all(ads.client(), with_deleted=True))
+
+
+def test_accounts_are_searched_sorted_and_counted(ads: Ads) -> None:
+    """q, account_ids, sort_by and with_total_count as the client sends them."""
+    every = sdk_account.Account.all
+    found = every(ads.client(), q="harbor r", sort_by="name-desc")
+    counted = every(ads.client(), count=1, with_total_count=True)
+
+    assert [EUROPE, ACCOUNT] == ids(found)
+    assert (3, 1) == (counted.count, counted.fetched)
+    assert [WHOLESALE] == ids(every(ads.client(), account_ids=WHOLESALE))
+
+
+def test_features_are_the_accounts_own(ads: Ads) -> None:
+    """features() gives the keys that are granted; on the sandbox address as well."""
+    expected = sorted(ads.world.record("accounts", ACCOUNT)["_features"])
+
+    assert expected == ads.account().features()
+    assert expected == ads.account(sandbox=True).features()
+
+
+# -- cursors -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("family", "key", "count"),
+    [
+        ("line_items", "id", 3),
+        ("account_media", "id", 4),
+        ("cards", "id", 7),
+        ("media_library", "media_key", 6),
+        ("cards_poll", "id", 3),
+        ("cards_video_conversation", "id", 2),
+    ],
+)
+def test_a_cursor_fetches_page_after_page(ads: Ads, family: str, key: str, count: int) -> None:
+    """Small pages lead to what one large page holds, and are fetched only when they are needed."""
+    klass: Any = {
+        "line_items": campaign.LineItem,
+        "account_media": creative.AccountMedia,
+        "cards": creative.Card,
+        "media_library": creative.MediaLibrary,
+        "cards_poll": creative.PollCard,
+        "cards_video_conversation": creative.VideoConversationCard,
+    }[family]
+    account = ads.account()
+    whole = ids(klass.all(account, count=50), key)
+    cursor = klass.all(account, count=count)
+    before = len(ads.entries(operation=f"{family}.list"))
+
+    assert count == cursor.fetched
+    assert not cursor.exhausted
+    assert whole == ids(cursor, key)
+    assert cursor.exhausted
+    pages = len(ads.entries(operation=f"{family}.list")) - before + 1
+    assert -(-len(whole) // count) == pages >= 2
+
+
+def test_an_account_pages_too(ads: Ads) -> None:
+    """One account a page, three requests; sort_by holds from page to page."""
+    cursor = sdk_account.Account.all(ads.client(), count=1, sort_by="created_at-desc")
+
+    assert [EUROPE, WHOLESALE, ACCOUNT] == ids(cursor)
+    assert 3 == len(ads.entries(operation="accounts.list", status=200))
+
+
+def test_pages_stay_right_while_records_go(ads: Ads) -> None:
+    """Deleting what the first page showed neither skips nor repeats anything on the next one."""
+    account = ads.account()
+    whole = ids(account.line_items())
+    cursor = account.line_items(count=2)
+    account.line_items(whole[1]).delete()
+
+    assert whole == ids(cursor)
+    assert [key for key in whole if key != whole[1]] == ids(account.line_items())
+
+
+# -- line items ----------------------------------------------------------------------------------
+
+
+def test_a_line_item_is_loaded_saved_and_deleted(ads: Ads) -> None:
+    """Load, change, save, reload, delete; a second delete and a load meet NotFound."""
+    account = ads.account()
+    item = account.line_items(CLICKS)
+    item.name = "Holiday clicks, Canada & US"
+    item.bid_amount_local_micro = 5_500_000
+    item.entity_status = "PAUSED"
+    item.end_time = datetime.fromisoformat("2027-01-31T08:00:00")
+    item.save()
+    again = account.line_items(CLICKS)
+
+    assert (
+        "Holiday clicks, Canada & US",
+        5_500_000,
+        "PAUSED",
+        "2027-01-31T08:00:00Z",
+    ) == (again.name, again.bid_amount_local_micro, again.entity_status, again.end_time)
+    assert again.updated_at == item.updated_at > again.created_at
+    item.delete()
+    assert True is item.deleted
+    for attempt in (item.delete, item.reload, lambda: account.line_items(CLICKS)):
+        with pytest.raises(error.NotFound) as refused:
+            attempt()
+        assert "LINE_ITEM_NOT_FOUND" == refused.value.details[0]["code"]
+    assert True is campaign.LineItem.load(account, CLICKS, with_deleted=True).deleted
+
+
+def test_saving_what_was_loaded_changes_nothing(ads: Ads) -> None:
+    """The client sends every field back, read-only ones too: each line item stays as it was."""
+    items = [item for item in ads.account().line_items() if item.id != PREROLL]
+    before = {item.id: ads.world.record("line_items", item.id) for item in items}
+    for item in items:
+        item.save()
+
+    assert 7 == len(items)
+    for key, record in before.items():
+        after = ads.world.record("line_items", key)
+        assert record | {"updated_at": after["updated_at"]} == after
+
+
+def test_lists_are_saved_as_comma_strings(ads: Ads) -> None:
+    """Several categories go out joined by commas and come back as a list."""
+    item = ads.account().line_items(PREROLL)
+    assert ["IAB8", "IAB8-5"] == item.categories
+    item.categories = ",".join(item.categories)
+    item.save()
+
+    assert ["IAB8", "IAB8-5"] == item.categories
+    assert ["IAB8", "IAB8-5"] == ads.world.record("line_items", PREROLL)["categories"]
+
+
+def test_placements_are_listed(ads: Ads) -> None:
+    """Placements by product type, as combinations."""
+    found = list(campaign.LineItemPlacements.all(ads.account(), product_type="PROMOTED_ACCOUNT"))
+
+    assert ["PROMOTED_ACCOUNT"] == [item.product_type for item in found]
+    assert all(isinstance(names, list) for names in found[0].placements)
+
+
+# -- media and cards -----------------------------------------------------------------------------
+
+
+def test_the_media_library_is_used(ads: Ads) -> None:
+    """Search, add, update, delete; the uploaded video gets its title and a poster."""
+    library = renamed(creative.MediaLibrary, tweeted="posted")
+    account = ads.account()
+    media = library(account)
+    media.media_key, media.name = UPLOADED_VIDEO, "Latte art in winter"
+    media.add()
+    found = list(library.all(account, q="winter latte", media_type="VIDEO"))
+    media.title, media.poster_media_key = "Pour", IMAGE
+    media.update()
+    shown = library(account)
+    shown.media_key = UPLOADED_VIDEO
+    shown.reload()
+
+    assert [UPLOADED_VIDEO] == ids(found, "media_key")
+    assert ("VIDEO", "Pour", IMAGE) == (shown.media_type, shown.title, shown.poster_media_key)
+    assert 14_500 == shown.duration
+    assert True is next(iter(library.all(account))).posted
+    media.delete()
+    assert True is media.deleted
+    with pytest.raises(error.NotFound):
+        shown.reload()
+
+
+def test_an_image_takes_no_title(ads: Ads) -> None:
+    """What only videos have is a BadRequest that names the parameter."""
+    media = creative.MediaLibrary(ads.account())
+    media.media_key, media.title = UPLOADED_IMAGE, "Title"
+    with pytest.raises(error.BadRequest) as refused:
+        media.add()
+
+    assert [("INVALID_PARAMETER", "title")] == named(refused.value)
+
+
+def test_account_media_is_listed_loaded_and_deleted(ads: Ads) -> None:
+    """By creative type, one by id, deleted once."""
+    account = ads.account()
+    kinds = {item.creative_type for item in account.account_media(creative_types="BANNER,PREROLL")}
+    one = account.account_media("2pzo")
+    one.delete()
+
+    assert {"BANNER", "PREROLL"} == kinds
+    assert True is one.deleted
+    assert "2pzo" not in ids(account.account_media())
+    assert "2pzo" in ids(account.account_media(with_deleted=True))
+    with pytest.raises(error.NotFound):
+        one.delete()
+
+
+def test_cards_are_made_found_and_changed(ads: Ads) -> None:
+    """A card from components, found by its prefix, changed, and its type follows."""
+    account = ads.account()
+    website = {"type": "WEBSITE", "url": "https://shop.example.com/"}
+    details = {"type": "DETAILS", "title": "Winter blend", "destination": website}
+    card = creative.Card(account)
+    card.name = "Zebra winter"
+    card.components = [{"type": "MEDIA", "media_key": IMAGE}, details]
+    card.save()
+    made = (card.card_type, card.card_uri)
+    card.components = [{"type": "SWIPEABLE_MEDIA", "media_keys": [IMAGE, VIDEO]}, details]
+    card.save()
+
+    assert ("IMAGE_WEBSITE", f"card://{card.id}") == made
+    assert "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_WEBSITE" == card.card_type
+    assert [card.id] == ids(account.cards(q="ZEBRA w"))
+    assert card.components == account.cards(card.id).components
+    card.components = [details]
+    with pytest.raises(error.BadRequest):
+        card.save()
+
+
+def test_poll_cards_are_made_and_gone_for_good(ads: Ads) -> None:
+    """create() with keywords; a deleted one is not found, with with_deleted neither."""
+    account = ads.account()
+    poll = creative.PollCard.create(
+        account, name="Which roast?", first_choice="Light", second_choice="Dark",
+        duration_in_minutes=60, media_key=VIDEO,
+    )  # fmt: skip
+    assert ("VIDEO_POLLS", "60") == (poll.card_type, poll.duration_in_minutes)
+    poll.delete()
+
+    with pytest.raises(error.NotFound):
+        creative.PollCard.load(account, poll.id, with_deleted=True)
+
+
+def test_video_conversation_cards_are_saved(ads: Ads) -> None:
+    """A loaded card is changed and saved whole; a new one is made."""
+    account = ads.account()
+    names = {f"{ordinal}_cta_tweet": f"{ordinal}_cta_post" for ordinal in ("first", "second")}
+    conversation = renamed(creative.VideoConversationCard, **names)
+    card = conversation.load(account, BENT)
+    card.title = "What shall we brew?"
+    card.save()
+    made = conversation(account)
+    made.name, made.title, made.thank_you_text = "Made", "Brew?", "Thanks"
+    made.first_cta, made.first_cta_post, made.media_key = "#Brew", "I brew.", VIDEO
+    made.save()
+
+    assert "What shall we brew?" == conversation.load(account, BENT).title
+    assert ("VIDEO_CONVERSATION", "I brew.") == (made.card_type, made.first_cta_post)
+    assert made.id in ids(conversation.all(account))
+
+
+def test_a_post_is_made(ads: Ads) -> None:
+    """Lists and booleans are flattened by the client and understood."""
+    user = ads.world.credentials["user"]["id"]
+    post = campaign.Tweet.create(
+        ads.account(), as_user_id=user, text="Two pictures", media_keys=[IMAGE, SQUARE],
+        nullcast=False, trim_user=True, tweet_mode="extended",
+    )  # fmt: skip
+
+    assert "Two pictures" == post["full_text"]
+    assert {"id": int(user), "id_str": user} == post["user"]
+    assert [IMAGE, SQUARE] == [media["media_key"] for media in post["extended_entities"]["media"]]
+
+
+# -- audiences -----------------------------------------------------------------------------------
+
+
+def test_audiences_are_used(ads: Ads) -> None:
+    """Users are uploaded, permissions and what targets the audience are listed, sizes estimated."""
+    account = ads.account()
+    crowd = audience.CustomAudience(account)
+    crowd._id = "1nmth"
+    users = [{"email": [f"{number:064x}"]} for number in range(3)]
+    counts = crowd.users([{"operation_type": "Update", "params": {"users": users}}])
+    keyword = {"targeting_type": "BROAD_KEYWORD", "targeting_value": "coffee"}
+    size = targeting.AudienceEstimate.load(account, {"targeting_criteria": [keyword]})
+
+    assert (3, 3) == counts
+    assert ["18ce55fw2ag"] == ids(crowd.permissions(), "granted_account_id")
+    assert "8wku2" in ids(crowd.targeted(), "campaign_id")
+    assert 0 < size.audience_size["min"] < size.audience_size["max"]
+    with pytest.raises(error.BadRequest) as refused:
+        crowd.users([{"operation_type": "Update", "params": {"users": [{"email": ["a@b.c"]}]}}])
+    assert 1 == len(refused.value.response.body["operation_errors"])
+
+
+# -- refusals ------------------------------------------------------------------------------------
+
+
+def test_400_names_every_parameter(ads: Ads) -> None:
+    """All violations of a save come in the details of one BadRequest."""
+    item = ads.account().line_items(NETWORK)
+    item.bid_strategy, item.end_time, item.advertiser_domain = (
+        "TARGET",
+        item.start_time,
+        "https://a",
+    )
+    with pytest.raises(error.BadRequest) as shape:
+        item.save()
+    item.advertiser_domain = "a.example"
+    with pytest.raises(error.BadRequest) as rules:
+        item.save()
+
+    assert [("INVALID_PARAMETER", "advertiser_domain")] == named(shape.value)
+    assert [
+        ("INVALID_PARAMETER", "bid_strategy"),  # not for app engagements
+        ("INVALID_PARAMETER", "pay_by"),  # by impression does not go with it
+        ("INVALID_TIME_WINDOW", "end_time"),
+        ("MISSING_PARAMETER", "bid_amount_local_micro"),
+    ] == named(rules.value)
+    assert "AUTO" == ads.world.record("line_items", NETWORK)["bid_strategy"]
+
+
+def test_401_for_a_wrong_secret(ads: Ads) -> None:
+    """A signature made with another secret is NotAuthorized."""
+    user = ads.world.credentials["user"]
+    stranger = Client(ads.world.key, "wrong", user["access_token"], user["access_token_secret"])
+    with pytest.raises(error.NotAuthorized) as refused:
+        stranger.accounts()
+
+    assert (401, "UNAUTHORIZED_ACCESS") == (
+        refused.value.code,
+        refused.value.details[0]["code"],
+    )
+
+
+@pytest.mark.parametrize("account", [OTHER_ACCOUNT, "nope", CLOSED])
+def test_403_for_an_account_of_somebody_else(ads: Ads, account: str) -> None:
+    """Another user's account, an unknown and a deleted one are Forbidden."""
+    with pytest.raises(error.Forbidden) as refused:
+        ads.client().accounts(account)
+
+    assert "ACCOUNT_NOT_FOUND" == refused.value.details[0]["code"]
+
+
+@pytest.mark.parametrize(
+    ("load", "code"),
+    [
+        (lambda account: account.line_items("nope"), "LINE_ITEM_NOT_FOUND"),
+        (lambda account: account.account_media("nope"), "ACCOUNT_MEDIA_NOT_FOUND"),
+        (lambda account: account.cards("1"), "CARD_NOT_FOUND"),
+        (lambda account: creative.PollCard.load(account, "1"), "CARD_NOT_FOUND"),
+        (lambda account: creative.MediaLibrary.load(account, "3_1"), "MEDIA_NOT_FOUND"),
+        (lambda account: account.tracking_tags(), "ROUTE_NOT_FOUND"),
+    ],
+)
+def test_404_by_family(ads: Ads, load: Callable[[Any], Any], code: str) -> None:
+    """What is not there is NotFound, with the code of its family."""
+    account = ads.account()
+    with pytest.raises(error.NotFound) as refused:
+        load(account)
+
+    assert (404, code) == (refused.value.code, refused.value.details[0]["code"])
+
+
+# -- the rate limit ------------------------------------------------------------------------------
+
+
+def exhaust(ads: Ads) -> None:
+    """Use up the 200 requests for a total that a window holds."""
+    account = ads.account()
+    for _ in range(200):
+        campaign.LineItem.all(account, count=1, with_total_count=True)
+
+
+def test_429_is_raised_and_tried_again_after_a_delay(ads: Ads) -> None:
+    """RateLimit tells the reset; retry_max and retry_delay hold; the next window is free."""
+    exhaust(ads)
+    ask = campaign.LineItem.all
+    with pytest.raises(error.RateLimit) as refused:
+        ask(ads.account(), with_total_count=True)
+    reset = int(refused.value.reset_at)
+    assert "TOO_MANY_REQUESTS" == refused.value.details[0]["code"]
+    assert 0 < reset - ads.now() <= 901  # rounded up: the window is over at the reset
+    assert 8 == ask(ads.account()).count  # without a total nothing is limited
+
+    # Retries by delay, all within the window: the third refusal is raised.
+    stubborn = ads.account(retry_max=2, retry_delay=1_000, retry_on_status=[429])
+    with pytest.raises(error.RateLimit):
+        ask(stubborn, with_total_count=True)
+    assert [1.0, 1.0, 1.0] == ads.sleeps
+
+    # Retries by delay, the second of them in the next window.
+    ads.sleeps.clear()
+    delay = (reset - int(ads.now())) * 600  # milliseconds: beyond the reset at the second time
+    patient = ads.account(retry_max=2, retry_delay=delay, retry_on_status=[429])
+    assert 8 == ask(patient, with_total_count=True).count
+    assert 2 == len(ads.sleeps)
+
+
+def test_429_is_waited_out_by_the_reset_header(ads: Ads) -> None:
+    """With handle_rate_limit the client sleeps until the window is over and then succeeds."""
+    exhaust(ads)
+    found = campaign.LineItem.all(ads.account(handle_rate_limit=True), with_total_count=True)
+    (slept,) = ads.sleeps
+
+    assert 8 == found.count
+    assert 5 < slept <= 905
+    assert [429, 200] == [
+        entry["status"] for entry in ads.entries(operation="line_items.list", limit=2)
+    ]

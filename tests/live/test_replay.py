@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import requests
+
+from mock_platform import MockPlatform
+from tests.support import BEARER, HARBOR
+from tests.support_receiver import Receiver, hang, redirect, sign, unused_port
+from tests.support_replay import WEBHOOK
+
+pytestmark = pytest.mark.live
+
+WAIT = 20.0
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A webhook receiver of a client's own."""
+    with Receiver() as found:
+        yield found
+
+
+class Client:
+    """A client program: it knows the server's address, and the receiver that it runs itself."""
+
+    def __init__(self, url: str, receiver_url: str) -> None:
+        self.url = url
+        self.control("PATCH", f"/state/webhooks/{WEBHOOK}", {"url": receiver_url})
+
+    def control(self, method: str, path: str, body: Any = None) -> Any:
+        """One request to the control plane."""
+        answer = requests.request(method, f"{self.url}/_mock{path}", json=body, timeout=WAIT)
+        assert answer.ok, answer.text
+        return answer.json() if answer.content else None
+
+    def replay(self, hours: float = 24) -> requests.Response:
+        """Ask for a replay of the last hours."""
+        now = datetime.fromisoformat(self.control("GET", "/clock")["now"])
+        body = {
+            "webhook_id": WEBHOOK,
+            "from_date": f"{now - timedelta(hours=hours):%Y%m%d%H%M}",
+            "to_date": f"{now:%Y%m%d%H%M}",
+        }
+        return requests.post(
+            f"{self.url}/2/webhooks/replay",
+            json=body,
+            headers={"Authorization": f"Bearer {BEARER}"},
+            timeout=WAIT,
+        )
+
+    def deliveries(self) -> list[dict[str, Any]]:
+        """What the control plane tells of deliveries."""
+        found: list[dict[str, Any]] = self.control("GET", "/deliveries")["deliveries"]
+        return found
+
+
+@pytest.fixture
+def platform() -> Iterator[MockPlatform]:
+    """A server that listens, with a running clock."""
+    with MockPlatform.start(delivery_backoff=0.01) as found:
+        yield found
+
+
+@pytest.fixture
+def client(platform: MockPlatform, receiver: Receiver) -> Client:
+    """A client of it."""
+    return Client(platform.base_url, receiver.url)
+
+
+def test_a_receiver_gets_the_events_over_http(client: Client, receiver: Receiver) -> None:
+    """From request to announcement: challenge, fifteen signed events in order, the end."""
+    client.control("PUT", "/transitions/replay_job", {"progression": "time", "seconds": 0.05})
+    created = client.replay()
+    assert 200 == created.status_code
+    job_id = created.json()["job_id"]
+
+    assert (job_id, "Complete") == tuple(
+        receiver.wait_for_end()[name] for name in ("job_id", "job_state")
+    )
+    events = [post for post in receiver.received if post.event_id is not None]
+    moments = {
+        event["id"]: event["created_at"]
+        for event in client.control("GET", "/state/events")["records"]
+    }
+    assert 15 == len(events)
+    assert sorted(moments[str(e.event_id)] for e in events) == [
+        moments[str(e.event_id)] for e in events
+    ]
+    for post in receiver.received:
+        assert sign(HARBOR.secret, post.body) == post.headers["x-platform-webhooks-signature"]
+    assert 1 == len(receiver.challenges)
+
+
+def test_every_attempt_shows_in_the_deliveries(
+    client: Client, receiver: Receiver, platform: MockPlatform
+) -> None:
+    """Errors, redirects and what was taken in the end are told with their statuses."""
+    receiver.plan.extend([500, redirect("http://127.0.0.1:1/"), 200])
+    client.replay(hours=1)
+    assert platform.wait_for_deliveries(WAIT)
+
+    assert [(None, 200), (1, 500), (2, 307), (3, 200)] == [
+        (entry["attempt"] if entry["event_id"] else None, entry["status"])
+        for entry in client.deliveries()[:4]
+    ]
+
+
+def test_an_added_event_arrives_and_can_be_replayed(client: Client, receiver: Receiver) -> None:
+    """POST /_mock/events delivers at once; a replay delivers it once more."""
+    client.control("PUT", "/transitions/replay_job", {"progression": "immediate"})
+    added = client.control(
+        "POST",
+        "/events",
+        {
+            "webhook_id": WEBHOOK,
+            "event_type": "dm.received",
+            "payload": {"direct_message_events": []},
+            "created_at": "now-5m",
+        },
+    )
+    receiver.wait(lambda found: found.event_ids == [added["id"]])
+    client.replay(hours=0.2)
+    receiver.wait_for_end()
+
+    assert [added["id"]] * 2 == receiver.event_ids
+    assert receiver.received[0].body == receiver.received[1].body
+
+
+def test_thirty_two_clients_create_one_job(client: Client, receiver: Receiver) -> None:
+    """Over sockets as well one of 32 requests is accepted and 31 are conflicts."""
+    receiver.plan.append(hang)
+    start, statuses = threading.Barrier(32), list[int]()
+
+    def ask() -> None:
+        start.wait(WAIT)
+        statuses.append(client.replay().status_code)
+
+    threads = [threading.Thread(target=ask) for _ in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert [200, *[409] * 31] == sorted(statuses)
+    assert 1 == client.control("GET", "/state/replay_jobs")["total"]
+    receiver.stopping.set()
+
+
+def test_a_journey_outlives_the_conflict(
+    client: Client, receiver: Receiver, platform: MockPlatform
+) -> None:
+    """With the clock frozen the conflict lasts; two seconds later on it the next job is made."""
+    client.control("PUT", "/clock", {"action": "freeze"})
+    assert 200 == client.replay().status_code
+    assert platform.wait_for_deliveries(WAIT)
+    assert [409, 409] == [client.replay().status_code for _ in range(2)]
+
+    client.control("PUT", "/clock", {"action": "advance", "seconds": 2})
+    assert 200 == client.replay().status_code
+    receiver.wait(lambda found: len(found.statuses) == 1)
+
+
+def test_the_retired_path_follows_the_worlds_clock(client: Client) -> None:
+    """Sent back before its end, the world serves the retired path again."""
+    path = f"{client.url}/2/account_activity/replay/webhooks/{WEBHOOK}/subscriptions/all"
+    headers = {"Authorization": f"Bearer {BEARER}"}
+    assert 410 == requests.post(path, headers=headers, timeout=WAIT).status_code
+
+    moment = datetime(2026, 3, 25, 15, 0, tzinfo=UTC)
+    client.control("PUT", "/clock", {"action": "travel", "to": moment.isoformat()})
+    query = {"from_date": "202603251400", "to_date": "202603251500"}
+    answer = requests.post(path, params=query, headers=headers, timeout=WAIT)
+
+    assert (200, {"for_user_id", "replay_event"}) == (answer.status_code, set(answer.json()))
+
+
+def test_without_a_receiver_the_job_ends(client: Client, platform: MockPlatform) -> None:
+    """Where nothing listens the job is incomplete, and the server stops without waiting."""
+    port = unused_port()
+    client.control("PATCH", f"/state/webhooks/{WEBHOOK}", {"url": f"http://127.0.0.1:{port}/"})
+    client.control("PUT", "/transitions/replay_job", {"progression": "immediate"})
+    job_id = client.replay().json()["job_id"]
+    assert platform.wait_for_deliveries(WAIT)
+    job = client.control("GET", f"/state/replay_jobs/{job_id}")
+
+    assert ("INCOMPLETE", f"nothing listens at 127.0.0.1:{port}") == (job["state"], job["_reason"])

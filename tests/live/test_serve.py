@@ -1,0 +1,459 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+import requests
+from tinydb import TinyDB
+
+from mock_platform import __version__
+from mock_platform.world.clock import UPTIME
+from tests.live.processes import PATIENCE, Served, command, ended, environment, serving
+from tests.support import BEARER, HARBOR
+
+pytestmark = pytest.mark.live
+
+USER = {"id": "9", "screen_name": "nine", "name": "Nine"}
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    """A server with the usual settings, for tests that change nothing."""
+    with serving() as running:
+        yield running
+
+
+def bearer() -> dict[str, str]:
+    """The header of the well-known bearer token."""
+    return {"Authorization": f"Bearer {BEARER}"}
+
+
+def put(served: Served, table: str, record: Mapping[str, object]) -> None:
+    """Put a record into a running server."""
+    url = f"{served.url}/_mock/state/{table}/{record['id']}"
+    assert requests.put(url, json=record, timeout=10).status_code == 200
+
+
+def names(served: Served) -> list[str]:
+    """The screen names of the users that a running server holds."""
+    answer = requests.get(f"{served.url}/_mock/state/users", timeout=10)
+    return [user["screen_name"] for user in answer.json()["records"]]
+
+
+# -- READY ---------------------------------------------------------------------------------------
+
+
+def test_ready_says_where_everything_is(served: Served) -> None:
+    """One line of JSON with exactly the promised keys; whoever connects is answered."""
+    url = served.url
+
+    assert served.ready == {
+        "url": url,
+        "sandbox": f"{url}/sandbox",
+        "control": f"{url}/_mock",
+        "pid": served.process.pid,
+        "version": __version__,
+    }
+    assert url.startswith("http://127.0.0.1:")
+    assert requests.get(f"{url}/_mock/health", timeout=10).json()["status"] == "ok"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_cleanly_on_a_signal(number: int) -> None:
+    """Status 0, nothing but READY on standard output, and the port is free again."""
+    with serving() as served:
+        port = int(served.url.rpartition(":")[2])
+
+        assert served.stop(number) == 0
+        assert served.rest() == ""
+        assert served.log[-1].endswith(" Stopped.")
+        with socket.create_server(("127.0.0.1", port)):
+            pass
+
+
+def test_requests_under_way_are_finished() -> None:
+    """A request whose body is still coming when the signal arrives gets its answer."""
+    with serving() as served:
+        port = int(served.url.rpartition(":")[2])
+        body = b"grant_type=client_credentials"
+        head = (
+            f"POST /oauth2/token HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+            "Content-Type: application/x-www-form-urlencoded\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+            client.sendall(head.encode() + body[:5])
+            # An answer on another connection: by then the first one has been taken up.
+            requests.get(f"{served.url}/_mock/health", timeout=10)
+            served.process.send_signal(signal.SIGTERM)
+            client.sendall(body[5:])
+            answer = client.recv(65536)
+
+        assert answer.startswith(b"HTTP/1.1 403 ")
+        assert served.process.wait(PATIENCE) == 0
+
+
+def test_the_hint_works(served: Served) -> None:
+    """The log begins with a curl line that can be copied."""
+    line = served.wait_for_log("Try: ").partition("Try: ")[2]
+
+    out = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
+
+    assert HARBOR.key == json.loads(out.stdout)["app"]["consumer_key"]
+
+
+def test_it_answers_soon() -> None:
+    """From the start of the process to the first answer in a few seconds on any machine."""
+    began = UPTIME()
+    with serving() as served:
+        requests.get(f"{served.url}/_mock/health", timeout=10)
+
+        assert UPTIME() - began < 10
+
+
+# -- exit status ---------------------------------------------------------------------------------
+
+
+def test_a_taken_port_is_status_3(served: Served) -> None:
+    """The message says what to do; nothing is printed on standard output."""
+    port = served.url.rpartition(":")[2]
+
+    result = ended("serve", "--port", port)
+
+    assert (3, "") == (result.returncode, result.stdout)
+    assert f"127.0.0.1:{port}: the port is in use" in result.stderr
+    assert "or 0 to take a free one" in result.stderr
+
+
+def test_bad_fixtures_are_status_4(tmp_path: Path) -> None:
+    """Every fault is told before anything is bound."""
+    (tmp_path / "users.json").write_text('[{"id": "x", "screen_name": "ok", "name": "x"}]')
+
+    result = ended("serve", "--port", 0, "--fixtures", tmp_path)
+
+    assert (4, "") == (result.returncode, result.stdout)
+    assert f"{tmp_path}/users.json:1:3: record 0, field id" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_store_that_is_not_ours_is_status_4(tmp_path: Path) -> None:
+    """The file stays as it is."""
+    file = tmp_path / "state.json"
+    file.write_text('{"_default": {"1": {"mine": true}}}')
+
+    result = ended("serve", "--port", 0, "--store", f"tinydb:{file}")
+
+    assert result.returncode == 4
+    assert "so it is left as it is" in result.stderr
+    assert file.read_text() == '{"_default": {"1": {"mine": true}}}'
+
+
+def test_a_damaged_authority_is_status_4(tmp_path: Path) -> None:
+    """The message names the file and what to do."""
+    (tmp_path / "authority.pem").write_text("no certificate")
+
+    result = ended("serve", "--port", 0, "--tls", "--tls-folder", tmp_path)
+
+    assert result.returncode == 4
+    assert "Delete it to have a new one made" in result.stderr
+
+
+# -- kept worlds ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("durability", "number"),
+    [("snapshot", signal.SIGTERM), ("log", signal.SIGINT), ("fsync", signal.SIGTERM)],
+)
+def test_a_clean_stop_loses_nothing(tmp_path: Path, durability: str, number: int) -> None:
+    """Records of every world, and its clock, go on at the next start, under each durability."""
+    args = ("--store", f"tinydb:{tmp_path / 'state.json'}", "--durability", durability)
+    moment = "2027-01-01T00:00:00.000Z"
+    with serving(*args) as served:
+        put(served, "users", USER)
+        requests.put(f"{served.url}/_mock/worlds/w1", json={"from": "default"}, timeout=10)
+        freeze = {"action": "freeze", "to": moment}
+        requests.put(f"{served.url}/~w1/_mock/clock", json=freeze, timeout=10)
+        served.process.send_signal(number)
+        assert served.stop(number) == 0  # a second signal does not cut it short
+
+    with TinyDB(tmp_path / "state.json") as file:
+        assert "nine" in [document["screen_name"] for document in file.table("users")]
+    with serving(*args) as served:
+        assert "nine" in names(served)
+        clock = requests.get(f"{served.url}/~w1/_mock/clock", timeout=10).json()
+        assert clock == {"now": moment, "frozen": True}
+
+
+def test_a_store_in_use_is_status_4(tmp_path: Path) -> None:
+    """A second server on the same file is kept out, and the message names the first one."""
+    store = f"tinydb:{tmp_path / 'state.json'}"
+    with serving("--store", store) as served:
+        result = ended("serve", "--port", 0, "--store", store)
+
+        assert result.returncode == 4
+        assert f"in use by process {served.ready['pid']}" in result.stderr
+
+
+# -- addresses -----------------------------------------------------------------------------------
+
+
+def test_every_interface_wants_a_control_token() -> None:
+    """On 0.0.0.0 a token is made up, told in READY and in the log, and needed."""
+    with serving("--host", "0.0.0.0") as served:
+        token = served.ready["control_token"]
+        url = f"{served.url}/_mock/credentials"
+
+        assert served.url.startswith("http://127.0.0.1:")
+        assert token in served.wait_for_log("X-Mock-Control-Token")
+        assert requests.get(url, timeout=10).status_code == 401
+        sent = {"X-Mock-Control-Token": token}
+        assert requests.get(url, headers=sent, timeout=10).status_code == 200
+        line = served.wait_for_log("Try: ").partition("Try: ")[2]
+        out = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
+        assert "app" in json.loads(out.stdout)
+
+
+def test_a_token_of_ones_own_is_not_repeated() -> None:
+    """Who chose the token knows it; READY does not spread it."""
+    with serving("--host", "0.0.0.0", "--control-token", "open-sesame") as served:
+        assert "control_token" not in served.ready
+        sent = {"X-Mock-Control-Token": "open-sesame"}
+        answer = requests.get(f"{served.url}/_mock/health", headers=sent, timeout=10)
+        assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("server", ["cheroot", "granian"])
+def test_https_names_its_authority(tmp_path: Path, server: str) -> None:
+    """READY holds the file to trust; a kept authority is the same at the next start."""
+    args = ("--tls", "--tls-folder", tmp_path, "--server", server)
+    with serving(*args) as served:
+        authority = Path(served.ready["ca"])
+        text = authority.read_text()
+        answer = requests.get(f"{served.url}/_mock/health", verify=str(authority), timeout=10)
+
+        assert served.url.startswith("https://127.0.0.1:")
+        assert tmp_path == authority.parent
+        assert answer.status_code == 200
+    with serving(*args) as served:
+        assert text == Path(served.ready["ca"]).read_text()
+
+
+def test_granian_serves_as_well() -> None:
+    """The other server answers the same and stops as cleanly."""
+    with serving("--server", "granian") as served:
+        answer = requests.get(f"{served.url}/12/accounts", headers=bearer(), timeout=10)
+
+        assert answer.status_code == 200
+        assert served.stop() == 0
+
+
+# -- the log -------------------------------------------------------------------------------------
+
+
+def test_each_request_is_one_line_without_credentials(served: Served) -> None:
+    """Status, method, address, operation; secrets in the address are taken out."""
+    url = f"{served.url}/12/accounts?access_token=very-secret&count=1"
+    answer = requests.get(url, headers=bearer(), timeout=10)
+
+    line = served.wait_for_log("access_token")
+    request_id = answer.headers["X-Mock-Request-Id"]
+    assert " 200 GET /12/accounts?access_token=[redacted]&count=1 " in line
+    assert line.endswith(f"operation=accounts.list id={request_id}")
+    assert "very-secret" not in line
+
+
+def test_the_log_can_be_json() -> None:
+    """One object a line, everything in it by name."""
+    with serving("--log-format", "json") as served:
+        requests.get(f"{served.url}/12/nowhere", headers=bearer(), timeout=10)
+        line = json.loads(served.wait_for_log("/12/nowhere"))
+        hint = json.loads(served.wait_for_log("Try: "))
+
+    assert line | {"timestamp": "", "ms": 0, "id": ""} == {
+        "event": "request",
+        "level": "info",
+        "timestamp": "",
+        "method": "GET",
+        "url": "/12/nowhere",
+        "status": 404,
+        "ms": 0,
+        "id": "",
+    }
+    assert hint["level"] == "info"
+
+
+# -- watching ------------------------------------------------------------------------------------
+
+
+def test_changed_fixtures_are_loaded_again(tmp_path: Path) -> None:
+    """A sound change resets the default world and serves new ones; other worlds stay."""
+    (tmp_path / "users.json").write_text(json.dumps([USER]))
+    with serving("--fixtures", tmp_path, "--watch") as served:
+        requests.put(f"{served.url}/_mock/worlds/old", timeout=10)
+        put(served, "users", {"id": "10", "screen_name": "ten", "name": "Ten"})
+        assert {"nine", "ten"} <= set(names(served))
+
+        (tmp_path / "users.json").write_text(json.dumps([USER | {"screen_name": "neun"}]))
+        served.wait_for_log("loaded again")
+        requests.put(f"{served.url}/_mock/worlds/new", timeout=10)
+
+        assert "neun" in names(served)
+        assert not {"nine", "ten"} & set(names(served))
+        for world, name in (("old", "nine"), ("new", "neun")):
+            answer = requests.get(f"{served.url}/~{world}/_mock/state/users/9", timeout=10)
+            assert name == answer.json()["screen_name"]
+
+
+def test_bad_changes_leave_the_last_sound_fixtures(tmp_path: Path) -> None:
+    """The faults are logged, the server goes on; when they are mended it takes the files."""
+    file = tmp_path / "users.json"
+    file.write_text(json.dumps([USER]))
+    with serving("--fixtures", tmp_path, "--watch") as served:
+        file.write_text('[{"id": "9"}]')
+        served.wait_for_log("the last sound ones stay")
+        served.wait_for_log("users.json:1:2: record 0, field ")
+
+        assert "nine" in names(served)
+
+        file.write_text(json.dumps([USER | {"screen_name": "neun"}]))
+        served.wait_for_log("loaded again")
+        assert "neun" in names(served)
+        assert served.stop() == 0
+
+
+# -- run -----------------------------------------------------------------------------------------
+
+
+def test_run_hands_addresses_and_credentials_over() -> None:
+    """The command reaches the server by what it finds in its environment."""
+    script = (
+        "import os, requests\n"
+        "for name in ('URL', 'SANDBOX_URL'):\n"
+        "    base = os.environ['MOCK_PLATFORM_' + name]\n"
+        "    token = os.environ['MOCK_PLATFORM_BEARER_TOKEN']\n"
+        "    answer = requests.get(base + '/12/accounts', timeout=10,\n"
+        "                          headers={'Authorization': 'Bearer ' + token})\n"
+        "    ids = [account['id'] for account in answer.json()['data']]\n"
+        "    print(os.environ['MOCK_PLATFORM_ACCOUNT_ID'] in ids)\n"
+    )
+
+    result = ended("run", "--", sys.executable, "-c", script)
+
+    assert (0, "True\nTrue\n", "") == (result.returncode, result.stdout, result.stderr)
+
+
+def test_run_takes_settings() -> None:
+    """Options before the command are the server's, those after it the command's own."""
+    script = (
+        "import os, requests, sys\n"
+        "url = os.environ['MOCK_PLATFORM_URL'] + '/12/accounts'\n"
+        "print(sys.argv[1], requests.get(url, timeout=10).status_code)\n"
+    )
+
+    result = ended("run", "--auth", "off", sys.executable, "-c", script, "--auth")
+
+    assert result.stdout == "--auth 200\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["sh", "-c", "exit 7"], 7),
+        (["sh", "-c", "kill -TERM $$"], 128 + signal.SIGTERM),
+        (["sh", "-c", "kill -KILL $$"], 128 + signal.SIGKILL),
+        (["no-such-command"], 127),
+        (["/"], 126),
+    ],
+)
+def test_run_ends_with_the_status_of_its_command(words: list[str], status: int) -> None:
+    """As a shell tells it: the status, 128 and the signal, 127 and 126 where nothing ran."""
+    result = ended("run", "--", *words)
+
+    assert (status, "") == (result.returncode, result.stdout)
+    assert (status in {126, 127}) == bool(result.stderr)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_run_passes_signals_on(number: int) -> None:
+    """The command gets the signal and decides; its status is the end's."""
+    script = (
+        "import signal, sys, threading\n"
+        "done = threading.Event()\n"
+        f"signal.signal({int(number)}, lambda *_: done.set())\n"
+        "print('ready', flush=True)\n"
+        f"sys.exit(5 if done.wait({PATIENCE}) else 6)\n"
+    )
+    process = subprocess.Popen(
+        command("run", "--", sys.executable, "-c", script),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+
+        assert process.wait(PATIENCE) == 5
+
+
+def test_run_tells_bad_fixtures(tmp_path: Path) -> None:
+    """Nothing is run beside a server that cannot start."""
+    (tmp_path / "users.json").write_text("[{}]")
+
+    result = ended("run", "--fixtures", tmp_path, "--", "sh", "-c", "echo ran")
+
+    assert (4, "") == (result.returncode, result.stdout)
+    assert "users.json:1:2" in result.stderr
+
+
+def test_run_keeps_its_worlds(tmp_path: Path) -> None:
+    """A store is written when the command has ended."""
+    store = f"tinydb:{tmp_path / 'state.json'}"
+    script = (
+        "import os, requests\n"
+        "url = os.environ['MOCK_PLATFORM_URL'] + '/_mock/state/users/9'\n"
+        f"requests.put(url, json={USER!r}, timeout=10).raise_for_status()\n"
+    )
+
+    assert ended("run", "--store", store, "--", sys.executable, "-c", script).returncode == 0
+
+    with TinyDB(tmp_path / "state.json") as file:
+        assert "nine" in [document["screen_name"] for document in file.table("users")]
+
+
+def test_two_servers_live_side_by_side(served: Served) -> None:
+    """Nothing of one server is in the other, and neither minds."""
+    with serving() as other:
+        put(other, "users", USER)
+
+        assert "nine" in names(other)
+        assert "nine" not in names(served)
+        assert other.ready["pid"] != served.ready["pid"] != os.getpid()
+
+
+def test_many_clients_at_the_same_time(served: Served) -> None:
+    """Thirty-two clients are all answered."""
+    statuses: list[int] = []
+
+    def call() -> None:
+        answer = requests.get(f"{served.url}/12/accounts", headers=bearer(), timeout=PATIENCE)
+        statuses.append(answer.status_code)
+
+    threads = [threading.Thread(target=call) for _ in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [200] * 32 == statuses

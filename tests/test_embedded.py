@@ -1,0 +1,450 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import requests
+
+from mock_platform import MockPlatform, Settings, __version__
+from mock_platform.core.call import Call
+from mock_platform.faces import MissingCredentials
+from mock_platform.operations import OPERATIONS
+from mock_platform.server import CannotBind
+from mock_platform.world.clock import UPTIME
+from mock_platform.world.store_errors import StoreInUse
+from mock_platform.world.world import World
+from mock_platform.world.worlds import UnknownWorld
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def platform() -> Iterator[MockPlatform]:
+    """A running sandbox whose clock stands still."""
+    with MockPlatform.start(freeze=NOON) as running:
+        yield running
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of accounts fails as no handler should."""
+
+    def fail(call: Call, world: World) -> Any:
+        raise ZeroDivisionError(f"for {call.path}")
+
+    operations = [
+        replace(operation, handler=fail) if operation.id == "accounts.list" else operation
+        for operation in OPERATIONS
+    ]
+    monkeypatch.setattr("mock_platform.platform.OPERATIONS", operations)
+
+
+def test_importing_the_package_is_cheap() -> None:
+    """The package by itself loads no web framework; a name is loaded when it is used."""
+    code = (
+        "import sys, mock_platform\n"
+        "assert mock_platform.__version__\n"
+        "assert not {'flask', 'requests', 'marshmallow', 'cheroot'} & set(sys.modules)\n"
+        "assert {'MockPlatform', 'Settings'} <= set(dir(mock_platform))\n"
+        "mock_platform.MockPlatform\n"
+        "assert 'flask' in sys.modules"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+    assert (0, "") == (ended.returncode, ended.stderr)
+
+
+def test_an_unknown_name_of_the_package_is_told() -> None:
+    """Loading on use does not swallow typing errors."""
+    import mock_platform
+
+    with pytest.raises(AttributeError, match="has no attribute 'MokPlatform'"):
+        mock_platform.MokPlatform  # noqa: B018
+
+
+@pytest.mark.live
+def test_it_listens_when_start_returns(platform: MockPlatform) -> None:
+    """The first request over the network is answered, without any waiting."""
+    answer = requests.get(f"{platform.control_url}/health", timeout=10)
+
+    assert (200, __version__) == (answer.status_code, answer.json()["version"])
+
+
+def test_addresses_are_those_of_the_spec(platform: MockPlatform) -> None:
+    """One listener stands for every base address."""
+    assert platform.base_url.startswith("http://127.0.0.1:")
+    assert platform.base_url == platform.ads_base_url
+    assert f"{platform.base_url}/sandbox" == platform.ads_sandbox_base_url
+    assert f"{platform.base_url}/_mock" == platform.control_url
+
+
+@pytest.mark.live
+def test_it_stops_at_once_and_for_good() -> None:
+    """Stopping takes less than 50 ms, closes the port, and may be repeated."""
+    took = []
+    for _ in range(5):
+        platform = MockPlatform.start()
+        requests.get(f"{platform.control_url}/health", timeout=10)
+        began = UPTIME()
+        platform.stop()
+        took.append(UPTIME() - began)
+        platform.stop()
+
+        with pytest.raises(requests.ConnectionError):
+            requests.get(f"{platform.control_url}/health", timeout=10)
+
+    assert min(took) < 0.05
+
+
+def test_a_taken_port_is_told() -> None:
+    """Whoever insists on a port learns that it is taken, and the store is let go."""
+    with MockPlatform.start() as platform:
+        port = int(platform.base_url.rpartition(":")[2])
+
+        with pytest.raises(CannotBind, match="in use"):
+            MockPlatform.start(port=port)
+
+
+def test_settings_give_no_port(platform: MockPlatform) -> None:
+    """The usual port of `serve` is not taken in Python: two servers start from one value."""
+    settings = Settings()
+
+    with MockPlatform.start(settings) as one, MockPlatform.start(settings) as other:
+        assert one.base_url != other.base_url
+
+
+def test_overrides_are_settings(tmp_path: Path) -> None:
+    """Any setting may be given by name, folders as text, moments as ISO 8601."""
+    (tmp_path / "users.json").write_text('[{"id": "9", "screen_name": "nine", "name": "Nine"}]')
+
+    with MockPlatform.start(
+        Settings(seed=4), fixtures=str(tmp_path), freeze="2026-03-01T12:00:00Z", delivery_attempts=1
+    ) as platform:
+        assert "9" in platform.state["users"]
+        assert platform.clock.now() == NOON
+        assert platform._platform.settings.seed == 4
+        assert platform._platform.settings.delivery.attempts == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("fixture", "'fixtures'"), ("delivery_attempt", "'delivery_attempts'")]
+)
+def test_an_unknown_setting_names_the_nearest(name: str, hint: str) -> None:
+    """A misspelt setting is refused with what was meant."""
+    wrong: dict[str, Any] = {name: 1}
+
+    with pytest.raises(TypeError, match=rf"no setting '{name}'\. Did you mean {hint}"):
+        MockPlatform.start(None, **wrong)
+
+
+# -- sessions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("auth", "scheme"), [("oauth1", "oauth1"), ("bearer", "bearer"), (None, "none")]
+)
+def test_sessions_call_as_they_were_asked_to(
+    platform: MockPlatform, auth: Any, scheme: str
+) -> None:
+    """A session signs, sends the token, or does neither; the journal says how the caller came."""
+    answer = platform.session(auth).get("/12/accounts")
+
+    (entry,) = platform.journal.find(operation="accounts.list")
+    assert (401 if auth is None else 200) == answer.status_code == entry.status
+    assert entry.caller is not None
+    assert scheme == entry.caller["scheme"]
+    assert entry.id == answer.headers["X-Mock-Request-Id"]
+
+
+def test_a_sandbox_session_reaches_what_is_there_alone(platform: MockPlatform) -> None:
+    """Sandbox-only operations answer on the sandbox address."""
+    plain = platform.session("oauth1").post("/12/accounts")
+    sandbox = platform.session("oauth1", sandbox=True).post("/12/accounts")
+
+    assert (405, 200) == (plain.status_code, sandbox.status_code)
+
+
+def test_other_sessions_are_refused(platform: MockPlatform) -> None:
+    """There is no third kind of session."""
+    with pytest.raises(ValueError, match="'oauth1', 'bearer' or None, not 'basic'"):
+        platform.session("basic")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("auth", ["oauth1", "bearer"])
+def test_a_session_without_credentials_is_told(platform: MockPlatform, auth: Any) -> None:
+    """Where the well-known tokens were taken out, a session says so instead of failing later."""
+    for token in platform.state["tokens"]:
+        platform.state["tokens"].delete(token["id"])
+
+    with pytest.raises(MissingCredentials, match="does not hold"):
+        platform.session(auth)
+
+
+def test_other_transports_use_the_application(platform: MockPlatform) -> None:
+    """The WSGI transport of httpx answers in-process."""
+    transport = httpx.WSGITransport(app=platform.wsgi)
+    token = platform.credentials["bearer_token"]
+
+    with httpx.Client(transport=transport, base_url=platform.base_url) as client:
+        answer = client.get("/12/accounts", headers={"Authorization": f"Bearer {token}"})
+
+    assert answer.status_code == 200
+
+
+# -- a world -------------------------------------------------------------------------------------
+
+
+def test_credentials_are_the_well_known_ones(platform: MockPlatform) -> None:
+    """Python sees what the control plane tells."""
+    told = platform.session().get("/_mock/credentials").json()
+
+    assert told == platform.credentials
+
+
+def test_the_clock_obeys(platform: MockPlatform) -> None:
+    """Freeze, travel, advance and resume do what they say; each gives the new moment."""
+    clock = platform.clock
+
+    assert clock.advance(days=1, hours=2, minutes=3, seconds=4) == NOON + timedelta(
+        days=1, hours=2, minutes=3, seconds=4
+    )
+    assert clock.travel("2027-01-01T00:00:00Z") == datetime(2027, 1, 1, tzinfo=UTC) == clock.now()
+    assert clock.freeze(NOON) == NOON
+    assert clock.resume() >= NOON
+    assert clock.freeze() == clock.now()
+
+
+def test_the_clock_tells_whether_it_stands(platform: MockPlatform) -> None:
+    """`frozen` follows freeze and resume."""
+    seen = [platform.clock.frozen]
+    platform.clock.resume()
+    seen.append(platform.clock.frozen)
+    platform.clock.freeze()
+    seen.append(platform.clock.frozen)
+
+    assert seen == [True, False, True]
+
+
+def test_the_clock_takes_any_offset(platform: MockPlatform) -> None:
+    """A moment of another time zone is the same moment; one of none is refused."""
+    berlin = timezone(timedelta(hours=1))
+
+    assert platform.clock.freeze(datetime(2026, 3, 1, 13, tzinfo=berlin)) == NOON
+    with pytest.raises(ValueError, match="offset from UTC"):
+        platform.clock.freeze(datetime(2026, 3, 1, 13))  # noqa: DTZ001 - on purpose
+    with pytest.raises(ValueError, match="ISO 8601"):
+        platform.clock.travel("tomorrow")
+
+
+def test_moving_the_clock_lets_due_things_happen(platform: MockPlatform) -> None:
+    """A transition that falls due by an advance has happened when it returns."""
+    job = {
+        "id": "55",
+        "webhook_id": platform.credentials["webhook_id"],
+        "from_date": "202603010000",
+        "to_date": "202603010100",
+        "created_at": "2026-03-01T12:00:00.000Z",
+        "state": "IN_PROGRESS",
+    }
+    platform.state["replay_jobs"].put(job, unchecked=True)
+    world = platform._platform.worlds.default
+    with world.work():
+        world.transitions.begin("replay_job", "55")
+
+    platform.clock.advance(seconds=2)
+
+    assert (platform.state["replay_jobs"].get("55") or {})["state"] == "COMPLETE"
+
+
+def test_state_written_in_python_is_served(platform: MockPlatform) -> None:
+    """A record put into a table is what the interface answers with."""
+    account = platform.credentials["accounts"][0]
+    platform.state["accounts"].patch(account, {"name": "Renamed"})
+
+    answer = platform.session("oauth1").get(f"/12/accounts/{account}")
+
+    assert answer.json()["data"]["name"] == "Renamed"
+
+
+def test_the_journal_is_searched_counted_and_cleared(platform: MockPlatform) -> None:
+    """Entries are found by what they were; without conditions all of them."""
+    session = platform.session("oauth1")
+    session.get("/12/accounts")
+    session.get("/12/nowhere")
+    session.get("/12/accounts")
+
+    assert platform.journal.count(operation="accounts.list") == 2
+    assert [404] == [entry.status for entry in platform.journal.find(status=404)]
+    assert [404, 200] == [entry.status for entry in platform.journal.find(limit=2)]
+    assert len(platform.journal) == 3 == len(list(platform.journal))
+    last = platform.journal.find(limit=1)[0]
+    assert last is platform.journal.get(last.id)
+    assert platform.journal.count(since=NOON) == 3
+    assert platform.journal.count(since=NOON + timedelta(seconds=1)) == 0
+    platform.journal.clear()
+    assert platform.journal.count() == 0
+
+
+def test_reset_returns_to_the_start(platform: MockPlatform) -> None:
+    """Records, clock and journal are as they were."""
+    platform.session("oauth1").get("/12/accounts")
+    platform.state["users"].delete("3805104374")
+    platform.clock.advance(days=40)
+
+    platform.reset()
+
+    assert "3805104374" in platform.state["users"]
+    assert platform.clock.now() == NOON
+    assert len(platform.journal) == 0
+
+
+def test_worlds_have_the_same_face(platform: MockPlatform) -> None:
+    """Another world answers under its prefix and shares nothing."""
+    world = platform.world("w1")
+    world.clock.advance(days=1)
+    world.state["users"].delete("3805104374")
+    answer = world.session("oauth1").get("/12/accounts")
+
+    assert f"{platform.base_url}/~w1" == world.base_url
+    assert f"{platform.base_url}/~w1/sandbox" == world.ads_sandbox_base_url
+    assert answer.status_code == 200
+    assert (1, 0) == (len(world.journal), len(platform.journal))
+    assert platform.clock.now() == NOON
+    assert "3805104374" in platform.state["users"]
+    assert world.name == "w1"
+    assert ["default", "w1"] == platform.worlds
+
+
+def test_a_world_is_made_once_and_can_be_a_copy(platform: MockPlatform) -> None:
+    """Asking again gives the same world; `source` copies; dropping takes it away."""
+    platform.world("w1").state["users"].delete("3805104374")
+
+    assert "3805104374" not in platform.world("w1").state["users"]
+    assert "3805104374" not in platform.world("w2", source="w1").state["users"]
+    with pytest.raises(UnknownWorld):
+        platform.world("w3", source="nowhere")
+    platform.drop_world("w1")
+    assert "3805104374" in platform.world("w1").state["users"]
+
+
+def test_deliveries_are_copies(platform: MockPlatform) -> None:
+    """The list of deliveries can be changed without changing the world."""
+    platform._platform.worlds.default.deliveries.append({"id": "d1", "status": 200})
+
+    platform.deliveries[0]["status"] = 500
+
+    assert [{"id": "d1", "status": 200}] == platform.deliveries
+    assert platform.wait_for_deliveries(seconds=1)
+
+
+# -- faults --------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_fault_is_raised_by_the_call_that_met_it() -> None:
+    """In-process, the handler's own exception comes out of the call, and nowhere else."""
+    with MockPlatform.start() as platform:
+        with pytest.raises(ZeroDivisionError, match="for /12/accounts"):
+            platform.session("oauth1").get("/12/accounts")
+        with pytest.raises(ZeroDivisionError):
+            platform.world("w1").session("bearer").get("/12/accounts")
+
+        (entry,) = platform.journal.find(operation="accounts.list")
+        assert entry.status == 500
+        assert "ZeroDivisionError" in (entry.traceback or "")
+        platform.raise_errors()
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("broken")
+def test_a_fault_over_the_network_is_raised_at_the_end() -> None:
+    """The client gets a 500; the block ends with the handler's exception, told once."""
+    platform = MockPlatform.start()
+    headers = {"Authorization": f"Bearer {platform.credentials['bearer_token']}"}
+
+    with pytest.raises(ZeroDivisionError, match="for /12/accounts"), platform:
+        answer = requests.get(f"{platform.base_url}/12/accounts", headers=headers, timeout=10)
+
+    assert answer.status_code == 500
+    platform.stop()
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("broken")
+def test_several_faults_come_together() -> None:
+    """`raise_errors` raises everything since the last time, once."""
+    with MockPlatform.start() as platform:
+        headers = {"Authorization": f"Bearer {platform.credentials['bearer_token']}"}
+        for _ in range(2):
+            requests.get(f"{platform.base_url}/12/accounts", headers=headers, timeout=10)
+
+        with pytest.raises(ExceptionGroup) as raised:
+            platform.raise_errors()
+
+        assert [ZeroDivisionError] * 2 == [type(fault) for fault in raised.value.exceptions]
+        platform.raise_errors()
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("broken")
+def test_a_fault_does_not_hide_what_the_block_raised() -> None:
+    """An assertion that failed because of a 500 is raised itself, with the reason noted on it."""
+    platform = MockPlatform.start()
+    headers = {"Authorization": f"Bearer {platform.credentials['bearer_token']}"}
+
+    def block() -> None:
+        with platform:
+            answer = requests.get(f"{platform.base_url}/12/accounts", headers=headers, timeout=10)
+            assert answer.status_code == 200
+
+    with pytest.raises(AssertionError) as raised:
+        block()
+
+    assert ["The sandbox itself failed meanwhile: ZeroDivisionError: for /12/accounts"] == (
+        raised.value.__notes__
+    )
+
+
+# -- store and https -----------------------------------------------------------------------------
+
+
+def test_a_kept_store_goes_on(tmp_path: Path) -> None:
+    """What was changed in a sandbox with a file is there in the next one, and the file is free."""
+    store = f"tinydb:{tmp_path / 'state.json'}"
+    with MockPlatform.start(store=store) as platform:
+        platform.world("w1").state["users"].delete("3805104374")
+        with pytest.raises(StoreInUse):
+            MockPlatform.start(store=store)
+
+    with MockPlatform.start(store=store) as platform:
+        assert ["default", "w1"] == platform.worlds
+        assert "3805104374" not in platform.world("w1").state["users"]
+
+
+@pytest.mark.live
+def test_https_has_an_authority_to_trust() -> None:
+    """With `tls` clients that trust the authority's file are served; the others are not."""
+    with MockPlatform.start(tls=True) as platform:
+        assert platform.ca is not None
+        url = f"{platform.base_url}/_mock/health"
+
+        assert url.startswith("https://127.0.0.1:")
+        assert requests.get(url, verify=str(platform.ca), timeout=10).status_code == 200
+        assert platform.session("oauth1").get("/12/accounts").status_code == 200
+        with pytest.raises(requests.exceptions.SSLError):
+            requests.get(url, timeout=10)
+
+
+def test_without_tls_there_is_no_authority(platform: MockPlatform) -> None:
+    """`ca` says that there is nothing to trust."""
+    assert platform.ca is None
