@@ -422,6 +422,22 @@ class MemoryStore:
         finally:
             self._undo = None
 
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Undo what is done within if it raises, though the transaction around it goes on."""
+        assert self._undo is not None, "an attempt is part of a transaction"
+        undo, changes = len(self._undo), len(self._changes)
+        next_seq = self._next_seq
+        try:
+            yield
+        except BaseException:
+            for table, key, slot, present in reversed(self._undo[undo:]):
+                self._set(table, key, slot, present=present)
+            del self._undo[undo:]
+            del self._changes[changes:]
+            self._next_seq = next_seq
+            raise
+
     def snapshot(self) -> Snapshot:
         """The present state as a value that later changes do not touch."""
         return Snapshot({t: dict(rows) for t, rows in self._rows.items()}, self._next_seq)

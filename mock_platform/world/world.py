@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from mock_platform.world.clock import Clock
 from mock_platform.world.ids import Ids
@@ -56,6 +56,13 @@ class SavedWorld:
     meta: dict[str, Any]
 
 
+class Companion(Protocol):
+    """What lives beside a world's records and begins anew with them: its scenarios."""
+
+    def begin(self) -> None:
+        """Begin as at the start; called under the world's lock."""
+
+
 StoreMaker = Callable[["World"], MemoryStore]
 
 
@@ -96,6 +103,8 @@ class World:
         """What a fork began as; `None` for a world that began with the fixtures."""
         self.epoch = 0
         """Grows with each reset, so that work begun before one can tell that it is stale."""
+        self.scenarios: Companion | None = None
+        """What makes requests fail on command; whoever embeds the world sets it."""
         self._outbox: list[Notice] = []
         self._depth = 0
         self._on_notice: Callable[[World, Notice], None] | None = None
@@ -131,6 +140,17 @@ class World:
             ready, self._outbox = self._outbox, []
         self._tell(*ready)
 
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Within `work()`: undo this part alone, notices included, if it raises."""
+        mark = len(self._outbox)
+        try:
+            with self.store.attempt():
+                yield
+        except BaseException:
+            del self._outbox[mark:]
+            raise
+
     def notify(self, topic: str, key: str) -> None:
         """Ask for something to be done once the present work is committed."""
         self._outbox.append(Notice(topic, key))
@@ -146,10 +166,13 @@ class World:
     def reset(self) -> None:
         """The world as it started, at the price of what changed."""
         if self.origin is not None:
+            with self.lock:
+                self._begin_scenarios()
             self.load(self.origin)
             self.snapshots.clear()
             return
         with self.lock:
+            self._begin_scenarios()
             changed = self._differences()
             self.epoch += 1
             self.store.clear()
@@ -230,6 +253,10 @@ class World:
                     counted = {moment.field: moment.form(now + moment.since) for moment in moments}
                     if not counted.items() <= record.items():
                         self.store.put(table, key, record | counted)
+
+    def _begin_scenarios(self) -> None:
+        if self.scenarios is not None:
+            self.scenarios.begin()
 
     def _tell(self, *notices: Notice) -> None:
         if self._on_notice is not None:

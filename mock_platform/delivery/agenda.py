@@ -1,0 +1,104 @@
+"""Waits for moments of worlds' clocks: a state that time alone moves is moved when it is due.
+
+Everything else in the sandbox settles such states when somebody looks; here something is to follow
+from the move. One thread sleeps until the earliest moment and is woken when a clock jumps or a pace
+changes; it never polls.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mock_platform.world.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record on its way: its world (as of one epoch), its kind and its key."""
+
+    world: World
+    epoch: int
+    kind: str
+    key: str
+
+
+class Agenda:
+    """Settles what is due. What goes wrong goes to `on_error`."""
+
+    def __init__(self, on_error: Callable[[BaseException], None]) -> None:
+        self._on_error = on_error
+        self._changed = threading.Condition()
+        self._entries: set[Entry] = set()
+        self._turn = 0
+        """Grows with each change, so that one which comes while the thread looks is not missed."""
+        self._seen = 0
+        """The turn after which everything was looked at."""
+        self._stopped = False
+        self._thread: threading.Thread | None = None
+
+    def watch(self, entry: Entry) -> None:
+        """Settle this record as soon as it is due."""
+        with self._changed:
+            if self._stopped:
+                return
+            self._entries.add(entry)
+            if self._thread is None:
+                name = "mock-platform-agenda"
+                self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+                self._thread.start()
+            self._wake()
+
+    def wake(self) -> None:
+        """Look again: a clock jumped, a pace changed, or a world went."""
+        with self._changed:
+            self._wake()
+
+    def wait_until_looked(self, seconds: float) -> bool:
+        """Whether all that was due is settled, at the latest after so many real seconds."""
+        with self._changed:
+            return self._thread is None or self._changed.wait_for(
+                lambda: self._seen == self._turn, seconds
+            )
+
+    def stop(self, seconds: float) -> None:
+        """End, and wait so many real seconds for it."""
+        with self._changed:
+            self._stopped = True
+            self._wake()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(seconds)
+
+    def _wake(self) -> None:
+        self._turn += 1
+        self._changed.notify_all()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if self._stopped:
+                    return
+                turn, entries = self._turn, list(self._entries)
+            waits = [wait for entry in entries if (wait := self._look(entry)) is not None]
+            with self._changed:
+                self._seen = turn
+                self._changed.notify_all()
+                if self._turn == turn:
+                    self._changed.wait(min(waits) if waits else None)
+
+    def _look(self, entry: Entry) -> float | None:
+        """Settle an entry; real seconds until it is due, `None` if only a change can make it so."""
+        world, under_way, due = entry.world, None, None
+        try:
+            with world.work():
+                if not world.closed and world.epoch == entry.epoch:
+                    world.transitions.settle(entry.kind, entry.key)
+                    under_way = world.transitions.armed(entry.kind, entry.key)
+                    due = world.transitions.due_at(entry.kind, entry.key)
+        except Exception as fault:  # noqa: BLE001 - handed to whoever embeds the server
+            self._on_error(fault)
+        if under_way is None:
+            with self._changed:
+                self._entries.discard(entry)
+        return None if due is None else world.clock.real_seconds_until(due)

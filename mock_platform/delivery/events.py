@@ -1,0 +1,105 @@
+"""Adds events to a webhook's log from outside, as `POST /_mock/events` does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from mock_platform.core.release_history import event_name, not_in_force, warnings_for
+from mock_platform.core.table import missing_references
+from mock_platform.delivery.sender import Receiver, receiver
+from mock_platform.records.webhooks import EVENTS
+from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+ADDED = "event:added"
+"""Topic of the notice that an event waits to be delivered; its key is the event's id."""
+
+_GIVEN = frozenset(EVENTS.fields) - {"id", "_attempted"}
+
+
+class BadEvent(ValueError):
+    """An event that cannot be added; `faults` holds (field, what is wrong) for all of it."""
+
+    def __init__(self, faults: list[tuple[str, str]]) -> None:
+        super().__init__("; ".join(text for _, text in faults))
+        self.faults = faults
+
+
+@dataclass(frozen=True, slots=True)
+class AddedEvent:
+    """An event as it stands in the log, and whether it is being delivered.
+
+    `why_not` says why it is not.
+    """
+
+    record: Record
+    delivering: bool
+    why_not: str | None
+    warnings: tuple[str, ...]
+
+
+def add_event(world: World, given: Mapping[str, Any]) -> AddedEvent:
+    """Add an event to a webhook's log, and deliver it if the webhook is valid.
+
+    `given` holds `webhook_id`, `event_type`, `payload`, and optionally `created_at` (an instant, or
+    one that counts from now, such as `now-2h`), `_user_id`, `_tag` and `_includes`. An event whose
+    webhook is not valid is kept but was never attempted, so no replay delivers it.
+
+    Raises:
+        BadEvent: Fields are missing, unknown or wrong; nothing is added.
+    """
+    with world.work():
+        now = world.clock.now()
+        faults = [(name, _unknown(name)) for name in given if name not in _GIVEN]
+        record = {name: value for name, value in given.items() if name in _GIVEN}
+        record["created_at"] = _moment(record.get("created_at"), now)
+        loaded, wrong = EVENTS.load(record | {"id": "0"})
+        faults += wrong
+        if not faults:
+            faults += missing_references(
+                EVENTS, loaded, lambda table, key: world.store.get(table, key) is not None
+            )
+        if not faults:
+            faults += _out_of_time(loaded, now)
+        if faults:
+            raise BadEvent(faults)
+        to = receiver(world, loaded["webhook_id"])
+        live = isinstance(to, Receiver)
+        event = loaded | {"id": world.ids.snowflake(), "_attempted": live}
+        world.store.put("events", event["id"], event)
+        if live:
+            world.notify(ADDED, event["id"])
+    name = event_name(event["event_type"])
+    assert name is not None
+    happened = parse_instant(event["created_at"])
+    return AddedEvent(
+        event, live, None if isinstance(to, Receiver) else to, tuple(warnings_for(name, happened))
+    )
+
+
+def _moment(given: Any, now: datetime) -> Any:
+    """The wire form of a moment that was left out or counts from now; others as they are."""
+    if given is None:
+        return wire_millis(now)
+    since = parse_relative(given) if isinstance(given, str) else None
+    return given if since is None else wire_millis(now + since)
+
+
+def _out_of_time(event: Record, now: datetime) -> list[tuple[str, str]]:
+    happened = parse_instant(event["created_at"])
+    if happened > now:
+        text = f"created_at must not be in the future: the world's clock reads {wire_millis(now)}"
+        return [("created_at", text)]
+    name = event_name(event["event_type"])
+    assert name is not None
+    early = not_in_force(name, happened)
+    return [] if early is None else [("event_type", early)]
+
+
+def _unknown(name: str) -> str:
+    allowed = ", ".join(field for field in EVENTS.fields if field in _GIVEN)
+    return f"{name!r} is no field of an event to add. Its fields: {allowed}"

@@ -1,0 +1,118 @@
+"""One replay job at work: the challenge, then every event of its window, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from mock_platform.core.replay import REPLAY_JOB, parse_minute
+from mock_platform.delivery.envelope import activity
+from mock_platform.delivery.sender import Receiver, Sender, Stale, receiver
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store import Order, Position, Record
+from mock_platform.world.world import World
+
+_PAGE = 50
+_PATIENCE = 3
+"""Events in a row that may time out before the rest is given up (`replay.attempts`)."""
+_BY_TIME = Order("created_at")
+
+
+class ReplayRun:
+    """Works through a job, once. The job's state is left to its transition, which `run` arms."""
+
+    def __init__(self, sender: Sender, world: World, epoch: int, job_id: str) -> None:
+        self._sender = sender
+        self._world = world
+        self._epoch = epoch
+        self._job_id = job_id
+        self._delivered = 0
+        self._failed = 0
+
+    def run(self) -> bool:
+        """Deliver, and say how the job is to end; whether time alone may end it now.
+
+        A world that was reset or dropped meanwhile, or a job that was moved by hand, ends the work
+        without a word.
+        """
+        try:
+            return self._finish(self._work())
+        except Stale:
+            return False
+        except Exception:
+            with suppress(Stale):
+                self._finish("the sandbox itself failed; its log and errors tell how")
+            raise
+
+    def _work(self) -> str | None:
+        """Why the job is incomplete, or `None` if every event was taken."""
+        with self._world.lock:
+            job = self._job()
+            to = receiver(self._world, job["webhook_id"])
+        if isinstance(to, str):
+            return to
+        fault = self._sender.challenge(to, self._job_id)
+        if fault is not None:
+            return fault
+        silent = 0
+        for event in self._events(job, to):
+            outcome = self._sender.deliver(
+                to, activity(event, to.owner_id), job_id=self._job_id, event_id=event["id"]
+            )
+            if outcome == "taken":
+                self._delivered += 1
+            else:
+                self._failed += 1
+            silent = silent + 1 if outcome == "silent" else 0
+            if silent == _PATIENCE:
+                return f"{_PATIENCE} events in a row were not answered in time; given up"
+        if self._failed:
+            return f"{self._failed} of {self._failed + self._delivered} events were not taken"
+        return None
+
+    def _events(self, job: Record, to: Receiver) -> Iterator[Record]:
+        """The webhook's events of the window, oldest first, that had been attempted before."""
+        match = {"webhook_id": to.webhook_id, "_attempted": True}
+        start, end = (
+            _BY_TIME.key({"created_at": wire_millis(parse_minute(job[name]))})
+            for name in ("from_date", "to_date")
+        )
+        after: Position = (start, -1)
+        while True:
+            with self._world.lock:
+                self._job()
+                page = self._world.store.page(
+                    "events", match, order=_BY_TIME, after=after, limit=_PAGE
+                )
+            for entry in page:
+                if entry.position[0] >= end:
+                    return
+                with self._world.lock:
+                    self._job()
+                yield entry.record
+            if len(page) < _PAGE:
+                return
+            after = page[-1].position
+
+    def _job(self) -> Record:
+        """The job as long as it is to be worked on.
+
+        Raises:
+            Stale: It is gone, or has ended.
+        """
+        if self._world.closed or self._world.epoch != self._epoch:
+            raise Stale
+        job = self._world.store.get("replay_jobs", self._job_id)
+        armed = self._world.transitions.armed(REPLAY_JOB.name, self._job_id)
+        if job is None or armed is not False:  # it has ended, or its deliveries were made before
+            raise Stale
+        return job
+
+    def _finish(self, reason: str | None) -> bool:
+        with self._world.work():
+            job = self._job()
+            counts = {"_delivered": self._delivered, "_failed": self._failed, "_reason": reason}
+            self._world.store.put("replay_jobs", self._job_id, job | counts)
+            end = "COMPLETE" if reason is None else "INCOMPLETE"
+            self._world.transitions.arm(REPLAY_JOB.name, self._job_id, end)
+            return self._world.transitions.armed(REPLAY_JOB.name, self._job_id) is True

@@ -1,0 +1,189 @@
+"""Delivers one body to one webhook: signed, tried again, each attempt on record."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from mock_platform.core.jsonio import dumps, loads
+from mock_platform.delivery.outbound import Answer, Outbound, OutboundFault
+from mock_platform.delivery.signing import (
+    SIGNATURE_HEADER,
+    challenge_fault,
+    challenge_url,
+    signature,
+)
+from mock_platform.settings import DeliverySettings
+from mock_platform.version import __version__
+from mock_platform.world.clock import UPTIME, wire_millis
+from mock_platform.world.ids import unguessable
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+Outcome = Literal["taken", "refused", "silent"]
+"""How an event fared: taken, answered otherwise, or (at last) not answered in time."""
+
+_ANY_NESTING = 10_000
+_USER_AGENT = f"mock-platform/{__version__}"
+
+
+class Stale(Exception):
+    """The world was reset or dropped, or the server stops: what is left to do is not wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """Where to deliver, as it stood when the work began, and the world's epoch of that moment."""
+
+    world: World
+    epoch: int
+    webhook_id: str
+    url: str
+    secret: str
+    owner_id: str
+
+    @contextmanager
+    def held(self) -> Iterator[World]:
+        """The world with its lock held, if it is still the same.
+
+        Raises:
+            Stale: It was reset or dropped.
+        """
+        with self.world.lock:
+            if self.world.closed or self.world.epoch != self.epoch:
+                raise Stale
+            yield self.world
+
+
+def receiver(world: World, webhook_id: str) -> Receiver | str:
+    """The receiver behind a webhook, or why nothing can be delivered. Under the world's lock."""
+    webhook = world.store.get("webhooks", webhook_id)
+    if webhook is None:
+        return f"there is no webhook {webhook_id}"
+    if not webhook.get("valid"):
+        return f"webhook {webhook_id} is not valid, so nothing is delivered to it"
+    app: Record | None = world.store.get("apps", webhook["_app_id"])
+    if app is None:
+        return f"webhook {webhook_id} belongs to no app"
+    owner = app.get("_owner_user_id") or ""
+    return Receiver(world, world.epoch, webhook_id, webhook["url"], app["consumer_secret"], owner)
+
+
+class Sender:
+    """Makes attempts over one `Outbound`, and writes each into the world's deliveries."""
+
+    def __init__(self, settings: DeliverySettings) -> None:
+        self._settings = settings
+        self._outbound = Outbound(timeout=settings.timeout, allow_hosts=settings.allow_hosts)
+        self._numbers = itertools.count(1)
+        self._stopping = threading.Event()
+
+    def stop(self) -> None:
+        """Break off what is under way; everything that follows is stale."""
+        self._stopping.set()
+        self._outbound.stop()
+
+    def challenge(self, to: Receiver, job_id: str | None) -> str | None:
+        """Have the webhook's address prove that it knows the secret; what went wrong, if so.
+
+        Raises:
+            Stale: The answer is not wanted any more.
+        """
+        token = unguessable(32)
+        attempt = _Attempt(to, job_id, None, 1, challenge_url(to.url, token), None)
+        answer = self._try(attempt, "GET", {"Accept": "application/json"}, b"")
+        if isinstance(answer, Answer):
+            error = challenge_fault(to.secret, token, answer.status, answer.body)
+        else:
+            error = str(answer)
+        self._record(attempt, answer, error)
+        return error
+
+    def deliver(
+        self, to: Receiver, body: Mapping[str, Any], *, job_id: str | None, event_id: str | None
+    ) -> Outcome:
+        """Post a body until it is taken or the attempts are used up.
+
+        Raises:
+            Stale: It is not wanted any more.
+        """
+        data = dumps(body)
+        shown = loads(data, max_nesting=_ANY_NESTING)  # shares nothing with the records
+        headers = {
+            "Content-Type": "application/json",
+            SIGNATURE_HEADER: signature(to.secret, data),
+        }
+        outcome: Outcome = "refused"
+        for number in range(1, self._settings.attempts + 1):
+            if number > 1:
+                self._pause(self._settings.backoff * 2 ** (number - 2))
+            attempt = _Attempt(to, job_id, event_id, number, to.url, shown)
+            answer = self._try(attempt, "POST", headers, data)
+            if isinstance(answer, Answer):
+                taken = answer.status == 200
+                error = None if taken else f"answered with status {answer.status}, not 200"
+            else:
+                taken, error = False, str(answer)
+            self._record(attempt, answer, error)
+            if taken:
+                return "taken"
+            outcome = "refused"
+            if isinstance(answer, OutboundFault):
+                if answer.kind == "address":  # it would be refused again
+                    break
+                outcome = "silent" if answer.kind == "timeout" else "refused"
+        return outcome
+
+    def _try(
+        self, attempt: _Attempt, method: str, headers: Mapping[str, str], data: bytes
+    ) -> Answer | OutboundFault:
+        with attempt.to.held() as world:
+            attempt.at = wire_millis(world.clock.now())
+        started = UPTIME()
+        try:
+            return self._outbound.send(
+                method, attempt.url, {"User-Agent": _USER_AGENT, **headers}, data
+            )
+        except OutboundFault as fault:
+            if fault.kind == "stopped":
+                raise Stale from fault
+            return fault
+        finally:
+            attempt.milliseconds = (UPTIME() - started) * 1000
+
+    def _record(self, attempt: _Attempt, answer: Answer | OutboundFault, error: str | None) -> None:
+        entry = {
+            "id": f"d{next(self._numbers)}",
+            "job_id": attempt.job_id,
+            "webhook_id": attempt.to.webhook_id,
+            "event_id": attempt.event_id,
+            "attempt": attempt.number,
+            "at": attempt.at,
+            "url": attempt.url,
+            "status": answer.status if isinstance(answer, Answer) else None,
+            "error": error,
+            "milliseconds": round(attempt.milliseconds, 3),
+            "body": attempt.body,
+        }
+        with attempt.to.held() as world:
+            world.deliveries.append(entry)
+
+    def _pause(self, seconds: float) -> None:
+        if self._stopping.wait(seconds):
+            raise Stale
+
+
+@dataclass(slots=True)
+class _Attempt:
+    to: Receiver
+    job_id: str | None
+    event_id: str | None
+    number: int
+    url: str
+    body: Any
+    at: str = ""
+    milliseconds: float = 0.0

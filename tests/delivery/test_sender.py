@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mock_platform.delivery.sender import Sender
+from mock_platform.world.clock import UPTIME
+from tests.support_receiver import (
+    Misbehaviour,
+    Receiver,
+    close,
+    drip,
+    hang,
+    redirect,
+    reset,
+    unused_port,
+)
+from tests.support_replay import QUICK, WEBHOOK, Desk
+
+INCOMPLETE = "Job failed to deliver all events, please retry your replay job"
+
+
+class TestReceiversThatFail:
+    """Receivers that answer otherwise, late or not at all."""
+
+    @pytest.fixture(autouse=True)
+    def _two_events(self, desk: Desk) -> None:
+        desk.remove_events()
+        desk.put_event("one", "2026-11-20T10:00:00.000Z")
+        desk.put_event("two", "2026-11-20T11:00:00.000Z")
+
+    @pytest.mark.parametrize(
+        ("misbehaviour", "status", "error"),
+        [
+            (500, 500, "answered with status 500, not 200"),
+            (404, 404, "answered with status 404, not 200"),
+            (204, 204, "answered with status 204, not 200"),
+            (close, None, "closed the connection without an answer"),
+            (reset, None, "closed the connection without an answer"),
+        ],
+        ids=["500", "404", "204", "close", "reset"],
+    )
+    def test_an_event_is_tried_again(
+        self,
+        desk: Desk,
+        receiver: Receiver,
+        misbehaviour: int | Misbehaviour,
+        status: int | None,
+        error: str,
+    ) -> None:
+        """Two failed attempts and a third that is taken make a complete job, all on record."""
+        receiver.plan.extend([misbehaviour, misbehaviour])
+        job_id = desk.create()
+        desk.wait()
+        tries = desk.deliveries()[1:4]
+
+        assert [("one", 1, status), ("one", 2, status), ("one", 3, 200)] == [t[:3] for t in tries]
+        assert all(error in (text or "") for *_, text in tries[:2])
+        assert ["one", "one", "one", "two"] == receiver.event_ids
+        assert ("COMPLETE", 2, 0, None) == desk.fate(job_id)
+
+    def test_the_same_bytes_are_sent_again(self, desk: Desk, receiver: Receiver) -> None:
+        """A repeated attempt is a true duplicate, which receivers can tell by the event's id."""
+        receiver.plan.append(500)
+        desk.create()
+        desk.wait()
+
+        assert receiver.received[0].body == receiver.received[1].body
+
+    def test_an_event_that_is_never_taken_leaves_the_job_incomplete(
+        self, desk: Desk, receiver: Receiver
+    ) -> None:
+        """After three attempts the next event has its turn; the end says incomplete."""
+        receiver.plan.extend([500, 500, 500])
+        job_id = desk.create()
+        desk.wait()
+
+        assert ["one", "one", "one", "two"] == receiver.event_ids
+        assert ("INCOMPLETE", 1, 1, "1 of 2 events were not taken") == desk.fate(job_id)
+        assert {
+            "webhook_id": WEBHOOK,
+            "job_state": "Incomplete",
+            "job_state_description": INCOMPLETE,
+            "job_id": job_id,
+        } == receiver.statuses[0]
+
+    @pytest.mark.parametrize(("attempts", "taken"), [(1, 0), (2, 1)])
+    def test_the_number_of_attempts_is_a_setting(
+        self, receiver: Receiver, attempts: int, taken: int
+    ) -> None:
+        """With one attempt a single failure loses the event; with two it does not."""
+        with Desk(receiver.url, delivery=replace(QUICK, attempts=attempts)) as desk:
+            desk.pace("immediate")
+            desk.remove_events()
+            desk.put_event("one", "2026-11-20T10:00:00.000Z")
+            receiver.plan.append(500)
+            job_id = desk.create()
+            desk.wait()
+
+            assert taken == desk.job(job_id)["_delivered"]
+
+    def test_the_announcement_is_tried_again_as_well(self, desk: Desk, receiver: Receiver) -> None:
+        """The end of a job is delivered like an event."""
+        receiver.plan.extend([200, 200, 500])
+        desk.create()
+        desk.wait()
+
+        assert [("end", 1, 500), ("end", 2, 200)] == [t[:3] for t in desk.deliveries()[-2:]]
+        assert 2 == len(receiver.statuses)
+
+    @pytest.mark.parametrize(
+        "misbehaviour", [hang, drip(b"HTTP/1.1 200 OK\r\nX: ")], ids=["silence", "drip"]
+    )
+    def test_an_answer_that_does_not_come_in_time_is_none(
+        self, receiver: Receiver, misbehaviour: Misbehaviour
+    ) -> None:
+        """Silence, and an answer that drips, are failed attempts after the timeout."""
+        receiver.plan.append(misbehaviour)
+        with Desk(receiver.url, delivery=replace(QUICK, timeout=1.0)) as desk:
+            desk.pace("immediate")
+            job_id = desk.create(from_date=desk.ago(minutes=31))
+            desk.wait()
+
+            (_, _, status, error), second = desk.deliveries()[1:3]
+            assert status is None
+            assert (error or "").endswith("gave no whole answer within 1 seconds")
+            assert (2, 200) == second[1:3]
+            assert ("COMPLETE", 1, 0, None) == desk.fate(job_id)
+
+    def test_a_redirect_is_not_followed(self, desk: Desk, receiver: Receiver) -> None:
+        """A redirect is an answer other than 200."""
+        with Receiver() as elsewhere:
+            receiver.plan.append(redirect(elsewhere.url))
+            desk.create()
+            desk.wait()
+
+            assert [] == elsewhere.received
+        assert ("one", 1, 307, "answered with status 307, not 200") == desk.deliveries()[1]
+
+    def test_waits_double_between_attempts(
+        self, desk: Desk, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Between the attempts lie the backoff and its double."""
+        waits: list[float] = []
+        monkeypatch.setattr(Sender, "_pause", lambda _self, seconds: waits.append(seconds))
+        receiver.plan.extend([500, 500, 500])
+        desk.create()
+        desk.wait()
+
+        assert [QUICK.backoff, 2 * QUICK.backoff] == waits
+
+
+class TestChallenge:
+    """The check that an address knows the app's secret, before anything is delivered."""
+
+    @pytest.mark.parametrize(
+        ("answer", "reason"),
+        [
+            ((200, b'{"response_token": "sha256=no"}'), "response_token is wrong"),
+            ((200, b"{}"), 'lacks "response_token"'),
+            ((200, b"hello"), "not valid JSON"),
+            ((500, b"{}"), "answered with status 500"),
+            ((302, b"{}"), "answered with status 302"),
+        ],
+    )
+    def test_a_failed_challenge_ends_the_job(
+        self, desk: Desk, receiver: Receiver, answer: tuple[int, bytes], reason: str
+    ) -> None:
+        """No event is delivered; the job is incomplete, says why, and its end is announced."""
+        receiver.challenge = lambda _token: answer
+        job_id = desk.create()
+        desk.wait()
+        state, delivered, failed, why = desk.fate(job_id)
+
+        assert ("INCOMPLETE", 0, 0) == (state, delivered, failed)
+        assert reason in (why or "")
+        assert [] == receiver.event_ids
+        assert ["challenge", "end"] == [what for what, *_ in desk.deliveries()]
+        assert (answer[0], why) == desk.deliveries()[0][2:]
+        assert "Incomplete" == receiver.statuses[0]["job_state"]
+
+    def test_each_job_has_a_token_of_its_own(self, desk: Desk, receiver: Receiver) -> None:
+        """Nobody can answer with what was right the last time."""
+        desk.create()
+        desk.wait()
+        desk.create()
+        desk.wait()
+
+        assert 2 == len(set(receiver.challenges))
+        assert all(len(token) >= 32 for token in receiver.challenges)
+
+    def test_where_nobody_listens_the_job_ends(self, desk: Desk) -> None:
+        """An unreachable receiver makes an incomplete job, soon."""
+        port = unused_port()
+        desk.lead_to(f"http://127.0.0.1:{port}/hook")
+        started = UPTIME()
+        job_id = desk.create()
+        desk.wait()
+
+        assert f"nothing listens at 127.0.0.1:{port}" == desk.job(job_id)["_reason"]
+        assert "INCOMPLETE" == desk.job(job_id)["state"]
+        assert UPTIME() - started < 5
+
+    def test_another_machine_is_not_called(self, desk: Desk) -> None:
+        """An address that is not this machine's is refused once, with what would allow it."""
+        desk.lead_to("http://10.0.0.1/hook")
+        job_id = desk.create()
+        desk.wait()
+
+        assert [("challenge", 1), ("end", 1)] == [t[:2] for t in desk.deliveries()]
+        assert "--delivery-allow-host" in desk.job(job_id)["_reason"]
+
+    def test_an_invalid_webhook_gets_nothing(self, desk: Desk, receiver: Receiver) -> None:
+        """A webhook that is not valid ends the job without a single request."""
+        desk.lead_to(receiver.url, valid=False)
+        job_id = desk.create()
+        desk.wait()
+
+        assert (
+            "INCOMPLETE", 0, 0, f"webhook {WEBHOOK} is not valid, so nothing is delivered to it",
+        ) == desk.fate(job_id)  # fmt: skip
+        assert ([], [], []) == (receiver.challenges, receiver.received, desk.deliveries())
+
+    def test_the_shipped_webhook_without_a_receiver_ends_incomplete(self) -> None:
+        """Out of the box a job ends by itself; nothing need listen."""
+        with Desk() as desk:
+            desk.lead_to(f"http://127.0.0.1:{unused_port()}/")
+            job_id = desk.create()
+            desk.wait()
+            desk.world.clock.advance(2)
+            desk.wait()
+
+            assert "INCOMPLETE" == desk.job(job_id)["state"]
