@@ -15,6 +15,7 @@ from flask import Flask
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.wsgi import get_input_stream
 
+from mock_platform.control.route import ORIGIN, WORLD
 from mock_platform.control.routes import create_control
 from mock_platform.core.call import Call, Surface
 from mock_platform.core.errors import Failure, TooLarge
@@ -48,10 +49,11 @@ class Edge:
         raw = _raw_path(environ)
         world, path = _split_world(raw)
         if path == "/_mock" or path.startswith("/_mock/"):
+            environ[ORIGIN] = _origin(environ)
             prefix = raw[: len(raw) - len(path)]
             environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + prefix
             environ["PATH_INFO"] = unquote(path, "latin-1")
-            environ["mock_platform.world"] = world
+            environ[WORLD] = world
             return self._control(environ, start_response)
         return self._answer(environ, start_response, raw, world, path)
 
@@ -63,7 +65,7 @@ class Edge:
         world: str | None,
         path: str,
     ) -> Iterable[bytes]:
-        origin = f"{environ['wsgi.url_scheme']}://{_host(environ)}{environ.get('SCRIPT_NAME', '')}"
+        origin = _origin(environ)
         surface: Surface = "plain"
         if path == "/sandbox" or path.startswith("/sandbox/"):
             surface, path = "sandbox", path[8:] or "/"
@@ -72,7 +74,10 @@ class Edge:
         query = environ.get("QUERY_STRING", "")
         refused: Failure | None = None
         try:
-            body = get_input_stream(environ, max_content_length=self._max_body).read()
+            # One byte more than may be there: a chunked body says its length only at its end.
+            body = get_input_stream(environ, max_content_length=self._max_body + 1).read()
+            if len(body) > self._max_body:
+                body, refused = b"", TooLarge(self._max_body)
         except RequestEntityTooLarge:
             body, refused = b"", TooLarge(self._max_body)
         except ClientDisconnected:
@@ -112,6 +117,11 @@ def _split_world(path: str) -> tuple[str | None, str]:
         return None, path
     name, slash, rest = path[2 if path[1] == "~" else 4 :].partition("/")
     return name, slash + rest if slash else "/"
+
+
+def _origin(environ: WSGIEnvironment) -> str:
+    """The address that the client called, up to the path that is ours."""
+    return f"{environ['wsgi.url_scheme']}://{_host(environ)}{environ.get('SCRIPT_NAME', '')}"
 
 
 def _host(environ: WSGIEnvironment) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from oauthlib.oauth1 import Client
@@ -58,7 +58,7 @@ def signed(
     client = Client(keys.key, keys.secret, keys.token, keys.token_secret, **more)
     headers = {"Content-Type": FORM} if form is not None else {}
     body = None if form is None else urlencode(form)
-    _, found, _ = client.sign(url, method, body, headers)
+    _, found, _ = client.sign(url, cast("Any", method), body, headers)
     return {str(name): str(value) for name, value in found.items()}
 
 

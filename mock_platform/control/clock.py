@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from marshmallow import Schema, ValidationError, validates_schema
@@ -10,12 +9,8 @@ from marshmallow import Schema, ValidationError, validates_schema
 from mock_platform.control.refusal import faulty
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import MISSING, Choice, Fault, Flag, Instant, Number
-from mock_platform.world.clock import parse_instant, wire_millis
+from mock_platform.world.clock import Clock, parse_instant, wire_millis
 from mock_platform.world.world import World
-
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-LATEST = datetime(9000, 1, 1, tzinfo=UTC)
-"""A clock stays between these, so that a day before and some years after it are moments too."""
 
 _TAKES = {"freeze": ("to",), "travel": ("to",), "advance": ("seconds",), "resume": ()}
 _NEEDS = {"travel": "to", "advance": "seconds"}
@@ -57,16 +52,12 @@ def get_clock(request: ControlRequest) -> dict[str, Any]:
 
 def put_clock(request: ControlRequest) -> dict[str, Any]:
     """Freeze, travel, advance or resume; whatever falls due by that happens."""
-    world, body = request.world, request.body
-    action = body["action"]
-    if action == "advance":
-        world.clock.advance(_step(world, body["seconds"]))
-    elif action == "resume":
-        world.clock.resume()
-    elif action == "freeze":
-        world.clock.freeze(_moment(body["to"]) if "to" in body else None)
-    else:
-        world.clock.travel(_moment(body["to"]))
+    world = request.world
+    try:
+        _act(world.clock, **request.body)
+    except (OverflowError, ValueError) as fault:
+        field = "seconds" if "seconds" in request.body else "to"
+        raise faulty(422, [(field, f"{field}: {fault}")], "The clock was not moved") from fault
     settle(world)
     return _shown(world)
 
@@ -78,24 +69,17 @@ def settle(world: World) -> None:
             world.transitions.settle_all(kind)
 
 
-def _moment(text: str) -> datetime:
-    moment = parse_instant(text)
-    _check_range("to", moment)
-    return moment
-
-
-def _step(world: World, seconds: float) -> float:
-    try:
-        _check_range("seconds", world.clock.now() + timedelta(seconds=seconds))
-    except OverflowError:
-        _check_range("seconds", None)
-    return seconds
-
-
-def _check_range(field: str, moment: datetime | None) -> None:
-    if moment is None or not EARLIEST <= moment < LATEST:
-        text = f"{field} leads out of the years {EARLIEST.year} to {LATEST.year - 1}"
-        raise faulty(422, [(field, text)], "The clock was not moved")
+def _act(clock: Clock, action: str, to: str | None = None, seconds: float = 0) -> None:
+    moment = None if to is None else parse_instant(to)
+    if action == "advance":
+        clock.advance(seconds)
+    elif action == "resume":
+        clock.resume()
+    elif action == "travel":
+        assert moment is not None  # the body's schema made sure of it
+        clock.travel(moment)
+    else:
+        clock.freeze(moment)
 
 
 def _shown(world: World) -> dict[str, Any]:

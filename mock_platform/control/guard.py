@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from mock_platform.control.refusal import Refusal
 from mock_platform.settings import Settings
 
-TOKEN_HEADER = "X-Mock-Control-Token"  # noqa: S105 - a header's name
+TOKEN_HEADER = "X-Mock-Control-Token"
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - names them, binds nothing
 _CHALLENGE = ("WWW-Authenticate", 'Basic realm="mock_platform control", charset="UTF-8"')
 
@@ -112,7 +112,7 @@ def _check_token(environ: Environ, settings: Settings) -> None:
             "and none was set. Start it with --control-token TOKEN, or on 127.0.0.1.",
         )
     given = _given_token(environ)
-    if given is not None and hmac.compare_digest(given.encode(), wanted.encode()):
+    if given is not None and hmac.compare_digest(given, wanted.encode()):
         return
     wrong = "is missing" if given is None else "is wrong"
     raise Refusal(
@@ -124,19 +124,20 @@ def _check_token(environ: Environ, settings: Settings) -> None:
     )
 
 
-def _given_token(environ: Environ) -> str | None:
+def _given_token(environ: Environ) -> bytes | None:
+    """The token as it was sent; a WSGI environ holds the bytes of headers as Latin-1."""
     header: str | None = environ.get("HTTP_X_MOCK_CONTROL_TOKEN")
     if header is not None:
-        return header
-    scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-    if scheme.lower() == "bearer":
-        return str(rest.strip())
-    if scheme.lower() == "basic":
+        return header.encode("latin-1")
+    scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").encode("latin-1").partition(b" ")
+    if scheme.lower() == b"bearer":
+        return bytes(rest.strip())
+    if scheme.lower() == b"basic":
         try:
-            text = base64.b64decode(rest.strip(), validate=True).decode()
-        except (binascii.Error, UnicodeDecodeError):
+            pair = base64.b64decode(rest.strip(), validate=True)
+        except binascii.Error:
             return None
-        return text.partition(":")[2]
+        return pair.partition(b":")[2]
     return None
 
 

@@ -110,9 +110,7 @@ class Metrics:
             "Seconds since the start.",
             value=UPTIME() - self._platform.started,
         )
-        yield InfoMetricFamily(
-            "mock_platform", "The program.", value={"version": __version__}
-        )
+        yield InfoMetricFamily("mock_platform", "The program.", value={"version": __version__})
 
 
 def _cumulative(series: _Series) -> list[tuple[str, float]]:

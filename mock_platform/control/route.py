@@ -27,8 +27,10 @@ WORLD = "mock_platform.world"
 ORIGIN = "mock_platform.origin"
 """Key of the WSGI environ: the address that the client called, without world prefix."""
 
-_ENVELOPE_NESTING = 8
-"""How much deeper than a request's body a state or a journal may nest around it."""
+WORLD_SIZE = 8
+"""A whole world may be this many times as large as the body of a request."""
+_WORLD_NESTING = 8
+"""Levels that a whole world may have around its records."""
 
 
 class Nothing(Schema):
@@ -51,21 +53,35 @@ View = Callable[["ControlRequest"], Any]
 class Route:
     """One route. `path` is in Flask's notation; the view's data becomes JSON with `status`."""
 
-    id: str
     method: str
     path: str
+    """Below `/_mock`."""
     view: View
-    summary: str
     query: type[Schema] = Nothing
     body: type[Schema] | None = Nothing
     """Schema of a JSON object, or `None` for whatever JSON the view takes."""
     returns: type[Schema] | None = None
     status: int = 200
     media_type: str = "application/json"
-    max_body_factor: int = 1
-    """How many times the usual body this route takes: a whole world is larger than a request."""
+    whole_world: bool = False
+    """Whether it takes a whole world, which is larger and nested deeper than a request."""
     form: bool = False
     """Whether it takes a form of the console's own pages instead of JSON."""
+
+    @property
+    def id(self) -> str:
+        """The view's module and name."""
+        return f"{self.view.__module__.rpartition('.')[2]}.{self.view.__name__}"
+
+    @property
+    def summary(self) -> str:
+        """The first line of the view's docstring."""
+        return (self.view.__doc__ or "").partition("\n")[0]
+
+    @property
+    def rule(self) -> str:
+        """The whole path."""
+        return f"/_mock{self.path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,27 +153,38 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
     if route.method not in {"POST", "PUT", "PATCH"} or route.form:
         return None
     settings = platform.settings
-    limit = settings.max_body * route.max_body_factor
-    flask.max_content_length = limit
+    limit = settings.max_body * (WORLD_SIZE if route.whole_world else 1)
+    nesting = settings.max_nesting + (_WORLD_NESTING if route.whole_world else 0)
+    # One byte more than may be there: a chunked body says its length only at its end.
+    flask.max_content_length = limit + 1
     try:
         data = flask.get_data(cache=False)
     except RequestEntityTooLarge as fault:
         raise Refusal(413, f"The body may have at most {limit:,} bytes.") from fault
+    if len(data) > limit:
+        raise Refusal(413, f"The body may have at most {limit:,} bytes.")
     if not data and route.body is not None:
         sent: Any = {}
     else:
         if not flask.is_json:
             shown = flask.mimetype or "none"
-            text = f"This request needs a JSON body with Content-Type application/json; got {shown}."
+            text = (
+                f"This request needs a JSON body with Content-Type application/json; got {shown}."
+            )
             raise Refusal(415, text)
         try:
-            sent = loads(data, max_nesting=settings.max_nesting + _ENVELOPE_NESTING)
+            sent = loads(data, max_nesting=nesting)
         except BadJson as fault:
             raise Refusal(400, f"The body is {fault}.") from fault
-    return sent if route.body is None else _loaded(route.body(), sent)
+    return sent if route.body is None else load_body(route.body(), sent)
 
 
-def _loaded(schema: Schema, sent: Any) -> Mapping[str, Any]:
+def load_body(schema: Schema, sent: Any) -> Mapping[str, Any]:
+    """A JSON body, checked.
+
+    Raises:
+        Refusal: 422 with every fault.
+    """
     if not isinstance(sent, dict):
         raise faulty(422, [("", "the body must be a JSON object")], "The body cannot be used")
     try:
@@ -167,3 +194,14 @@ def _loaded(schema: Schema, sent: Any) -> Mapping[str, Any]:
         faults = unknown_names(flatten(fault.messages), known)
         raise faulty(422, faults, "The body cannot be used") from fault
     return loaded
+
+
+def object_of(body: Any, what: str) -> dict[str, Any]:
+    """A body for which no schema is declared, if it is an object.
+
+    Raises:
+        Refusal: 422; it is something else.
+    """
+    if not isinstance(body, dict):
+        raise Refusal(422, f"{what} is a JSON object, got {type(body).__name__}.")
+    return body

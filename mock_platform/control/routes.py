@@ -1,18 +1,237 @@
-"""The control plane's routes."""
+"""All routes of the control plane in one table, and the Flask application that serves them."""
 
 from __future__ import annotations
 
-from flask import Flask
+from collections.abc import Callable
+from difflib import SequenceMatcher
+from typing import Any
 
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+
+from mock_platform.control import (
+    about,
+    clock,
+    console,
+    docs,
+    guard,
+    journal,
+    snapshots,
+    state,
+    transitions,
+    webhooks,
+    worlds,
+)
+from mock_platform.control.description import everything
+from mock_platform.control.metrics import Metrics
+from mock_platform.control.refusal import MEDIA_TYPE, Refusal
+from mock_platform.control.route import ControlRequest, Route, Services, body_of, query_of
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.openapi import Description
 from mock_platform.platform import Platform
+from mock_platform.state import BadRecord, UnknownRecord, UnknownTable
+from mock_platform.world.worlds import BadWorldName, TooManyWorlds, UnknownWorld
+
+_HTML = "text/html"
+
+ROUTES: tuple[Route, ...] = (
+    Route("GET", "/health", about.health),
+    Route("POST", "/reset", worlds.reset, status=204),
+    Route("GET", "/worlds", worlds.list_worlds),
+    Route(
+        "PUT", "/worlds/<name>", worlds.put_world, body=worlds.WorldBody, returns=worlds.WorldAnswer
+    ),
+    Route("DELETE", "/worlds/<name>", worlds.delete_world, status=204),
+    Route("GET", "/clock", clock.get_clock, returns=clock.ClockAnswer),
+    Route("PUT", "/clock", clock.put_clock, body=clock.ClockBody, returns=clock.ClockAnswer),
+    Route(
+        "GET",
+        "/requests",
+        journal.list_requests,
+        query=journal.QueryOfList,
+        returns=journal.ListAnswer,
+    ),
+    Route(
+        "GET",
+        "/requests/count",
+        journal.count_requests,
+        query=journal.QueryOfRequests,
+        returns=journal.CountAnswer,
+    ),
+    Route("GET", "/requests/<key>", journal.get_request),
+    Route("DELETE", "/requests", journal.delete_requests, status=204),
+    Route("GET", "/state", state.get_state),
+    Route(
+        "PUT",
+        "/state",
+        state.put_state,
+        query=state.Unchecked,
+        body=None,
+        whole_world=True,
+    ),
+    Route("GET", "/state/<table>", state.get_table, returns=state.TableAnswer),
+    Route("GET", "/state/<table>/<path:key>", state.get_record),
+    Route("PUT", "/state/<table>/<path:key>", state.put_record, query=state.Unchecked, body=None),
+    Route(
+        "PATCH", "/state/<table>/<path:key>", state.patch_record, query=state.Unchecked, body=None
+    ),
+    Route("DELETE", "/state/<table>/<path:key>", state.delete_record, status=204),
+    Route("GET", "/snapshots", snapshots.list_snapshots),
+    Route("PUT", "/snapshots/<name>", snapshots.put_snapshot, returns=snapshots.SnapshotAnswer),
+    Route("POST", "/snapshots/<name>/restore", snapshots.restore_snapshot, status=204),
+    Route("DELETE", "/snapshots/<name>", snapshots.delete_snapshot, status=204),
+    Route(
+        "POST", "/events", webhooks.post_event, body=None, returns=webhooks.AddedEvent, status=201
+    ),
+    Route(
+        "GET",
+        "/deliveries",
+        webhooks.list_deliveries,
+        query=webhooks.QueryOfDeliveries,
+        returns=webhooks.DeliveriesAnswer,
+    ),
+    Route("GET", "/transitions", transitions.list_transitions),
+    Route("PUT", "/transitions/<kind>", transitions.put_transition, body=transitions.PaceBody),
+    Route(
+        "POST",
+        "/transitions/<kind>/<path:key>",
+        transitions.move,
+        body=transitions.MoveBody,
+        returns=transitions.MoveAnswer,
+    ),
+    Route("GET", "/credentials", about.show_credentials),
+    Route("GET", "/operations", about.list_operations),
+    Route("GET", "/assumptions", about.list_assumptions),
+    Route("GET", "/metrics", about.metrics, media_type="text/plain"),
+    Route("GET", "/openapi.json", about.describe),
+    Route("GET", "/", console.overview, media_type=_HTML),
+    Route("POST", "/console", console.act, media_type=_HTML, form=True),
+    Route("GET", "/console/requests/<key>", console.entry, media_type=_HTML),
+    Route("GET", "/docs/", docs.docs, media_type=_HTML),
+)
+"""Every route there is."""
 
 
 def create_control(platform: Platform) -> Flask:
     """The Flask application of the control plane."""
-    app = Flask("mock_platform", static_folder=None)
-
-    @app.get("/_mock/health")
-    def health() -> dict[str, str]:
-        return {"status": "ok"}
-
+    app = Flask("mock_platform.control", static_folder=None)
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.url_map.merge_slashes = False
+    app.url_map.redirect_defaults = False
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    services = Services(platform, Metrics(platform), describe_everything(platform))
+    for route in ROUTES:
+        app.add_url_rule(
+            route.rule,
+            route.id,
+            _bound(route, services),
+            methods=[route.method],
+            provide_automatic_options=False,
+        )
+    app.register_blueprint(docs.assets(), url_prefix=docs.ASSETS)
+    app.before_request(lambda: guard.check(request.environ, platform.settings))
+    app.after_request(_with_headers)
+    _handle_errors(app, platform)
     return app
+
+
+def describe_everything(platform: Platform) -> Description:
+    """What `/_mock/openapi.json` gives."""
+    return everything(platform, ROUTES)
+
+
+def _bound(route: Route, services: Services) -> Callable[..., Response]:
+    def answer(**args: str) -> Response:
+        if route.form:
+            guard.check_form(request.environ)
+        query = query_of(route, request)
+        body = body_of(route, request, services.platform)
+        result = route.view(ControlRequest(services, request, args, query, body))
+        if isinstance(result, Response):
+            return result
+        if route.status == 204:
+            return Response(status=204)
+        return _json(result, route.status, route.media_type)
+
+    return answer
+
+
+def _json(value: Any, status: int, media_type: str = "application/json") -> Response:
+    return Response(dumps(value), status, content_type=media_type)
+
+
+def _with_headers(response: Response) -> Response:
+    response.headers.setdefault("Cache-Control", "no-store")
+    response.headers.setdefault("X-Content-Type-Options", "nosniff")
+    response.headers.setdefault("X-Frame-Options", "DENY")
+    # `no-referrer` would make browsers send `Origin: null` with the console's own forms.
+    response.headers.setdefault("Referrer-Policy", "same-origin")
+    return response
+
+
+# -- refusals ----------------------------------------------------------------------------------
+
+
+def _handle_errors(app: Flask, platform: Platform) -> None:
+    def refused(refusal: Refusal) -> Response:
+        response = _json(refusal.as_json(), refusal.status, MEDIA_TYPE)
+        response.headers.extend(refusal.headers)
+        return response
+
+    def known(fault: Exception) -> Response:
+        return refused(Refusal(_STATUS[type(fault)], str(fault)))
+
+    def bad_record(fault: BadRecord) -> Response:
+        faults = [entry.as_json() for entry in fault.faults]
+        return refused(
+            Refusal(
+                422, f"{fault}\nWith ?unchecked=true records are stored as given.", faults=faults
+            )
+        )
+
+    def http(fault: HTTPException) -> Response:
+        if isinstance(fault, NotFound):
+            return refused(_unknown_path(request.path))
+        headers = []
+        if isinstance(fault, MethodNotAllowed):
+            allowed = ", ".join(sorted(fault.valid_methods or ()))
+            headers = [("Allow", allowed)]
+            text = f"{request.method} is not allowed here; allowed: {allowed}."
+            return refused(Refusal(405, text, headers=headers))
+        if fault.response is not None or fault.code is None or fault.code < 400:
+            return fault.get_response()  # type: ignore[return-value]
+        return refused(Refusal(fault.code, fault.description or fault.name))
+
+    def broken(fault: Exception) -> Response:
+        platform.on_error(fault)
+        text = (
+            f"The sandbox itself failed ({type(fault).__name__}: {fault}). This is a fault of "
+            "mock_platform, not of your request."
+        )
+        return refused(Refusal(500, text))
+
+    app.register_error_handler(Refusal, refused)
+    app.register_error_handler(BadRecord, bad_record)
+    for kind in _STATUS:
+        app.register_error_handler(kind, known)
+    app.register_error_handler(HTTPException, http)
+    app.register_error_handler(Exception, broken)
+
+
+_STATUS: dict[type[Exception], int] = {
+    UnknownWorld: 404,
+    UnknownTable: 404,
+    UnknownRecord: 404,
+    BadWorldName: 400,
+    TooManyWorlds: 409,
+}
+
+
+def _unknown_path(path: str) -> Refusal:
+    def closeness(route: Route) -> float:
+        return SequenceMatcher(None, path[:200], route.rule).ratio()
+
+    near = sorted(ROUTES, key=closeness, reverse=True)[:3]
+    nearest = [f"{route.method} {route.rule}" for route in near if closeness(route) > 0.5]
+    hint = f" Nearest: {'; '.join(nearest)}." if nearest else " GET /_mock/ shows what there is."
+    return Refusal(404, f"No route of the control plane is {path}.{hint}", nearest=nearest)

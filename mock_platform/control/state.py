@@ -7,12 +7,9 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from mock_platform.control.refusal import Refusal
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.fields import Flag, Integer, ListOf
 from mock_platform.world.store import Record
-
-IMPORT_FACTOR = 8
-"""A whole world may be this many times as large as the body of a request."""
 
 
 class Unchecked(Schema):
@@ -66,7 +63,9 @@ def put_record(request: ControlRequest) -> Record:
     """Create or replace a record; gives it as stored, defaults filled in."""
     table = request.state[request.args["table"]]
     return table.put(
-        _object(request.body), key=request.args["key"], unchecked=request.query["unchecked"]
+        object_of(request.body, "A record"),
+        key=request.args["key"],
+        unchecked=request.query["unchecked"],
     )
 
 
@@ -74,16 +73,12 @@ def patch_record(request: ControlRequest) -> Record:
     """Merge changes into a record: JSON merge patch, in which null takes a field out."""
     table = request.state[request.args["table"]]
     return table.patch(
-        request.args["key"], _object(request.body), unchecked=request.query["unchecked"]
+        request.args["key"],
+        object_of(request.body, "A record"),
+        unchecked=request.query["unchecked"],
     )
 
 
 def delete_record(request: ControlRequest) -> None:
     """Take a record out, whatever refers to it."""
     request.state[request.args["table"]].delete(request.args["key"])
-
-
-def _object(body: Any) -> Record:
-    if not isinstance(body, dict):
-        raise Refusal(422, "A record is a JSON object.")
-    return body

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from marshmallow import EXCLUDE, Schema
@@ -16,6 +17,8 @@ from mock_platform.core import fields as wire
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.authenticate import Scheme
 from mock_platform.core.call import FORM, Call
+from mock_platform.core.decode import IGNORED
+from mock_platform.core.envelope import Configurable
 from mock_platform.core.errors import (
     BadBody,
     Failure,
@@ -188,8 +191,6 @@ def _refusals(operation: Operation) -> Iterator[Failure]:
 
 
 def _any_assumption(operation: Operation) -> Assumption:
-    from mock_platform.core.decode import IGNORED
-
     return next(iter(operation.all_assumptions), IGNORED)
 
 
@@ -226,6 +227,9 @@ class _Writer:
         prefix = "/sandbox" if operation.sandbox_only else ""
         for path in (operation.path, *operation.also):
             entry = dict(described)
+            addressed = _path_parameters(path)
+            if addressed or "parameters" in entry:
+                entry["parameters"] = [*addressed, *entry.get("parameters", ())]
             if path != operation.path:
                 del entry["operationId"]  # an id may stand only once
             self._spec.path(prefix + templated(path), operations={operation.method.lower(): entry})
@@ -242,7 +246,11 @@ class _Writer:
             self._spec.components.schema(name, FAILURE_SCHEMAS[name])
 
     def _operation(self, operation: Operation) -> JsonObject:
-        returns = operation.returns
+        declared = operation.returns
+        if isinstance(declared, Configurable):
+            returns = declared.configured(self._settings)
+        else:
+            returns = declared
         success: JsonObject = {"description": operation.summary}
         data = {} if returns.schema is None else self._converter.reference(returns.schema)
         success["content"] = {returns.media_type: {"schema": returns.described(data)}}
@@ -261,6 +269,8 @@ class _Writer:
         }
         if operation.auth.schemes:
             entry["security"] = [{scheme: []} for scheme in operation.auth.schemes]
+            if not operation.auth.refuses:
+                entry["security"].append({})  # without a session, too, it answers
         if operation.deprecated:
             entry["deprecated"] = True
         self._input(operation, entry)
@@ -269,25 +279,20 @@ class _Writer:
     # -- what goes in ----------------------------------------------------------------------------
 
     def _input(self, operation: Operation, entry: JsonObject) -> None:
-        parameters: list[JsonObject] = [
-            {"in": "path", "name": name, "required": True, "schema": {"type": "string"}}
-            for name in operation.path_names
-        ]
-        if operation.params is not None:
-            schema = operation.params(unknown=EXCLUDE)
-            form = operation.method in _WRITES and operation.location is not Location.JSON
-            if operation.location is Location.JSON:
-                body = self._converter.reference(schema)
-                entry["requestBody"] = _body({"application/json": {"schema": body}}, required=True)
-            elif form and operation.dialect == "oauth":
-                entry["requestBody"] = self._form(schema, required=True)
-            else:
-                nullable = operation.method == "PUT"
-                parameters += self._converter.parameters(schema, allow_empty=nullable)
-                if form and schema.fields:
-                    entry["requestBody"] = self._form(schema, required=False)
-        if parameters:
-            entry["parameters"] = parameters
+        if operation.params is None:
+            return
+        schema = operation.params(unknown=EXCLUDE)
+        form = operation.method in _WRITES and operation.location is not Location.JSON
+        if operation.location is Location.JSON:
+            body = self._converter.reference(schema)
+            entry["requestBody"] = _body({"application/json": {"schema": body}}, required=True)
+        elif form and operation.dialect == "oauth":
+            entry["requestBody"] = self._form(schema, required=True)
+        else:
+            nullable = operation.method == "PUT"
+            entry["parameters"] = self._converter.parameters(schema, allow_empty=nullable)
+            if form and schema.fields:
+                entry["requestBody"] = self._form(schema, required=False)
 
     def _form(self, schema: Schema, *, required: bool) -> JsonObject:
         """A form body: the same parameters as in the query, required only where it stands alone."""
@@ -338,6 +343,9 @@ class _Writer:
         }
 
     def _failure(self, operation: Operation, status: int) -> JsonObject:
+        if status < 400:
+            address = {"description": "where to go", "schema": {"type": "string"}}
+            return {"description": _meaning(status), "headers": {"Location": address}}
         if operation.dialect == "oauth":
             self._shared.add("Errors")
             content: JsonObject = {"application/json": {"schema": _ref("Errors")}}
@@ -353,6 +361,13 @@ class _Writer:
             "description": _meaning(status),
             "content": {"application/json": {"schema": schema}},
         }
+
+
+def _path_parameters(path: str) -> list[JsonObject]:
+    return [
+        {"in": "path", "name": name, "required": True, "schema": {"type": "string"}}
+        for name in _VARYING.findall(path)
+    ]
 
 
 def _body(content: JsonObject, *, required: bool, description: str = "") -> JsonObject:
@@ -372,6 +387,4 @@ def _tag(operation: Operation) -> str:
 
 def _meaning(status: int) -> str:
     """A status in the words of its standard."""
-    from http import HTTPStatus
-
     return HTTPStatus(status).phrase

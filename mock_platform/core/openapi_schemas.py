@@ -80,6 +80,11 @@ FAILURE_SCHEMAS: Mapping[str, JsonObject] = {
 """Bodies of failures, the problem objects aside."""
 
 
+_DEMANDED = "x-required"
+"""Metadata (`x_required`) of a parameter that the spec requires, although its absence is answered
+by the operation itself and not as a missing parameter."""
+
+
 class Converter:
     """Turns schemas into JSON Schema within one document."""
 
@@ -100,16 +105,21 @@ class Converter:
         described["properties"] = {
             name: _never_null(value) for name, value in described["properties"].items()
         }
+        demanded = [name for name, v in described["properties"].items() if v.pop(_DEMANDED, False)]
+        if demanded:
+            described["required"] = sorted({*described.get("required", ()), *demanded})
         return described
 
     def parameters(self, schema: Schema, *, allow_empty: bool = False) -> list[JsonObject]:
-        """The schema's fields as query parameters; with `allow_empty`, nullable ones may be empty."""
+        """The fields as query parameters; with `allow_empty`, nullable ones may be empty."""
         found: list[JsonObject] = self._apispec.schema2parameters(schema, location="query")
         for parameter in found:
             before = parameter["schema"]
             parameter["schema"] = _never_null(before)
             if allow_empty and parameter["schema"] != before:
                 parameter["allowEmptyValue"] = True
+            if parameter["schema"].pop(_DEMANDED, False):
+                parameter["required"] = True
         return found
 
     def finish(self, schemas: Mapping[str, JsonObject]) -> None:
@@ -151,7 +161,7 @@ def _special(_converter: Any, field: fields.Field[Any], **_kwargs: Any) -> JsonO
         described["format"] = "int64"
     for check in field.validators:
         if isinstance(check, Pattern):
-            described["pattern"] = _anchored(check.regex.pattern)
+            described["pattern"] = _anchored(str(check.regex.pattern))
     return described
 
 

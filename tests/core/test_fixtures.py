@@ -93,7 +93,7 @@ def test_a_later_folder_lies_over_an_earlier_one(tmp_path: Path) -> None:
             "is not in users",
         ),
         (
-            {"apps": [APP | {"_owner_user_id": None, "callback_urls": ["a", 5]}]},
+            {"apps": [APP | {"_owner_user_id": None, "callback_urls": ["https://a.example", 5]}]},
             "apps.json:10:4: record 0, field callback_urls[1]: Expected String, got 5 for "
             "callback_urls[1]",
         ),
@@ -125,7 +125,7 @@ def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
     """A path that is no folder is a complaint, not an empty world."""
     found = fixtures.check([tmp_path / "nowhere"], TABLES)
 
-    assert [c.text for c in found] == ["is not a folder of fixture files"]
+    assert [c.text for c in found] == ["is no folder of fixture files"]
 
 
 def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:

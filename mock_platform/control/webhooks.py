@@ -1,0 +1,65 @@
+"""Events that webhooks receive, and what came of delivering them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from mock_platform.control.refusal import faulty
+from mock_platform.control.route import ControlRequest, object_of
+from mock_platform.core.fields import Flag, Integer, ListOf, Text
+from mock_platform.delivery.events import BadEvent, add_event
+from mock_platform.records.webhooks import EventRecord
+
+
+class AddedEvent(EventRecord):
+    """The event as it stands in the log, and whether it is being delivered."""
+
+    delivering = Flag(required=True)
+    why_not = Text(required=True, allow_none=True)
+    warnings = ListOf(Text(), required=True)
+
+
+class QueryOfDeliveries(Schema):
+    """Which attempts to list; all that are given must fit."""
+
+    job_id = Text()
+    webhook_id = Text()
+    event_id = Text()
+    limit = Integer(low=0, metadata={"description": "the newest so many of those that fit"})
+
+
+class DeliveriesAnswer(Schema):
+    """Attempted deliveries, oldest first."""
+
+    deliveries = ListOf(fields.Dict(), required=True)
+
+
+def post_event(request: ControlRequest) -> dict[str, Any]:
+    """Add an event to a webhook's log, and deliver it if the webhook is live."""
+    try:
+        added = add_event(request.world, object_of(request.body, "An event"))
+    except BadEvent as fault:
+        raise faulty(422, fault.faults, "The event was not added") from fault
+    return {
+        **added.record,
+        "delivering": added.delivering,
+        "why_not": added.why_not,
+        "warnings": list(added.warnings),
+    }
+
+
+def list_deliveries(request: ControlRequest) -> dict[str, Any]:
+    """Every attempt to deliver an event, as far as it is kept."""
+    wanted = dict(request.query)
+    limit = wanted.pop("limit", None)
+    world = request.world
+    with world.lock:
+        deliveries = list(world.deliveries)
+    found = [
+        delivery
+        for delivery in deliveries
+        if all(delivery.get(name) == value for name, value in wanted.items())
+    ]
+    return {"deliveries": found if limit is None else found[max(0, len(found) - limit) :]}

@@ -1,0 +1,29 @@
+"""What the tests of the control plane share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from tests.support import Sandbox
+
+
+def call(box: Sandbox, method: str, path: str, world: str = "", **more: Any) -> TestResponse:
+    """A request to the control plane, on the default world or a named one."""
+    prefix = f"/~{world}" if world else ""
+    return box.call(method, f"{prefix}/_mock{path}", keys=None, **more)
+
+
+def detail(answer: TestResponse) -> str:
+    """The detail of a refusal, which must be a problem object."""
+    body = answer.get_json()
+    assert "application/problem+json" == answer.content_type
+    assert answer.status_code == body["status"]
+    assert "about:blank" == body["type"]
+    return str(body["detail"])
+
+
+def fields(answer: TestResponse) -> list[str]:
+    """The fields that a refusal complains of."""
+    return [fault["field"] for fault in answer.get_json()["faults"]]

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mock_platform.world.clock import parse_instant
+from tests.control.support import call, detail, fields
+from tests.support import Sandbox, sandbox
+
+MOMENT = "2026-03-01T12:00:00.000Z"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def act(box: Sandbox, **body: Any) -> dict[str, Any]:
+    """What the clock shows after an action."""
+    answer = call(box, "PUT", "/clock", json=body)
+    assert 200 == answer.status_code, answer.get_json()
+    shown: dict[str, Any] = answer.get_json()
+    return shown
+
+
+def test_read(box: Sandbox) -> None:
+    """A fresh clock runs with real time."""
+    shown = call(box, "GET", "/clock").get_json()
+
+    assert ["now", "frozen"] == list(shown)
+    assert not shown["frozen"]
+    real = parse_instant(shown["now"]) - box.platform.worlds.default.clock.now()
+    assert abs(real) < timedelta(seconds=5)
+
+
+def test_freeze(box: Sandbox) -> None:
+    """A frozen clock stands still, at the given moment or where it is."""
+    assert {"now": MOMENT, "frozen": True} == act(box, action="freeze", to=MOMENT)
+    assert {"now": MOMENT, "frozen": True} == act(box, action="freeze")
+    assert {"now": MOMENT, "frozen": True} == call(box, "GET", "/clock").get_json()
+
+
+def test_instants(box: Sandbox) -> None:
+    """Moments may be dates, may lack seconds, may have another offset."""
+    assert "2026-03-01T00:00:00.000Z" == act(box, action="freeze", to="2026-03-01")["now"]
+    assert (
+        "2026-03-01T10:00:00.000Z" == act(box, action="travel", to="2026-03-01T12:00+02:00")["now"]
+    )
+
+
+def test_travel(box: Sandbox) -> None:
+    """A travelling clock goes on as it was: frozen or running."""
+    running = act(box, action="travel", to=MOMENT)
+    act(box, action="freeze")
+    frozen = act(box, action="travel", to="2027-01-01T00:00:00Z")
+
+    assert (MOMENT[:16], False) == (running["now"][:16], running["frozen"])
+    assert {"now": "2027-01-01T00:00:00.000Z", "frozen": True} == frozen
+
+
+def test_advance(box: Sandbox) -> None:
+    """An advanced clock moves by so many seconds, fractions and negative ones included."""
+    act(box, action="freeze", to=MOMENT)
+
+    assert "2026-03-01T13:00:00.500Z" == act(box, action="advance", seconds=3600.5)["now"]
+    assert "2026-03-01T12:00:00.500Z" == act(box, action="advance", seconds=-3600)["now"]
+
+
+def test_resume(box: Sandbox) -> None:
+    """A resumed clock runs on from where it stood."""
+    act(box, action="freeze", to=MOMENT)
+
+    shown = act(box, action="resume")
+
+    assert (MOMENT[:16], False) == (shown["now"][:16], shown["frozen"])
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "text"),
+    [
+        ({}, "action", "required"),
+        ({"action": "frezee"}, "action", "one of [freeze, travel, advance, resume]"),
+        ({"action": 1}, "action", "Expected String"),
+        ({"action": "travel"}, "to", "the action 'travel' needs 'to'"),
+        ({"action": "advance"}, "seconds", "the action 'advance' needs 'seconds'"),
+        ({"action": "resume", "to": MOMENT}, "to", "takes nothing else, not 'to'"),
+        ({"action": "freeze", "seconds": 1}, "seconds", "takes to, not 'seconds'"),
+        ({"action": "travel", "to": "tomorrow"}, "to", "Expected time"),
+        ({"action": "travel", "to": "2026-W01-1"}, "to", "Expected time"),
+        ({"action": "travel", "to": 0}, "to", "Expected time"),
+        ({"action": "advance", "seconds": "60"}, "seconds", "Expected Number"),
+        ({"action": "advance", "seconds": True}, "seconds", "Expected Number"),
+        ({"action": "freeze", "too": MOMENT}, "too", "Did you mean 'to'?"),
+    ],
+)
+def test_refused(box: Sandbox, body: dict[str, Any], field: str, text: str) -> None:
+    """A body that says nothing clear is refused with its field, and the clock goes on."""
+    answer = call(box, "PUT", "/clock", json=body)
+
+    assert 422 == answer.status_code
+    assert [field] == fields(answer)
+    assert text in detail(answer)
+    assert not box.platform.worlds.default.clock.frozen
+
+
+@pytest.mark.parametrize(
+    ("to", "status"),
+    [
+        ("1970-01-01T00:00:00Z", 200),
+        ("1969-12-31T23:59:59Z", 422),
+        ("8999-12-31T23:59:59Z", 200),
+        ("9000-01-01T00:00:00Z", 422),
+    ],
+)
+def test_bounds(box: Sandbox, to: str, status: int) -> None:
+    """A clock stays in the years in which a day before and years after are moments too."""
+    assert status == call(box, "PUT", "/clock", json={"action": "freeze", "to": to}).status_code
+
+
+@pytest.mark.parametrize("seconds", [2.3e11, -1e10, 1e12, -1e12, 1e300])
+def test_too_far(box: Sandbox, seconds: float) -> None:
+    """Advancing beyond those years is refused."""
+    answer = call(box, "PUT", "/clock", json={"action": "advance", "seconds": seconds})
+
+    assert (422, ["seconds"]) == (answer.status_code, fields(answer))
+    assert "The clock was not moved" in detail(answer)
+
+
+def test_what_falls_due(box: Sandbox) -> None:
+    """What is due at the new time has happened when the answer comes."""
+    world = box.platform.worlds.default
+    world.clock.freeze(datetime(2026, 3, 1, tzinfo=UTC))
+    with world.work():
+        job = {"id": "1", "webhook_id": "1", "state": "IN_PROGRESS", "_app_id": "11827"}
+        world.store.put("replay_jobs", "1", job)
+        world.transitions.begin("replay_job", "1")
+
+    act(box, action="advance", seconds=2)
+
+    assert "COMPLETE" == box.record("replay_jobs", "1")["state"]

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import re
+from importlib import resources
+
+import pytest
+
+from tests.control.support import call
+from tests.support import Sandbox, sandbox
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+@pytest.mark.parametrize("prefix", ["", "/~default", "/~w1"])
+def test_page(box: Sandbox, prefix: str) -> None:
+    """The page shows the description under the world's own address, from assets served here."""
+    box.platform.worlds.create("w1")
+
+    answer = box.call("GET", f"{prefix}/_mock/docs/", keys=None)
+
+    assert 200 == answer.status_code
+    assert f'url: "http://localhost{prefix}/_mock/openapi.json"' in answer.text
+    addresses = re.findall(r'(?:src|href)="([^"]+)"', answer.text)
+    assert addresses
+    for address in addresses:
+        assert address.startswith(f"http://localhost{prefix}/_mock/")
+        path = address.removeprefix("http://localhost")
+        assert 200 == box.call("GET", path, keys=None, buffered=True).status_code
+
+
+def test_address_without_slash(box: Sandbox) -> None:
+    """The address without a slash at its end leads to the page, in the same world."""
+    answer = box.call("GET", "/~default/_mock/docs", keys=None)
+
+    assert 308 == answer.status_code
+    assert "http://localhost/~default/_mock/docs/" == answer.headers["Location"]
+
+
+def test_policy(box: Sandbox) -> None:
+    """The browser loads nothing from elsewhere and runs only the page's own script."""
+    first, second = (call(box, "GET", "/docs/") for _ in range(2))
+    policy = first.headers["Content-Security-Policy"]
+    found = re.search(r"'nonce-([^']+)'", policy)
+    assert found is not None
+
+    assert f'<script nonce="{found[1]}">' in first.text
+    assert policy != second.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert not re.search(r"https?:|\*", policy)
+
+
+def test_no_way_out_of_the_assets(box: Sandbox) -> None:
+    """The assets' address serves the assets and nothing beside them."""
+    inside = resources.files("flask_swagger_ui") / "flask_swagger_ui.py"
+
+    assert inside.is_file()
+    for path in ("../flask_swagger_ui.py", "%2e%2e/flask_swagger_ui.py", "/etc/passwd"):
+        assert 404 == call(box, "GET", f"/docs/assets/{path}", buffered=True).status_code

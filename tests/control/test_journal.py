@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.control.support import call, detail, fields
+from tests.support import Sandbox, sandbox
+
+START = "2026-03-01T00:00:00.000Z"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox that was asked for three things, a minute apart."""
+    box = sandbox()
+    call(box, "PUT", "/clock", json={"action": "freeze", "to": START})
+    box.call("GET", "/2/openapi.json", keys=None)
+    call(box, "PUT", "/clock", json={"action": "advance", "seconds": 60})
+    box.call("POST", "/oauth2/token", keys=None)
+    call(box, "PUT", "/clock", json={"action": "advance", "seconds": 60})
+    box.call("GET", "/oauth2/tokn?x=1", keys=None)
+    return box
+
+
+def found(box: Sandbox, query: str) -> list[str]:
+    """Ids of the entries that a query finds."""
+    body = call(box, "GET", f"/requests{query}").get_json()
+    ids = [entry["id"] for entry in body["requests"]]
+    counted = call(box, "GET", f"/requests/count{query}")
+    if "limit" not in query:
+        assert len(ids) == counted.get_json()["count"]
+    return ids
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("", ["r1", "r2", "r3"]),
+        ("?operation=oauth2.token", ["r2"]),
+        ("?status=200", ["r1"]),
+        ("?status=404", ["r3"]),
+        ("?method=get", ["r1", "r3"]),
+        ("?method=POST&status=403", ["r2"]),
+        ("?path=oauth2", ["r2", "r3"]),
+        ("?since=2026-03-01T00:01:00Z", ["r2", "r3"]),
+        ("?rule=usage-capped", []),
+        ("?limit=2", ["r2", "r3"]),
+        ("?limit=0", []),
+        ("?path=o&limit=1", ["r3"]),
+        ("?operation=&status=&method=&path=&rule=&since=&limit=", ["r1", "r2", "r3"]),
+    ],
+)
+def test_queries(box: Sandbox, query: str, ids: list[str]) -> None:
+    """Entries are found by all that is asked for, oldest first; empty values ask for nothing."""
+    assert ids == found(box, query)
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "text"),
+    [
+        ("operation=oauth2.tokn", "operation", "Did you mean 'oauth2.token'?"),
+        ("status=4xx", "status", "Expected Integer"),
+        ("status=99", "status", "between 100 and 599"),
+        ("method=FETCH", "method", "method is one of GET"),
+        ("since=yesterday", "since", "Expected time"),
+        ("limit=-1", "limit", "at least 0"),
+        ("statsu=200", "statsu", "Did you mean 'status'?"),
+    ],
+)
+def test_bad_queries(box: Sandbox, query: str, field: str, text: str) -> None:
+    """A query that can match nothing by mistake is refused."""
+    answer = call(box, "GET", f"/requests?{query}")
+
+    assert 400 == answer.status_code
+    assert [field] == fields(answer)
+    assert text in detail(answer)
+
+
+def test_count_takes_no_limit(box: Sandbox) -> None:
+    """A count has no limit to take."""
+    assert 400 == call(box, "GET", "/requests/count?limit=1").status_code
+
+
+def test_one_entry(box: Sandbox) -> None:
+    """An entry is found by the id that its answer carried, and holds everything."""
+    entry = call(box, "GET", "/requests/r2").get_json()
+
+    assert [
+        "id", "at", "world", "operation", "method", "url", "status", "milliseconds", "caller",
+        "rule", "near_misses", "changes", "assumptions", "warnings", "diagnosis", "request",
+        "response",
+    ] == list(entry)  # fmt: skip
+    assert ("r2", "2026-03-01T00:01:00.000Z", "default") == (
+        entry["id"],
+        entry["at"],
+        entry["world"],
+    )
+    listed = call(box, "GET", "/requests?operation=oauth2.token").get_json()["requests"]
+    assert [entry] == listed
+
+
+def test_unknown_path_names_the_nearest(box: Sandbox) -> None:
+    """The entry of an unknown path names the nearest operations."""
+    entry = call(box, "GET", "/requests/r3").get_json()
+
+    assert entry["operation"] is None
+    assert "oauth2.token" == entry["diagnosis"]["nearest"][0]["operation"]
+
+
+def test_unknown_entry(box: Sandbox) -> None:
+    """An id that is not kept says where entries are."""
+    answer = call(box, "GET", "/requests/r99")
+
+    assert 404 == answer.status_code
+    assert "GET /_mock/requests lists them" in detail(answer)
+
+
+def test_entry_of_another_world(box: Sandbox) -> None:
+    """An id that another world's journal holds says which."""
+    call(box, "PUT", "/worlds/w1")
+    answer = box.call("GET", "/~w1/2/openapi.json", keys=None)
+
+    refusal = call(box, "GET", f"/requests/{answer.headers['X-Mock-Request-Id']}")
+
+    assert 404 == refusal.status_code
+    assert "GET /~w1/_mock/requests/r4" in detail(refusal)
+
+
+def test_empty_the_journal(box: Sandbox) -> None:
+    """An emptied journal holds nothing; ids go on."""
+    assert 204 == call(box, "DELETE", "/requests").status_code
+    assert [] == found(box, "")
+    box.call("GET", "/2/openapi.json", keys=None)
+    assert ["r4"] == found(box, "")
+
+
+def test_dropped(box: Sandbox) -> None:
+    """A full journal says how many entries it gave up."""
+    box = sandbox(journal_entries=2)
+    for _ in range(3):
+        box.call("GET", "/2/openapi.json", keys=None)
+
+    body = call(box, "GET", "/requests").get_json()
+
+    assert (["r2", "r3"], 1) == ([entry["id"] for entry in body["requests"]], body["dropped"])

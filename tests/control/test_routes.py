@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from mock_platform.control.routes import ROUTES
+from mock_platform.core.jsonio import dumps
+from tests.control.support import call, detail
+from tests.support import Sandbox, sandbox
+
+USER = {"id": "7", "screen_name": "seven", "name": "Seven"}
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def test_unknown_path(box: Sandbox) -> None:
+    """An unknown path names the nearest routes."""
+    answer = call(box, "GET", "/snapshot")
+
+    assert 404 == answer.status_code
+    assert "GET /_mock/snapshots" in detail(answer)
+    assert "GET /_mock/snapshots" in answer.get_json()["nearest"]
+
+
+def test_path_like_nothing(box: Sandbox) -> None:
+    """A path that resembles no route leads to the console."""
+    answer = call(box, "GET", "/" + "x" * 500)
+
+    assert 404 == answer.status_code
+    assert "GET /_mock/ shows what there is" in detail(answer)
+
+
+def test_wrong_method(box: Sandbox) -> None:
+    """A wrong method names the right ones."""
+    answer = call(box, "PATCH", "/clock")
+
+    assert 405 == answer.status_code
+    assert "GET, HEAD, PUT" == answer.headers["Allow"]
+    assert "allowed: GET, HEAD, PUT" in detail(answer)
+
+
+def test_no_options(box: Sandbox) -> None:
+    """OPTIONS, which other origins' pages ask before they write, is answered nowhere."""
+    assert 405 == call(box, "OPTIONS", "/clock").status_code
+    assert 405 == call(box, "OPTIONS", "/docs/assets/index.css").status_code
+
+
+def test_head(box: Sandbox) -> None:
+    """HEAD is answered where GET is."""
+    answer = call(box, "HEAD", "/health")
+
+    assert (200, b"") == (answer.status_code, answer.data)
+
+
+def test_unknown_query(box: Sandbox) -> None:
+    """An unknown parameter is refused everywhere: silently ignored, a filter would match all."""
+    answer = call(box, "DELETE", "/requests?operation=oauth2.token")
+
+    assert 400 == answer.status_code
+    assert "'operation' is unknown here; known: none." in detail(answer)
+
+
+def test_unknown_key(box: Sandbox) -> None:
+    """An unknown key of a body is refused; the nearest one is named."""
+    answer = call(box, "PUT", "/worlds/w1", json={"form": "default"})
+
+    assert 422 == answer.status_code
+    assert "'form' is unknown here; known: from, seed. Did you mean 'from'?" in detail(answer)
+    assert [{"field": "form", "message": answer.get_json()["faults"][0]["message"]}] == (
+        answer.get_json()["faults"]
+    )
+
+
+def test_body_where_none_is_taken(box: Sandbox) -> None:
+    """A route without parameters takes an empty object, but nothing in it."""
+    assert 204 == call(box, "POST", "/reset", json={}).status_code
+    assert 422 == call(box, "POST", "/reset", json={"world": "w1"}).status_code
+    assert 422 == call(box, "POST", "/reset", json=[]).status_code
+
+
+@pytest.mark.parametrize(
+    "content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]
+)
+def test_forms_are_refused(box: Sandbox, content_type: str) -> None:
+    """A body must say that it is JSON, which no form of another page can."""
+    headers = {"Content-Type": content_type} if content_type else {}
+
+    answer = call(box, "PUT", "/clock", data=b'{"action":"freeze"}', headers=headers)
+
+    assert 415 == answer.status_code
+    assert "Content-Type application/json" in detail(answer)
+    assert not box.platform.worlds.default.clock.frozen
+
+
+def test_no_json(box: Sandbox) -> None:
+    """A body that is no JSON is refused with the place of the fault."""
+    headers = {"Content-Type": "application/json"}
+
+    answer = call(box, "PUT", "/clock", data=b'{"action":', headers=headers)
+
+    assert 400 == answer.status_code
+    assert "not valid JSON" in detail(answer)
+
+
+def test_missing_body(box: Sandbox) -> None:
+    """Where a record is expected, an empty body is refused."""
+    answer = call(box, "PUT", "/state/users/7")
+
+    assert 415 == answer.status_code
+
+
+@pytest.mark.parametrize(("size", "status"), [(1000, 200), (1001, 413)])
+def test_body_limit(size: int, status: int) -> None:
+    """A body may have as many bytes as a request to the platform."""
+    box = sandbox(max_body=1000)
+    body = dumps(USER | {"name": ""})
+    body = dumps(USER | {"name": "n" * (size - len(body))})
+    headers = {"Content-Type": "application/json"}
+
+    answer = call(box, "PUT", "/state/users/7", data=body, headers=headers)
+
+    assert size == len(body)
+    assert status == answer.status_code
+
+
+def test_state_limit() -> None:
+    """A whole world may be larger than a request, but is not without limit."""
+    box = sandbox(max_body=2000, default_fixtures=False)
+    users = [USER | {"id": str(n), "name": "n" * 100} for n in range(1, 120)]
+
+    taken = call(box, "PUT", "/state", json={"tables": {"users": users[:90]}})
+    refused = call(box, "PUT", "/state", json={"tables": {"users": users}})
+
+    assert (200, 413) == (taken.status_code, refused.status_code)
+    assert "at most 16,000 bytes" in detail(refused)
+
+
+@pytest.mark.parametrize(("levels", "status"), [(3, 201), (4, 400)])
+def test_nesting_limit(levels: int, status: int) -> None:
+    """Bodies are nested at most so deep."""
+    box = sandbox(max_nesting=4)
+    payload: Any = 1
+    for _ in range(levels):
+        payload = {"in": payload}
+    webhook = {"id": "1", "url": "http://127.0.0.1:1/", "valid": False, "_app_id": "11827"}
+    webhook["created_at"] = "2026-01-01T00:00:00.000Z"
+    call(box, "PUT", "/state/webhooks/1", json=webhook)
+    event = {"webhook_id": "1", "event_type": "post.create", "payload": payload}
+
+    answer = call(box, "POST", "/events", json=event)
+
+    assert status == answer.status_code, answer.get_json()
+
+
+def test_world_by_prefix_and_header(box: Sandbox) -> None:
+    """A route acts on the world of the path prefix, before that of the header."""
+    for name, year in (("w1", 2001), ("w2", 2002)):
+        world = box.platform.worlds.create(name)
+        world.clock.freeze(datetime(year, 1, 1, tzinfo=UTC))
+    header = {"X-Mock-World": "w2"}
+
+    by_prefix = box.call("GET", "/~w1/_mock/clock", keys=None)
+    by_header = call(box, "GET", "/clock", headers=header)
+    by_both = box.call("GET", "/~w1/_mock/clock", keys=None, headers=header)
+    by_none = call(box, "GET", "/clock")
+
+    assert "2001" == by_prefix.get_json()["now"][:4]
+    assert "2002" == by_header.get_json()["now"][:4]
+    assert "2001" == by_both.get_json()["now"][:4]
+    assert not by_none.get_json()["frozen"]
+
+
+def test_unknown_world(box: Sandbox) -> None:
+    """An unknown world says how to make it; routes that need no world do not ask for one."""
+    answer = box.call("GET", "/~w1/_mock/clock", keys=None)
+
+    assert 404 == answer.status_code
+    assert "PUT /_mock/worlds/w1" in detail(answer)
+    assert 200 == box.call("GET", "/~w1/_mock/health", keys=None).status_code
+
+
+def test_fault_of_the_sandbox(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of the sandbox itself says so, and whoever embeds it gets it to raise."""
+    world = box.platform.worlds.default
+    monkeypatch.setattr(world, "reset", lambda: 1 / 0)
+
+    answer = call(box, "POST", "/reset")
+
+    assert 500 == answer.status_code
+    assert "ZeroDivisionError" in detail(answer)
+    assert ["ZeroDivisionError"] == [type(fault).__name__ for fault in box.platform.errors]
+
+
+def test_answers_are_not_kept(box: Sandbox) -> None:
+    """No answer is cached, sniffed or framed."""
+    for path in ("/clock", "/", "/nope"):
+        headers = call(box, "GET", path).headers
+
+        assert "no-store" == headers["Cache-Control"]
+        assert "nosniff" == headers["X-Content-Type-Options"]
+        assert "DENY" == headers["X-Frame-Options"]
+
+
+def test_control_requests_are_not_journaled(box: Sandbox) -> None:
+    """The journal holds what clients asked the platform, not what testers asked the sandbox."""
+    call(box, "GET", "/clock")
+    call(box, "GET", "/nope")
+
+    assert 0 == len(box.platform.worlds.default.journal)
+
+
+def test_routes_have_names_and_words() -> None:
+    """Each route has an id of its own and says what it does."""
+    assert len(ROUTES) == len({route.id for route in ROUTES})
+    assert len(ROUTES) == len({(route.method, route.path) for route in ROUTES})
+    assert [] == [route.id for route in ROUTES if not route.summary.endswith(".")]
+
+
+def test_nesting_limit_of_a_state() -> None:
+    """What was taken in a request can be taken in a whole world as well."""
+    box = sandbox(max_nesting=4)
+    event = {"id": "1", "webhook_id": "1", "event_type": "post.create", "payload": {"a": [{}]}}
+
+    answer = call(box, "PUT", "/state?unchecked=true", json={"tables": {"events": [event]}})
+
+    assert 200 == answer.status_code

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+
+from mock_platform.control.snapshots import MOST
+from tests.control.support import call, detail
+from tests.support import Sandbox, sandbox
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def test_come_back(box: Sandbox) -> None:
+    """A restored snapshot brings records, clock and ids back; it stays for another time."""
+    box.change("users", "2244994945", name="Changed")
+    call(box, "PUT", "/clock", json={"action": "freeze", "to": "2026-03-01T00:00:00Z"})
+    before = call(box, "GET", "/state").get_json()
+    taken = call(box, "PUT", "/snapshots/before").get_json()
+
+    for _ in range(2):
+        call(box, "DELETE", "/state/users/3805104374")
+        box.call("POST", "/oauth/request_token?oauth_callback=oob")
+        call(box, "PUT", "/clock", json={"action": "advance", "seconds": 60})
+        assert 204 == call(box, "POST", "/snapshots/before/restore").status_code
+
+        assert before == call(box, "GET", "/state").get_json()
+    assert ("before", "2026-03-01T00:00:00.000Z") == (taken["name"], taken["at"])
+    assert taken["changed_records"] > 0
+
+
+def test_names(box: Sandbox) -> None:
+    """Snapshots are listed, replaced and forgotten by name, in each world its own."""
+    call(box, "PUT", "/worlds/w1")
+    for name in ("one", "two", "one"):
+        assert 200 == call(box, "PUT", f"/snapshots/{name}").status_code
+
+    assert ["one", "two"] == call(box, "GET", "/snapshots").get_json()["snapshots"]
+    assert 204 == call(box, "DELETE", "/snapshots/one").status_code
+    assert ["two"] == call(box, "GET", "/snapshots").get_json()["snapshots"]
+    assert [] == call(box, "GET", "/snapshots", "w1").get_json()["snapshots"]
+
+
+def test_reset_forgets(box: Sandbox) -> None:
+    """A reset forgets the world's snapshots."""
+    call(box, "PUT", "/snapshots/one")
+    call(box, "POST", "/reset")
+
+    assert [] == call(box, "GET", "/snapshots").get_json()["snapshots"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/snapshots/befor/restore"), ("DELETE", "/snapshots/befor")]
+)
+def test_unknown_name(box: Sandbox, method: str, path: str) -> None:
+    """An unknown name leads to the nearest one."""
+    call(box, "PUT", "/snapshots/before")
+
+    answer = call(box, method, path)
+
+    assert 404 == answer.status_code
+    assert "Did you mean 'before'?" in detail(answer)
+
+
+@pytest.mark.parametrize(("name", "status"), [("a" * 64, 200), ("a" * 65, 400), ("-a", 400)])
+def test_form_of_names(box: Sandbox, name: str, status: int) -> None:
+    """A name has at most 64 characters, the first a letter or digit."""
+    assert status == call(box, "PUT", f"/snapshots/{name}").status_code
+
+
+def test_most(box: Sandbox) -> None:
+    """A world keeps so many snapshots and no more; those there are can be replaced."""
+    world = box.platform.worlds.default
+    saved = world.save()
+    world.snapshots = {str(n): saved for n in range(MOST - 1)}
+
+    assert 200 == call(box, "PUT", "/snapshots/last").status_code
+    answer = call(box, "PUT", "/snapshots/beyond")
+
+    assert 409 == answer.status_code
+    assert "DELETE /_mock/snapshots/NAME" in detail(answer)
+    assert 200 == call(box, "PUT", "/snapshots/last").status_code

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.control.support import call, detail, fields
+from tests.support import BEARER, HARBOR, Sandbox, sandbox
+
+USER = {"id": "7", "screen_name": "seven", "name": "Seven"}
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def test_whole_world_round_trip(box: Sandbox) -> None:
+    """What a world gives of itself makes it the same world again, after real use as well."""
+    box.call("POST", "/oauth2/token", keys=None, auth=(HARBOR.key, HARBOR.secret))
+    box.call("POST", "/oauth/request_token?oauth_callback=oob")
+    window = {"from_date": "202611202300", "to_date": "202611202300"}
+    call(box, "PUT", "/clock", json={"action": "freeze", "to": "2026-11-20T23:30:00Z"})
+    box.call(
+        "POST",
+        "/2/webhooks/replay",
+        keys=None,
+        headers={"Authorization": f"Bearer {BEARER}"},
+        json={"webhook_id": call(box, "GET", "/credentials").get_json()["webhook_id"], **window},
+    )
+    assert box.platform.deliverer.wait_until_idle()
+    before = call(box, "GET", "/state").get_json()
+
+    answer = call(box, "PUT", "/state", json=before)
+    box.platform.close()
+
+    assert 200 == answer.status_code, answer.get_json()
+    assert before == answer.get_json()
+    assert before == call(box, "GET", "/state").get_json()
+    assert 1 == len(before["tables"]["replay_jobs"])
+    assert 1 == len(before["tables"]["_transitions"])
+
+
+def test_odd_world_round_trip(box: Sandbox) -> None:
+    """A world whose records have faults by intention takes itself back as well, but no new ones."""
+    call(box, "DELETE", "/state/users/3805104374")
+    call(box, "PUT", "/state/users/7?unchecked=true", json={"id": "7", "screen_name": 1})
+    before = call(box, "GET", "/state").get_json()
+
+    same = call(box, "PUT", "/state", json=before)
+    before["tables"]["users"][0]["name"] = 1
+    before["tables"]["apps"] = []
+    other = call(box, "PUT", "/state", json=before)
+
+    assert 200 == same.status_code, same.get_json()
+    assert 422 == other.status_code
+    assert ["name"] == fields(other)
+
+
+def test_references_that_a_document_breaks(box: Sandbox) -> None:
+    """A record that stays as it is may not lose what it refers to."""
+    document = call(box, "GET", "/state").get_json()
+    document["tables"]["users"] = document["tables"]["users"][:1]
+
+    answer = call(box, "PUT", "/state", json=document)
+
+    assert 422 == answer.status_code
+    assert "which is not in users" in detail(answer)
+
+
+def test_into_another_server(box: Sandbox) -> None:
+    """A world moves to another server whole, and goes on drawing the same ids."""
+    call(box, "DELETE", "/state/users/3805104374")
+    box.call("POST", "/oauth/request_token?oauth_callback=oob")
+    other = sandbox()
+
+    answer = call(other, "PUT", "/state?unchecked=true", json=call(box, "GET", "/state").get_json())
+    tokens = [
+        place.call("POST", "/oauth/request_token?oauth_callback=oob").text for place in (box, other)
+    ]
+
+    assert 200 == answer.status_code
+    assert tokens[0] == tokens[1]
+
+
+def test_faulty_world(box: Sandbox) -> None:
+    """A document with faults changes nothing; every fault is told with its place."""
+    before = call(box, "GET", "/state").get_json()
+    users = [USER | {"screen_name": "not one word"}, USER]
+    document = {"tables": {"users": users, "grnts": [], "tokens": [{"id": "t"}]}}
+
+    answer = call(box, "PUT", "/state", json=document)
+
+    assert 422 == answer.status_code
+    faults = answer.get_json()["faults"]
+    assert {("users", 0, "screen_name"), ("users", 1, "id"), ("tokens", 0, "kind")} <= {
+        (fault["table"], fault["record"], fault["field"]) for fault in faults
+    }
+    assert "Did you mean 'grants'?" in detail(answer)
+    assert "?unchecked=true" in detail(answer)
+    assert before == call(box, "GET", "/state").get_json()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [],
+        {},
+        {"tables": []},
+        {"tables": {"users": {}}},
+        {"tables": {"users": [1]}},
+        {"tables": {}, "clock": {"offset_seconds": "x"}},
+        {"tables": {}, "clock": {"frozen_at": "2026-01-01"}},
+        {"tables": {}, "clock": []},
+        {"tables": {}, "ids": -1},
+        {"tables": {}, "ids": "5"},
+        {"tables": {}, "paces": {"replay_job": {"progression": "fast"}}},
+        {"tables": {}, "paces": {"replay_job": {"seconds": "1"}}},
+        {"tables": {}, "paces": {"replay_jb": {}}},
+        {"tables": {}, "paces": []},
+        {"tables": {"_transitions": []}},
+        {"tables": {"_transitions": {"a": 1}}},
+        {"tables": {"_transitions": {"replay_job:1": {"kind": "nothing"}}}},
+    ],
+)
+@pytest.mark.parametrize("unchecked", ["", "?unchecked=true"])
+def test_no_state(box: Sandbox, document: Any, unchecked: str) -> None:
+    """What is no state is refused, checked or not, and the world goes on as it was."""
+    before = call(box, "GET", "/state").get_json()
+
+    answer = call(box, "PUT", f"/state{unchecked}", json=document)
+
+    assert 422 == answer.status_code
+    assert before == call(box, "GET", "/state").get_json()
+
+
+def test_table(box: Sandbox) -> None:
+    """A table gives its records in stored form, and how many."""
+    body = call(box, "GET", "/state/users").get_json()
+
+    assert ["records", "total"] == list(body)
+    assert len(body["records"]) == body["total"]
+    assert "espresso-2026" == body["records"][0]["_password"]
+
+
+@pytest.mark.parametrize("path", ["/state/usrs", "/state/usrs/7", "/state/_transitions"])
+def test_unknown_table(box: Sandbox, path: str) -> None:
+    """An unknown table names the tables; the mock's own are none."""
+    answer = call(box, "GET", path)
+
+    assert 404 == answer.status_code
+    assert "Tables: apps, users" in detail(answer)
+
+
+def test_put_record(box: Sandbox) -> None:
+    """A record is created or replaced, defaults filled in; its key may come from the path."""
+    created = call(box, "PUT", "/state/users/7", json={"screen_name": "seven", "name": "Seven"})
+    replaced = call(box, "PUT", "/state/users/7", json=USER | {"name": "New"})
+
+    assert (200, 200) == (created.status_code, replaced.status_code)
+    assert "password" == created.get_json()["_password"]
+    assert "New" == call(box, "GET", "/state/users/7").get_json()["name"]
+
+
+def test_put_with_another_key(box: Sandbox) -> None:
+    """A record whose key is not that of the path is refused."""
+    answer = call(box, "PUT", "/state/users/8", json=USER)
+
+    assert 422 == answer.status_code
+    assert ["id"] == fields(answer)
+
+
+def test_put_faulty_record(box: Sandbox) -> None:
+    """Every fault of a record is told; nothing is stored."""
+    answer = call(box, "PUT", "/state/users/7", json={"screen_nam": "x", "_password": 1})
+
+    assert 422 == answer.status_code
+    assert {"screen_nam", "_password", "screen_name", "name"} == set(fields(answer))
+    assert "Did you mean 'screen_name'?" in detail(answer)
+    assert 404 == call(box, "GET", "/state/users/7").status_code
+
+
+def test_put_with_a_reference_to_nothing(box: Sandbox) -> None:
+    """A record that refers to what is not there is refused, unless it is wanted so."""
+    grant = {"app_id": "11827", "user_id": "7", "created_at": "2026-01-01T00:00:00Z"}
+
+    refused = call(box, "PUT", "/state/grants/g", json=grant)
+    taken = call(box, "PUT", "/state/grants/g?unchecked=true", json=grant)
+
+    assert (422, ["user_id"]) == (refused.status_code, fields(refused))
+    assert (200, {"_id": "g", **grant}) == (taken.status_code, taken.get_json())
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+@pytest.mark.parametrize("body", ["[]", '"x"', "1", "null"])
+def test_no_record(box: Sandbox, method: str, body: str) -> None:
+    """A record is an object."""
+    answer = call(
+        box,
+        method,
+        "/state/users/2244994945",
+        data=body,
+        headers={"Content-Type": "application/json"},
+    )
+
+    assert 422 == answer.status_code
+    assert "is a JSON object" in detail(answer)
+
+
+def test_patch_record(box: Sandbox) -> None:
+    """A patch changes what it names, under either media type."""
+    changed = call(box, "PATCH", "/state/users/2244994945", json={"name": "New"})
+    again = call(
+        box,
+        "PATCH",
+        "/state/users/2244994945",
+        data=b'{"screen_name": "fresh"}',
+        headers={"Content-Type": "application/merge-patch+json"},
+    )
+
+    assert ("New", "harbor_roasters") == (
+        changed.get_json()["name"],
+        changed.get_json()["screen_name"],
+    )
+    assert ("New", "fresh") == (again.get_json()["name"], again.get_json()["screen_name"])
+
+
+def test_patch_nothing(box: Sandbox) -> None:
+    """A record that is not there cannot be patched."""
+    assert 404 == call(box, "PATCH", "/state/users/7", json={}).status_code
+
+
+def test_delete_record(box: Sandbox) -> None:
+    """A deleted record is gone; the platform no longer knows it."""
+    key = BEARER.replace("%", "%25")
+
+    assert 204 == call(box, "DELETE", f"/state/tokens/{key}").status_code
+    assert 404 == call(box, "GET", f"/state/tokens/{key}").status_code
+    assert 404 == call(box, "DELETE", f"/state/tokens/{key}").status_code
+
+
+@pytest.mark.parametrize("key", ["a/b", "a%2Fb", "ä", "a b", "?", "%"])
+def test_keys_of_any_characters(box: Sandbox, key: str) -> None:
+    """A key is whatever it is once the path is decoded, slashes included."""
+    path = "/state/grants/" + "".join(f"%{byte:02X}" for byte in key.encode())
+    grant = {"app_id": "11827", "user_id": "2244994945", "created_at": "2026-01-01T00:00:00Z"}
+
+    answer = call(box, "PUT", path, json=grant)
+
+    assert key == answer.get_json()["_id"]
+    assert 200 == call(box, "GET", path).status_code
+
+
+def test_bad_unchecked(box: Sandbox) -> None:
+    """`unchecked` is true or false."""
+    answer = call(box, "PUT", "/state/users/7?unchecked=yes", json=USER)
+
+    assert (400, ["unchecked"]) == (answer.status_code, fields(answer))

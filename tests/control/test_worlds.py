@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.control.support import call, detail
+from tests.support import BEARER, Sandbox, sandbox
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def test_make_a_world(box: Sandbox) -> None:
+    """A new world answers with its addresses and credentials, which work there."""
+    world = call(box, "PUT", "/worlds/w1", json={}).get_json()
+
+    assert "w1" == world["name"]
+    assert "http://localhost/~w1" == world["base_url"] == world["ads_base_url"]
+    assert "http://localhost/~w1/sandbox" == world["ads_sandbox_base_url"]
+    assert "http://localhost/~w1/_mock" == world["control"]
+    assert BEARER == world["credentials"]["bearer_token"]
+    url = f"/~w1/12/accounts/{world['credentials']['accounts'][0]}"
+    assert 401 == box.call("GET", url, keys=None).status_code
+    assert "w1" == call(box, "GET", "/requests", "w1").get_json()["requests"][0]["world"]
+
+
+def test_make_a_world_again(box: Sandbox) -> None:
+    """Making a world that is there changes nothing and answers the same."""
+    first = call(box, "PUT", "/worlds/w1", json={"seed": 5})
+    call(box, "PUT", "/clock", "w1", json={"action": "freeze", "to": "2026-01-01T00:00:00Z"})
+
+    second = call(box, "PUT", "/worlds/w1", json={"seed": 6, "from": "default"})
+
+    assert (200, first.get_json()) == (second.status_code, second.get_json())
+    assert call(box, "GET", "/clock", "w1").get_json()["frozen"]
+    assert 5 == box.platform.worlds.get("w1").seed
+
+
+def test_address_through_a_prefix(box: Sandbox) -> None:
+    """Addresses are those of the server, whichever world the request itself named."""
+    call(box, "PUT", "/worlds/w1")
+
+    world = call(box, "PUT", "/worlds/w2", "w1").get_json()
+
+    assert "http://localhost/~w2" == world["base_url"]
+
+
+def test_copy_a_world(box: Sandbox) -> None:
+    """A world made from another one has its records, and goes its own way from there."""
+    box.change("users", "2244994945", name="Changed")
+
+    call(box, "PUT", "/worlds/w1", json={"from": "default"})
+    box.change("users", "2244994945", name="Changed again")
+
+    assert "Changed" == call(box, "GET", "/state/users/2244994945", "w1").get_json()["name"]
+
+
+def test_copy_of_nothing(box: Sandbox) -> None:
+    """A copy of a world that does not exist is refused, and no world is made."""
+    answer = call(box, "PUT", "/worlds/w1", json={"from": "w0"})
+
+    assert 422 == answer.status_code
+    assert "There is no world 'w0'" in detail(answer)
+    assert 1 == len(box.platform.worlds)
+
+
+@pytest.mark.parametrize("name", ["-w", "w!", "w" * 65, "~"])
+def test_bad_name(box: Sandbox, name: str) -> None:
+    """A name of another form is refused."""
+    answer = call(box, "PUT", f"/worlds/{name}")
+
+    assert 400 == answer.status_code
+    assert "1 to 64 letters" in detail(answer)
+
+
+@pytest.mark.parametrize("seed", ["1", 1.5, True])
+def test_bad_seed(box: Sandbox, seed: object) -> None:
+    """A seed is a whole number."""
+    answer = call(box, "PUT", "/worlds/w1", json={"seed": seed})
+
+    assert (422 if seed != "1" else 200) == answer.status_code
+
+
+def test_most_worlds() -> None:
+    """A server holds so many worlds and no more; one that is there can still be asked for."""
+    box = sandbox(max_worlds=2)
+
+    assert 200 == call(box, "PUT", "/worlds/w1").status_code
+    answer = call(box, "PUT", "/worlds/w2")
+
+    assert 409 == answer.status_code
+    assert "DELETE /_mock/worlds/NAME" in detail(answer)
+    assert 200 == call(box, "PUT", "/worlds/w1").status_code
+
+
+def test_list_worlds(box: Sandbox) -> None:
+    """Every world is listed with its addresses; the default one has no prefix."""
+    call(box, "PUT", "/worlds/w1", json={"seed": 9})
+    box.call("GET", "/~w1/2/openapi.json", keys=None)
+
+    default, other = call(box, "GET", "/worlds").get_json()["worlds"]
+
+    assert ("default", "http://localhost") == (default["name"], default["base_url"])
+    assert ("w1", 9, 1) == (other["name"], other["seed"], other["requests"])
+
+
+def test_drop_a_world(box: Sandbox) -> None:
+    """A dropped world is gone; dropping it again says that there is none."""
+    call(box, "PUT", "/worlds/w1")
+
+    assert 204 == call(box, "DELETE", "/worlds/w1").status_code
+    assert 404 == call(box, "GET", "/clock", "w1").status_code
+    assert 404 == call(box, "DELETE", "/worlds/w1").status_code
+
+
+def test_default_world_stays(box: Sandbox) -> None:
+    """The default world cannot be dropped."""
+    answer = call(box, "DELETE", "/worlds/default")
+
+    assert 409 == answer.status_code
+    assert "POST /_mock/reset" in detail(answer)
+
+
+def test_reset() -> None:
+    """A reset brings records, clock and ids back and empties the journal, of that world alone."""
+    box = sandbox(freeze=datetime(2026, 3, 1, tzinfo=UTC))
+    call(box, "PUT", "/worlds/w1")
+    before = call(box, "GET", "/state").get_json()
+    for world in ("", "w1"):
+        call(box, "DELETE", "/state/users/3805104374", world)
+        call(box, "PUT", "/clock", world, json={"action": "advance", "seconds": 1})
+    box.call("GET", "/2/openapi.json", keys=None)
+
+    answer = call(box, "POST", "/reset")
+
+    assert (204, b"") == (answer.status_code, answer.data)
+    assert before == call(box, "GET", "/state").get_json()
+    assert 0 == call(box, "GET", "/requests/count").get_json()["count"]
+    assert "2026-03-01T00:00:01.000Z" == call(box, "GET", "/clock", "w1").get_json()["now"]

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from mock_platform.server import Bound, CannotBind, ServerKind, ServerThread, serve_forever
+from mock_platform.tls import TlsMaterial
+from tests.server.wire import PATIENCE, Wire, hello
+
+pytestmark = pytest.mark.live
+
+KINDS: tuple[ServerKind, ...] = ("cheroot", "granian")
+
+
+class Ready:
+    """Takes the address when the server is ready, and asks it to stop."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self._known = threading.Event()
+        self._bound: Bound | None = None
+
+    def __call__(self, bound: Bound) -> None:
+        """What `serve_forever` calls."""
+        self._bound = bound
+        self._known.set()
+
+    @property
+    def bound(self) -> Bound:
+        """The address, as soon as it is known."""
+        assert self._known.wait(PATIENCE)
+        assert self._bound is not None
+        return self._bound
+
+
+def run(kind: ServerKind, ready: Ready, tls: TlsMaterial | None = None) -> threading.Thread:
+    """Serve in a thread."""
+    thread = threading.Thread(
+        target=serve_forever,
+        args=(hello, "127.0.0.1", 0),
+        kwargs={"kind": kind, "tls": tls, "on_ready": ready, "stop": ready.stop},
+    )
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
+def test_it_serves_until_it_is_told_to_stop(kind: ServerKind, *, tls: bool) -> None:
+    """The address is told once it can be called; after the stop nobody listens."""
+    material = TlsMaterial.generate() if tls else None
+    ready = Ready()
+    thread = run(kind, ready, material)
+    try:
+        scheme = "https" if tls else "http"
+        assert ready.bound.url == f"{scheme}://127.0.0.1:{ready.bound.port}"
+        with Wire(ready.bound, None if material is None else material.ca) as wire:
+            assert b"hello" == wire.get().answer().body
+    finally:
+        ready.stop.set()
+        thread.join(PATIENCE)
+
+    assert not thread.is_alive()
+    with pytest.raises(ConnectionRefusedError):
+        Wire(ready.bound)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_port_in_use_is_told(kind: ServerKind) -> None:
+    """Nothing is started on a port that another server has."""
+    ready = Ready()
+    with ServerThread(hello) as other, pytest.raises(CannotBind, match="the port is in use"):
+        serve_forever(hello, "127.0.0.1", other.port, kind=kind, on_ready=ready, stop=ready.stop)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_goes_wrong_at_the_start_ends_the_server(kind: ServerKind) -> None:
+    """If `on_ready` raises, the server is stopped and its port free."""
+    seen: list[Bound] = []
+
+    def failing(bound: Bound) -> None:
+        seen.append(bound)
+        raise LookupError("nobody to tell")
+
+    with pytest.raises(LookupError):
+        serve_forever(hello, "127.0.0.1", 0, kind=kind, on_ready=failing, stop=threading.Event())
+    with pytest.raises(ConnectionRefusedError):
+        Wire(seen[0])
