@@ -297,11 +297,18 @@ class UnsupportedAuthentication(Failure):
 class InvalidParameters(Failure):
     """Everything that is wrong with a request's parameters, at once."""
 
-    def __init__(self, faults: Iterable[tuple[str, str]], sent: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        faults: Iterable[tuple[str, str]],
+        sent: Mapping[str, Any],
+        valid: Mapping[str, Any] | None = None,
+    ) -> None:
         self.faults = [
             (name, wire.Fault(str(t), getattr(t, "code", wire.INVALID))) for name, t in faults
         ]
         self.sent = sent
+        self.valid = valid or {}
+        """Those parameters that their schema takes."""
         super().__init__("; ".join(str(text) for _, text in self.faults))
 
 
@@ -334,11 +341,11 @@ class RateLimited(Failure):
 
 
 class NotShown(Failure):
-    """`--strict`: the spec does not show what was asked for."""
+    """`--strict`: the spec does not show what was asked for; `what` names it, if it is a part."""
 
-    def __init__(self, assumption: Assumption) -> None:
+    def __init__(self, assumption: Assumption, what: str = "this") -> None:
         super().__init__(
-            f"The spec does not show this, and --strict refuses it. Without --strict the answer "
+            f"The spec does not show {what}, and --strict refuses it. Without --strict the answer "
             f"rests on the assumption {assumption.id}: {assumption.text}"
         )
         self.assumption = assumption
@@ -361,7 +368,7 @@ def dialect_of(path: str) -> Dialect:
 
 
 def render(failure: Failure, call: Call) -> Reply:
-    """The reply for a failure, in the dialect of the call's path, or as the operation dresses it."""
+    """The reply for a failure, in the dialect of the call's path, as its operation dresses it."""
     reply = _rendered(failure, call)
     if call.operation is None or call.operation.dress is None:
         return reply
@@ -490,7 +497,13 @@ def _sent(sent: Mapping[str, Any], name: str) -> list[str]:
     return [value if isinstance(value, str) else dumps(value).decode()]
 
 
-_AUTH_CODES: Mapping[str, int] = {"absent": 215, "malformed": 215, "timestamp": 135, "token": 89}
+_AUTH_CODES: Mapping[str, int] = {
+    "absent": 215,
+    "malformed": 215,
+    "no-token": 215,
+    "timestamp": 135,
+    "token": 89,
+}
 
 
 def _as_numeric(failure: Failure) -> Failure:
