@@ -36,6 +36,10 @@ THIRTEEN_MONTHS = settled(
     "audiences.thirteen-months",
     "13 months are calendar months; a day that the month lacks is its last.",
 )
+OWN_ROWS = expectation(
+    "audiences.permissions-seen",
+    "The owner sees all permissions of an audience, a granted account its own.",
+)
 VISIBLE = expectation(
     "audiences.visible-to",
     "An audience is visible to its owner, to accounts with a permission, and to accounts whose "
@@ -98,6 +102,14 @@ def require_owner(call: Call, audience: Record) -> None:
     """
     if audience["owner_account_id"] != call.path_params["account_id"]:
         raise fail("ACTION_NOT_ALLOWED", "Only the account that owns the audience may do this")
+
+
+def show_own_permissions(call: Call, audience: Record) -> None:
+    """Let the call's list hold the account's own permissions only, unless it owns the audience."""
+    account = call.path_params["account_id"]
+    if audience["owner_account_id"] != account:
+        call.assume(OWN_ROWS)
+        call.params["granted_account_ids"] = [account]
 
 
 def _visible(world: World, audience: Record, account: str) -> bool:

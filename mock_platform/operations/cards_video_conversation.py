@@ -25,6 +25,7 @@ from mock_platform.records.interactive_cards import (
     SHORT_TEXT,
     VIDEO_CONVERSATION,
     CallToAction,
+    ConversationContent,
     VideoConversationCardRecord,
 )
 from mock_platform.records.media import (
@@ -110,22 +111,9 @@ class ConversationUpdate(Schema):
     unlocked_video_media_key = MediaKey(allow_none=True)
 
 
-class ConversationCreate(Schema):
+class ConversationCreate(ConversationContent):
     """Parameters of a creation."""
 
-    name = Text(required=True, min_length=1, max_length=NAME)
-    title = Text(min_length=1, max_length=SHORT_TEXT)
-    first_cta = CallToAction(required=True)
-    first_cta_post = Text(required=True, min_length=1)
-    second_cta = CallToAction()
-    second_cta_post = Text(min_length=1)
-    third_cta = CallToAction()
-    third_cta_post = Text(min_length=1)
-    fourth_cta = CallToAction()
-    fourth_cta_post = Text(min_length=1)
-    thank_you_text = Text(required=True, min_length=1, max_length=SHORT_TEXT)
-    thank_you_url = WebAddress()
-    media_key = MediaKey(required=True)
     poster_media_key = MediaKey()
     unlocked_image_media_key = MediaKey()
     unlocked_video_media_key = MediaKey()

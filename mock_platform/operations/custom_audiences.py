@@ -11,11 +11,13 @@ from marshmallow import Schema, fields
 from mock_platform.core.ads import Data, Many, ads, fail
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.audience import (
+    OWN_ROWS,
     VISIBLE,
     apply_uploads,
     find_audience,
     permission,
     resized,
+    show_own_permissions,
     targeting,
 )
 from mock_platform.core.batch import ASSUMPTIONS, OPERATION_TYPES, BatchRules, read_uploads
@@ -143,9 +145,7 @@ PERMISSIONS = Resource(
 
 
 def _listed(call: Call, world: World) -> None:
-    audience = _audience(call, world)
-    if audience["owner_account_id"] != call.path_params["account_id"]:
-        call.params["granted_account_ids"] = [call.path_params["account_id"]]
+    show_own_permissions(call, _audience(call, world))
 
 
 def _shown(call: Call, world: World, record: Record) -> Record:
@@ -254,7 +254,7 @@ OPERATIONS = (
         prepare=_listed,
         show=_shown,
         assumptions=(PERMISSIONS_SHAPE,),
-        may_assume=(VISIBLE,),
+        may_assume=(OWN_ROWS, VISIBLE),
     ),
     ads(
         "custom_audiences.users",

@@ -5,8 +5,15 @@ from __future__ import annotations
 from marshmallow import Schema
 
 from mock_platform.core.ads import One, ads, fail
-from mock_platform.core.assumptions import expectation, settled
-from mock_platform.core.audience import VISIBLE, find_audience, permission, require_owner
+from mock_platform.core.assumptions import settled
+from mock_platform.core.audience import (
+    OWN_ROWS,
+    VISIBLE,
+    find_audience,
+    permission,
+    require_owner,
+    show_own_permissions,
+)
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.resource import TIMESTAMPS, Ids, OneOf, Resource, stamped
@@ -18,10 +25,6 @@ OUTSIDE_BUSINESS = "SHARE_AUDIENCE_OUTSIDE_BUSINESS"
 TWICE = settled(
     "audiences.granted-twice",
     "Granting an account that has a permission already answers 400; revoke it first.",
-)
-OWN_ROWS = expectation(
-    "audiences.permissions-seen",
-    "The owner sees all permissions of an audience, a granted account its own.",
 )
 
 
@@ -50,10 +53,7 @@ def _audience(call: Call, world: World) -> Record:
 
 
 def _listed(call: Call, world: World) -> None:
-    audience = _audience(call, world)
-    if audience["owner_account_id"] != call.path_params["account_id"]:
-        call.assume(OWN_ROWS)
-        call.params["granted_account_ids"] = [call.path_params["account_id"]]
+    show_own_permissions(call, _audience(call, world))
 
 
 def _shown(call: Call, world: World, record: Record) -> Record:

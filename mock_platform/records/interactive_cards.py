@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from marshmallow import Schema
+
 from mock_platform.core.fields import Choice, Instant, Text, invalid
 from mock_platform.core.table import Reference, Table
 from mock_platform.records.accounts import Stamped
@@ -75,10 +77,9 @@ class PollCardRecord(Stamped):
     _account_id = Text(required=True)
 
 
-class VideoConversationCardRecord(Stamped):
-    """A video conversation card: a video with one to four calls to action."""
+class ConversationContent(Schema):
+    """What an advertiser says of a video conversation card, when creating it and ever after."""
 
-    id = Text(required=True)
     name = Text(required=True, min_length=1, max_length=NAME)
     title = Text(min_length=1, max_length=SHORT_TEXT)
     first_cta = CallToAction(required=True)
@@ -92,6 +93,12 @@ class VideoConversationCardRecord(Stamped):
     thank_you_text = Text(required=True, min_length=1, max_length=SHORT_TEXT)
     thank_you_url = WebAddress()
     media_key = MediaKey(required=True)
+
+
+class VideoConversationCardRecord(ConversationContent, Stamped):
+    """A video conversation card: a video with one to four calls to action."""
+
+    id = Text(required=True)
     media_url = Text(required=True)
     poster_media_url = Text()
     video_owner_id = Text(required=True)
