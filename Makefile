@@ -21,7 +21,7 @@ help:
 	@echo "make check    formatting, lint, types, import rules"
 	@echo "make format   put the formatting right"
 	@echo "make bench    measure"
-	@echo "make docs     write docs/operations.md and docs/assumptions.md from the code"
+	@echo "make docs     write operations.md, assumptions.md and scenarios.md in docs/"
 	@echo "make wheel    build the wheel and try it in an environment of its own"
 	@echo "make clean    remove what was made; make distclean removes $(VENV) as well"
 
@@ -47,6 +47,7 @@ bench: $(VENV)/.dev
 docs: $(VENV)/.runtime
 	$(BIN)/mock-platform operations --format markdown > docs/operations.md
 	$(BIN)/mock-platform assumptions --format markdown > docs/assumptions.md
+	$(BIN)/mock-platform scenarios --format markdown > docs/scenarios.md
 
 # The fresh environment borrows the libraries of $(VENV), but not the package: it finds its own first.
 wheel: $(VENV)/.dev

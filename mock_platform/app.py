@@ -18,8 +18,12 @@ from werkzeug.wsgi import get_input_stream
 from mock_platform.control.route import ORIGIN, WORLD
 from mock_platform.control.routes import create_control
 from mock_platform.core.call import Call, Surface
-from mock_platform.core.errors import Failure, TooLarge
+from mock_platform.core.errors import (
+    Failure,
+    TooLarge,
+)
 from mock_platform.platform import Platform
+from mock_platform.sending import send
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -97,7 +101,11 @@ class Edge:
         reply = self._platform.handle(call, refused)
         if reply.header("content-length") is None and reply.status not in {204, 304}:
             reply.headers.append(("Content-Length", str(len(reply.body))))
-        start_response(_REASONS.get(reply.status, f"{reply.status} Status"), reply.headers)
+        status = _REASONS.get(reply.status, f"{reply.status} Status")
+        if reply.sending is not None:
+            closing = self._platform.closing
+            return send(reply, reply.sending, status, environ, start_response, closing)
+        start_response(status, reply.headers)
         return [reply.body]
 
 

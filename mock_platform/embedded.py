@@ -7,7 +7,7 @@ else when the platform is stopped, because by then the client has got its 500.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from difflib import get_close_matches
@@ -16,11 +16,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mock_platform.app import create_app
+from mock_platform.core.call import Call
 from mock_platform.faces import WorldFace, moment
 from mock_platform.opening import Opened, open_platform
 from mock_platform.server import ServerThread
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.tls import TlsMaterial
+from mock_platform.world import redact
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -117,6 +119,17 @@ class MockPlatform(WorldFace):
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
         """Whether every webhook delivery asked for so far was made, within so many real seconds."""
         return self._platform.deliverer.wait_until_idle(seconds)
+
+    def on_stray(self, listener: Callable[[str, str, str], None]) -> None:
+        """Be told of requests to worlds that are not there (any more): world, method, address.
+
+        The address comes without credentials. Called in the thread that answers the request.
+        """
+
+        def listen(call: Call, world: str) -> None:
+            listener(world, call.method, redact.text(call.url))
+
+        self._platform.stray_listeners.append(listen)
 
     def raise_errors(self) -> None:
         """Raise what failed in handlers while clients called over the network, once each.
@@ -232,6 +245,10 @@ def _overridden(settings: Settings, overrides: dict[str, Any]) -> Settings:
         given = top["fixtures"]
         folders = [given] if isinstance(given, str | Path) else given
         top["fixtures"] = tuple(Path(folder) for folder in folders)
+    if "scenarios" in top:
+        chosen = top["scenarios"]
+        named = [chosen] if isinstance(chosen, str | Path) else chosen
+        top["scenarios"] = tuple(str(each) for each in named)
     if top.get("freeze") is not None:
         top["freeze"] = moment(top["freeze"])
     if delivery:

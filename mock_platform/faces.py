@@ -5,14 +5,20 @@ Thin: each method does what the control route of the same name does, without HTT
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.clock import settle
 from mock_platform.control.worlds import addresses
+from mock_platform.core.jsonio import dumps
 from mock_platform.credentials import Credentials, credentials
-from mock_platform.platform import Platform
+from mock_platform.platform import Platform, load_base
+from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.document import load, loads
+from mock_platform.scenario.engine import Unfired
 from mock_platform.state import State
 from mock_platform.transport import AuthScheme, BearerAuth, OAuth1Auth, PlatformSession
 from mock_platform.world.clock import parse_instant
@@ -222,8 +228,63 @@ class WorldFace:
             raise ValueError(f"auth is 'oauth1', 'bearer' or None, not {auth!r}")
         return session
 
+    def activate(self, name: str, /, **parameters: Any) -> None:
+        """Switch a scenario on, with values for its parameters; one that is on begins anew.
+
+        Raises:
+            UnknownScenario: There is none of that name.
+            BadParameters: A parameter is unknown, or its value does not fit.
+            CannotPerform: It breaks connections and the server cannot.
+        """
+        engine_of(self._world).activate(name, parameters)
+
+    def deactivate(self, name: str | None = None) -> None:
+        """Switch a scenario off, or all of them.
+
+        Raises:
+            UnknownScenario: There is none of that name.
+        """
+        engine_of(self._world).deactivate(name)
+
+    def define(self, document: Mapping[str, Any] | str | Path) -> str:
+        """Know a scenario in this world until it is reset: a document, its YAML, or a file.
+
+        Gives its name, for `activate`.
+
+        Raises:
+            BadScenario: It has faults; each is told with its place.
+        """
+        operations = self._platform.library.operations
+        if isinstance(document, Path):
+            scenario = load(document, operations)
+        elif isinstance(document, str):
+            scenario = loads(document, operations)
+        else:
+            scenario = loads(dumps(document), operations, "scenario.json")
+        engine_of(self._world).define(scenario)
+        return scenario.name
+
+    @property
+    def scenarios(self) -> list[dict[str, Any]]:
+        """Every known scenario, in the form of `GET /_mock/scenarios`."""
+        return engine_of(self._world).as_json()
+
+    def unfired_expectations(self) -> list[Unfired]:
+        """Rules with `expect: fired` of active scenarios that never acted."""
+        return engine_of(self._world).unfired_expectations()
+
+    def use_fixtures(self, *folders: Path | str) -> None:
+        """Begin anew with more fixtures: folders laid over the server's own, the last on top.
+
+        Raises:
+            BadFixtures: Something is wrong with them.
+        """
+        settings = self._platform.settings
+        laid = (*settings.fixtures, *(Path(folder) for folder in folders))
+        self._world.rebase(load_base(replace(settings, fixtures=laid)))
+
     def reset(self) -> None:
-        """The world as it started: fixtures, clock, ids; an empty journal."""
+        """The world as it started: fixtures, start-up scenarios, clock, ids; an empty journal."""
         self._world.reset()
 
     def _missing(self, what: str) -> MissingCredentials:

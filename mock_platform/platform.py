@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from mock_platform import shipped
@@ -23,7 +25,6 @@ from mock_platform.core.errors import (
     InternalError,
     MethodNotAllowed,
     RouteNotFound,
-    render,
 )
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.limits import OAUTH_LIMIT
@@ -31,11 +32,17 @@ from mock_platform.core.openapi import V2_VERSION, Description, describe
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, Interceptor, compile_operation
 from mock_platform.core.problems import STATUS_BY_TYPE, TITLES
+from mock_platform.core.rendering import (
+    render,
+)
 from mock_platform.core.routing import Router, nearest
 from mock_platform.core.table import Tables
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.operations import KINDS, OPERATIONS, openapi
 from mock_platform.records import TABLES
+from mock_platform.scenario.director import Director, engine_of
+from mock_platform.scenario.engine import CannotPerform, Engine
+from mock_platform.scenario.library import Library, is_file
 from mock_platform.settings import Settings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry
@@ -104,9 +111,20 @@ class Platform:
         """Delivers to webhooks; has no thread before the first delivery."""
         self.on_world(self.deliverer.attach)
         self.worlds.dropped_listeners.append(self.deliverer.detach)
+        self.closing = threading.Event()
+        """Set when the platform closes: nobody waits any longer."""
+        self.connections = True
+        """Whether the server can break connections on command."""
+        self.library = Library(shipped.folder("scenarios"), [op.id for op in self.operations])
+        """The scenarios that every world knows."""
+        self._start_up = [self._start_up_scenario(text) for text in settings.scenarios]
+        self.on_world(self._direct)
+        interceptor = interceptor or Director()
         self._requests = itertools.count(1)
         self.observers: list[Callable[[JournalEntry], None]] = []
         """Shown each entry of every journal, once the reply is ready: for metrics."""
+        self.stray_listeners: list[Callable[[Call, str], None]] = []
+        """Told of each request to a world that is not there (any more), with the world's name."""
         compiled = [compile_operation(op, settings, interceptor) for op in self.operations]
         self._routers = {
             "plain": _router(c for c in compiled if not c.operation.sandbox_only),
@@ -116,12 +134,16 @@ class Platform:
     # -- a request -------------------------------------------------------------------------------
 
     def handle(self, call: Call, refused: Failure | None = None) -> Reply:
-        """The reply to a call. `refused` ends it at once, in the call's dialect and journal."""
+        """The reply to a call. `refused` ends it at once, in the call's dialect and journal.
+
+        `Reply.sending` is for whoever sends it: a delay, a fault of the network.
+        """
         started = UPTIME()
         call.request_id = f"r{next(self._requests)}"
         try:
             world = self.world_of(call)
         except UnknownWorld as fault:
+            self._stray(call, fault.name)
             return self._marked(call, _unknown_world(fault))
         at = world.clock.now()
         changes: Sequence[Change] = ()
@@ -131,6 +153,7 @@ class Platform:
             reply, changes = compiled.run(call, world, path_params)
         except Failure as failure:
             reply = render(failure, call)
+            engine_of(world).explain_refusal(call, reply.status)
         except Exception as fault:  # noqa: BLE001 - handed to the embedder, told to the client
             failed = traceback.format_exc()
             self.on_error(fault)
@@ -145,6 +168,8 @@ class Platform:
         world.journal.add(entry)
         for observe in self.observers:
             observe(entry)
+        if world.closed:  # dropped while it answered
+            self._stray(call, world.name)
         return reply
 
     def world_of(self, call: Call) -> World:
@@ -183,7 +208,20 @@ class Platform:
 
         Calls are still answered.
         """
+        self.closing.set()
         self.deliverer.close()
+
+    def without_connections(self) -> None:
+        """Say that the server cannot break connections.
+
+        Raises:
+            CannotPerform: A start-up scenario needs it.
+        """
+        self.connections = False
+        for name in self._start_up:
+            scenario = self.library.find(name)
+            if scenario is not None and scenario.needs_connection:
+                raise CannotPerform(name)
 
     def on_world(self, prepare: Callable[[World], None]) -> None:
         """Have every world prepared by this: those there are, and each new one."""
@@ -192,6 +230,18 @@ class Platform:
             prepare(world)
 
     # -- within ----------------------------------------------------------------------------------
+
+    def _start_up_scenario(self, text: str) -> str:
+        return self.library.add(Path(text)).name if is_file(text) else text
+
+    def _direct(self, world: World) -> None:
+        world.scenarios = Engine(
+            world,
+            self.library,
+            self.tables,
+            self._start_up,
+            connections=lambda: self.connections,
+        )
 
     def _describe(self) -> dict[str, Any]:
         return describe(
@@ -226,11 +276,18 @@ class Platform:
             }
         raise RouteNotFound(hint)
 
+    def _stray(self, call: Call, world: str) -> None:
+        for listen in self.stray_listeners:
+            listen(call, world)
+
     def _marked(self, call: Call, reply: Reply) -> Reply:
         if self.settings.markers:
             reply.headers.append(("X-Mock-Request-Id", call.request_id))
             if call.operation is not None:
                 reply.headers.append(("X-Mock-Operation", call.operation.id))
+            if call.rule is not None:
+                rule = f"{call.rule['scenario']}/{call.rule['rule']}"
+                reply.headers.append(("X-Mock-Rule", rule))
             if call.assumptions:
                 reply.headers.append(("X-Mock-Assumptions", ",".join(sorted(call.assumptions))))
         return reply
@@ -255,6 +312,8 @@ class Platform:
             milliseconds=milliseconds,
             operation=None if call.operation is None else call.operation.id,
             caller=call.caller.as_json(),
+            rule=call.rule,
+            near_misses=call.near_misses,
             changes=[change for change in changes if not change.table.startswith("_")],
             assumptions=sorted(call.assumptions),
             warnings=call.warnings,
@@ -264,6 +323,7 @@ class Platform:
             request_body=call.body,
             response_headers=reply.headers,
             response_body=reply.body,
+            sent=call.sent,
         )
 
     def _failed(self, fault: BaseException) -> None:

@@ -35,6 +35,8 @@ class Settings:
     fixtures: tuple[Path, ...] = ()
     """Folders laid over the shipped fixtures, the last one on top."""
     default_fixtures: bool = True
+    scenarios: tuple[str, ...] = ()
+    """Names or files of scenarios that are active from the start and after each reset."""
     store: str = "memory"
     durability: Literal["snapshot", "log", "fsync"] = "log"
     seed: int = 0

@@ -7,10 +7,14 @@ work as they do over a socket.
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from email.message import Message
+from http.client import BadStatusLine, RemoteDisconnected
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import SplitResult, unquote, urlsplit
 
@@ -21,6 +25,9 @@ from requests.cookies import extract_cookies_to_jar
 from requests.structures import CaseInsensitiveDict
 from requests.utils import get_encoding_from_headers
 from urllib3 import HTTPHeaderDict, HTTPResponse
+from urllib3.exceptions import ProtocolError
+
+from mock_platform.faults import CONNECTION
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -36,8 +43,9 @@ _FORM = "application/x-www-form-urlencoded"
 class WsgiAdapter(BaseAdapter):
     """Answers the requests of a `requests.Session` from a WSGI application.
 
-    What the application raises, the call raises. `timeout`, `verify`, `cert` and `proxies` are
-    accepted and have nothing to act on.
+    What the application raises, the call raises. Where a scenario breaks the connection, the call
+    raises what requests raises over a socket; a held one times out at once. `timeout`, `verify`,
+    `cert` and `proxies` are accepted and have nothing to act on.
     """
 
     def __init__(self, application: WSGIApplication) -> None:
@@ -54,7 +62,10 @@ class WsgiAdapter(BaseAdapter):
         proxies: Mapping[str, str] | None = None,
     ) -> requests.Response:
         """The answer to a prepared request; its body is read as the caller reads it."""
-        answer = _Answer(self._application, _environ(request))
+        environ = _environ(request)
+        wire = _Wire(request)
+        environ[CONNECTION] = wire
+        answer = _Answer(self._application, environ, wire)
         bodiless = request.method == "HEAD" or answer.status in _NO_BODY
         headers = HTTPHeaderDict()
         for name, value in answer.headers:
@@ -158,7 +169,7 @@ class OAuth1Auth(AuthBase):
 class _Answer(io.RawIOBase):
     """A WSGI application's answer to one request, read as a stream."""
 
-    def __init__(self, application: WSGIApplication, environ: WSGIEnvironment) -> None:
+    def __init__(self, application: WSGIApplication, environ: WSGIEnvironment, wire: _Wire) -> None:
         super().__init__()
         self.status = 0
         self.reason = ""
@@ -173,6 +184,7 @@ class _Answer(io.RawIOBase):
                 self._written.append(next(self._iterator))
             except StopIteration:
                 break
+        wire.check()
         if not self.status:
             raise AssertionError("the WSGI application ended without calling start_response")
 
@@ -206,6 +218,44 @@ class _Answer(io.RawIOBase):
             finish = getattr(self._parts, "close", None)
             if finish is not None:
                 finish()
+
+
+class _Wire:
+    """The connection of a call that has none: what is done to it, the call raises."""
+
+    def __init__(self, request: requests.PreparedRequest) -> None:
+        self.stopping = threading.Event()  # nobody sets it: there is no server to stop
+        self.taken = False
+        self._request = request
+        self._broken: requests.RequestException | None = None
+
+    def reset(self) -> None:
+        """Connection reset by peer."""
+        fault = ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+        self._break(requests.ConnectionError, ProtocolError("Connection aborted.", fault))
+
+    def close(self) -> None:
+        """Remote end closed connection without response."""
+        fault = RemoteDisconnected("Remote end closed connection without response")
+        self._break(requests.ConnectionError, ProtocolError("Connection aborted.", fault))
+
+    def hold(self) -> None:
+        """Read timed out."""
+        self._break(requests.ReadTimeout, "Read timed out.")
+
+    def send_raw(self, data: bytes) -> None:
+        """Whatever it is, it is no HTTP."""
+        fault = BadStatusLine(data[:80].decode("latin-1"))
+        self._break(requests.ConnectionError, ProtocolError("Connection aborted.", fault))
+
+    def check(self) -> None:
+        """Raise what was done."""
+        if self._broken is not None:
+            raise self._broken
+
+    def _break(self, kind: type[requests.RequestException], told: object) -> None:
+        self.taken = True
+        self._broken = self._broken or kind(told, request=self._request)
 
 
 class _Original:

@@ -1,4 +1,4 @@
-"""`check`: every fault of fixture files, each where it stands."""
+"""`check`: every fault of fixture and scenario files, each where it stands."""
 
 from __future__ import annotations
 
@@ -10,19 +10,54 @@ import click
 from mock_platform import shipped
 from mock_platform.cli.trouble import CheckFailed, counted
 from mock_platform.core import fixtures
+from mock_platform.platform import Platform
 from mock_platform.records import TABLES
+from mock_platform.scenario import library
+from mock_platform.scenario.document import SUFFIXES
+from mock_platform.settings import Settings
+
+_BARE = Settings(default_fixtures=False)
+_TABLES = frozenset(table.name for table in TABLES)
 
 
-def check_fixtures(paths: Sequence[Path], *, default_fixtures: bool) -> None:
+def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
     """Print `file:line:column: message` for each fault of folders or single files.
+
+    Scenario files are told from fixtures by their name and form.
 
     Raises:
         CheckFailed: There are some.
     """
     under = [shipped.folder("fixtures")] if default_fixtures else []
-    complaints = fixtures.check([*under, *paths], TABLES)
+    scenarios = [file for path in paths for file in _files(path) if _is_scenario(file)]
+    others = [path for path in paths if not _holds_scenarios_only(path)]
+    complaints: list[object] = []
+    if others:
+        complaints += fixtures.check([*under, *others], TABLES)
+    if scenarios:
+        operations = [operation.id for operation in Platform(_BARE).operations]
+        complaints += library.check(scenarios, operations)
     for complaint in complaints:
         click.echo(str(complaint))
     if complaints:
         raise CheckFailed(f"{counted(len(complaints))} found.")
     click.echo(f"No faults in {', '.join(str(path) for path in paths)}.", err=True)
+
+
+def _files(path: Path) -> list[Path]:
+    return library.scenario_files(path) if path.is_dir() else [path]
+
+
+def _is_scenario(file: Path) -> bool:
+    """Whether a file holds a scenario: YAML, or a JSON object that is not called like a table."""
+    if file.suffix != ".json":
+        return file.suffix in SUFFIXES
+    if file.stem in _TABLES or not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        return opened.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
+def _holds_scenarios_only(path: Path) -> bool:
+    files = _files(path)
+    return bool(files) and all(_is_scenario(file) for file in files)

@@ -1,4 +1,4 @@
-"""What the commands print that only look: operations, where, credentials, openapi, assumptions."""
+"""What the commands print that only look: operations, where, credentials, scenarios."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from mock_platform import credentials as known
 from mock_platform.cli.pages import assumptions_page, operations_page, shown_path
+from mock_platform.cli.scenario_page import scenarios_page
 from mock_platform.cli.trouble import CheckFailed, told
 from mock_platform.control import about
 from mock_platform.control.routes import describe_everything
@@ -16,6 +17,8 @@ from mock_platform.core.jsonio import pretty
 from mock_platform.core.operation import Operation
 from mock_platform.core.routing import Router, nearest
 from mock_platform.platform import Platform
+from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.schema import json_schema
 from mock_platform.settings import Settings
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -96,6 +99,29 @@ def assumptions_text(form: str) -> str:
     """The register of assumptions, as the control route gives it or as a page of the docs."""
     register = about.assumptions(Platform())
     return assumptions_page(register["assumptions"]) if form == "markdown" else pretty(register)
+
+
+def scenarios_text(form: str, chosen: Sequence[str]) -> str:
+    """The scenarios of a server that was started with these; their page; the schema of files."""
+    if form == "markdown":
+        return scenarios_page(Platform())
+    with told():
+        platform = Platform(Settings(scenarios=tuple(chosen)))
+        listed = engine_of(platform.worlds.default).as_json()
+    if form == "schema":
+        return pretty(json_schema(platform.library.operations))
+    if form == "json":
+        return pretty({"scenarios": listed})
+    rows = [("SCENARIO", "PARAMETERS", "DESCRIPTION")]
+    rows += [
+        (
+            entry["name"] + (" (active)" if entry["active"] else ""),
+            ", ".join(entry["parameters"]),
+            " ".join(entry["description"].split()),
+        )
+        for entry in listed
+    ]
+    return aligned(rows)
 
 
 def _path_of(address: str) -> tuple[str, bool]:

@@ -159,13 +159,13 @@ def where(request: tuple[str, ...], *, format: str) -> None:
 @click.argument("paths", nargs=-1, required=True, type=_FOLDERS, metavar="PATH...")
 @click.option("--no-default-fixtures/--default-fixtures", help="Check PATHs by themselves.")
 def check(paths: tuple[Path, ...], *, no_default_fixtures: bool) -> None:
-    """Check fixture folders or files, later ones laid over earlier ones, and tell every fault.
+    """Check fixtures and scenarios, folders or files, and tell every fault.
 
-    Exit status 1 if there is any.
+    Fixtures are laid over those named before. Exit status 1 if there is any fault.
     """
-    from mock_platform.cli.checking import check_fixtures
+    from mock_platform.cli.checking import check_files
 
-    check_fixtures(paths, default_fixtures=not no_default_fixtures)
+    check_files(paths, default_fixtures=not no_default_fixtures)
 
 
 @group.command()
@@ -206,3 +206,83 @@ def assumptions(*, format: str) -> None:
     from mock_platform.cli.listing import assumptions_text
 
     click.echo(assumptions_text(format))
+
+
+@group.command()
+@click.option(
+    "--format", type=click.Choice(["text", "json", "markdown", "schema"]), default="text",
+    show_default=True,
+    help="Aligned columns, what GET /_mock/scenarios answers, a page of the documentation, or the "
+    "JSON Schema of the files.",
+)  # fmt: skip
+@click.option(
+    "--scenario", "scenario", multiple=True, metavar="NAME|FILE",
+    help="A scenario that is active, as for serve. Repeatable.",
+)  # fmt: skip
+def scenarios(*, format: str, scenario: tuple[str, ...]) -> None:
+    """List the scenarios that a server knows by name."""
+    from mock_platform.cli.listing import scenarios_text
+
+    click.echo(scenarios_text(format, scenario))
+
+
+@group.command()
+@click.option(
+    "--url", default="http://127.0.0.1:8080", show_default=True, metavar="URL",
+    help="Base address of a running server; under /~NAME, what that world alone has met.",
+)  # fmt: skip
+@click.option(
+    "--format", type=click.Choice(["text", "json", "junit", "html"]), default="text",
+    show_default=True, help="For people, for programs, for CI systems, or as one page.",
+)  # fmt: skip
+@click.option(
+    "--fail-under", type=click.FloatRange(0, 100), metavar="N",
+    help="Exit with status 1 if less than N percent are covered.",
+)  # fmt: skip
+@click.option("--control-token", metavar="TOKEN", help="The server's control token, if it has one.")
+@click.option(
+    "--ca", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+    help="Certificate authority to trust, where the server has one of its own.",
+)  # fmt: skip
+def coverage(
+    *,
+    url: str,
+    format: Literal["text", "json", "junit", "html"],
+    fail_under: float | None,
+    control_token: str | None,
+    ca: Path | None,
+) -> None:
+    """Print which documented outcomes and parameters the clients of a running server have met."""
+    from mock_platform.cli.measuring import show_coverage
+
+    show_coverage(url, format, fail_under, control_token, ca)
+
+
+@group.command()
+@click.option(
+    "--base-url", required=True, metavar="URL",
+    help="The server to ask; requests go there and nowhere else.",
+)  # fmt: skip
+@click.option(
+    "--credentials-file", type=click.Path(path_type=Path), metavar="FILE",
+    help="What `mock-platform credentials` prints, with your values.  "
+    "[default: MOCK_PLATFORM_CONSUMER_KEY and so on]",
+)  # fmt: skip
+@click.option(
+    "--format", type=_FORMAT, default="text", show_default=True, help="Form of the output."
+)
+@click.option(
+    "--ca", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+    help="Certificate authority to trust, where the server has one of its own.",
+)  # fmt: skip
+@click.option("--yes/--no-yes", help="Send signed requests without asking.")
+def diff(
+    *, base_url: str, credentials_file: Path | None, format: str, ca: Path | None, yes: bool
+) -> None:
+    """Ask another server what can be read, and tell where it answers otherwise than this sandbox.
+
+    Sends GET requests signed with your credentials. Exit status 1 if anything differs.
+    """
+    from mock_platform.cli.measuring import show_drift
+
+    show_drift(base_url, credentials_file, format, ca, yes=yes)

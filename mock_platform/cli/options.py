@@ -84,6 +84,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("fixtures", "Folder of fixture files, laid over the shipped ones and over those named "
             "before. Repeatable.", _FOLDER, many=True, metavar="DIR"),
     Setting("no-default-fixtures", "Begin without the shipped fixtures.", flag=True),
+    Setting("scenario", "Name or file of a scenario that is active from the start and after each "
+            "reset. Repeatable.", field="scenarios", many=True, metavar="NAME|FILE"),
     Setting("store", "Where the records live: in memory, or kept in a TinyDB file.", STORE),
     Setting(
         "durability",

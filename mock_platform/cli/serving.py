@@ -22,7 +22,7 @@ from mock_platform.cli.watching import Watch
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
 from mock_platform.opening import Opened, open_platform
-from mock_platform.server import Bound, ServerKind, serve_forever
+from mock_platform.server import Bound, ServerKind, performs_faults, serve_forever
 from mock_platform.settings import Settings
 from mock_platform.tls import TlsMaterial
 from mock_platform.version import __version__
@@ -58,6 +58,8 @@ def serve_until_stopped(serving: Serving) -> None:
         opened = open_platform(settings)
         platform = opened.platform
         platform.on_error = _report
+        if not performs_faults(serving.server):
+            platform.without_connections()
         application = logs.RequestLog(create_app(platform))
 
         def ready(bound: Bound) -> None:

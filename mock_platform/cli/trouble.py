@@ -36,6 +36,9 @@ def told() -> Iterator[None]:
     # Whoever asks has loaded these by now; at the top they would slow `--help`.
     from mock_platform.core.fixtures import BadFixtures
     from mock_platform.opening import BadStore
+    from mock_platform.scenario.document import BadParameters, BadScenario
+    from mock_platform.scenario.engine import CannotPerform
+    from mock_platform.scenario.library import UnknownScenario
     from mock_platform.server import CannotBind, ServerUnavailable
     from mock_platform.tls import AuthorityUnreadable
     from mock_platform.world.store_errors import StoreError
@@ -44,6 +47,12 @@ def told() -> Iterator[None]:
         yield
     except BadFixtures as fault:
         raise BadInput(f"{counted(len(fault.complaints))} in the fixtures.\n{fault}") from fault
+    except BadScenario as fault:
+        raise BadInput(f"{counted(len(fault.complaints))} in the scenarios.\n{fault}") from fault
+    except UnknownScenario as fault:
+        raise BadInput(f"{fault} `mock-platform scenarios` lists the shipped ones.") from fault
+    except (BadParameters, CannotPerform) as fault:
+        raise BadInput(str(fault)) from fault
     except CannotBind as fault:
         raise CannotListen(str(fault)) from fault
     except (BadStore, ServerUnavailable) as fault:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from flask import Response
 from marshmallow import Schema
 
+from mock_platform.control.har import archive
 from mock_platform.control.refusal import Refusal, did_you_mean, faulty
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.jsonio import dumps
 from mock_platform.platform import Platform
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.journal import JournalEntry, Query
@@ -54,6 +57,18 @@ def list_requests(request: ControlRequest) -> dict[str, Any]:
     query = _query(request.platform, request.query)
     found = journal.find(query, request.query.get("limit"))
     return {"requests": [entry.as_json() for entry in found], "dropped": journal.dropped}
+
+
+def archive_requests(request: ControlRequest) -> Response:
+    """Entries that fit as an HTTP archive, which a browser's developer tools open."""
+    world = request.world
+    query = _query(request.platform, request.query)
+    found = world.journal.find(query, request.query.get("limit"))
+    return Response(
+        dumps(archive(found, world.journal.dropped)),
+        content_type="application/json",
+        headers={"Content-Disposition": f'attachment; filename="{world.name}.har"'},
+    )
 
 
 def count_requests(request: ControlRequest) -> dict[str, int]:

@@ -18,6 +18,7 @@ from mock_platform.control.refusal import Refusal, faulty, unknown_names
 from mock_platform.core.fields import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.openapi import Description
+from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
 from mock_platform.state import State
 from mock_platform.world.world import World
@@ -44,6 +45,7 @@ class Services:
     platform: Platform
     metrics: Metrics
     description: Description
+    coverage: Recorder
 
 
 View = Callable[["ControlRequest"], Any]

@@ -13,9 +13,11 @@ from mock_platform.control import (
     about,
     clock,
     console,
+    coverage,
     docs,
     guard,
     journal,
+    scenarios,
     snapshots,
     state,
     transitions,
@@ -28,7 +30,10 @@ from mock_platform.control.refusal import MEDIA_TYPE, Refusal
 from mock_platform.control.route import ControlRequest, Route, Services, body_of, query_of
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.openapi import Description
+from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
+from mock_platform.scenario.engine import CannotPerform
+from mock_platform.scenario.library import UnknownScenario
 from mock_platform.state import BadRecord, UnknownRecord, UnknownTable
 from mock_platform.world.worlds import BadWorldName, TooManyWorlds, UnknownWorld
 
@@ -58,8 +63,16 @@ ROUTES: tuple[Route, ...] = (
         query=journal.QueryOfRequests,
         returns=journal.CountAnswer,
     ),
+    Route("GET", "/requests.har", journal.archive_requests, query=journal.QueryOfList),
     Route("GET", "/requests/<key>", journal.get_request),
     Route("DELETE", "/requests", journal.delete_requests, status=204),
+    Route("GET", "/scenarios", scenarios.list_scenarios),
+    Route("GET", "/scenarios/schema.json", scenarios.schema),
+    Route("POST", "/scenarios/deactivate", scenarios.deactivate_all, status=204),
+    Route("GET", "/scenarios/<name>", scenarios.get_scenario),
+    Route("PUT", "/scenarios/<name>", scenarios.put_scenario, body=None),
+    Route("POST", "/scenarios/<name>/activate", scenarios.activate, body=scenarios.ActivationBody),
+    Route("POST", "/scenarios/<name>/deactivate", scenarios.deactivate),
     Route("GET", "/state", state.get_state),
     Route(
         "PUT",
@@ -102,6 +115,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/credentials", about.show_credentials),
     Route("GET", "/operations", about.list_operations),
     Route("GET", "/assumptions", about.list_assumptions),
+    Route("GET", "/coverage", coverage.get_coverage, query=coverage.QueryOfCoverage),
+    Route("DELETE", "/coverage", coverage.delete_coverage, status=204),
     Route("GET", "/metrics", about.metrics, media_type="text/plain"),
     Route("GET", "/openapi.json", about.describe),
     Route("GET", "/", console.overview, media_type=_HTML),
@@ -119,7 +134,8 @@ def create_control(platform: Platform) -> Flask:
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    services = Services(platform, Metrics(platform), describe_everything(platform))
+    services = Services(platform, Metrics(platform), describe_everything(platform), Recorder())
+    platform.observers.append(services.coverage.observe)
     for route in ROUTES:
         app.add_url_rule(
             route.rule,
@@ -224,6 +240,8 @@ _STATUS: dict[type[Exception], int] = {
     UnknownRecord: 404,
     BadWorldName: 400,
     TooManyWorlds: 409,
+    UnknownScenario: 404,
+    CannotPerform: 409,
 }
 
 

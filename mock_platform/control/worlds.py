@@ -69,7 +69,7 @@ def delete_world(request: ControlRequest) -> None:
 
 
 def reset(request: ControlRequest) -> None:
-    """Set the world back to how it started: records, clock, ids; an empty journal."""
+    """Set the world back to how it started: records, scenarios, clock, ids; an empty journal."""
     request.world.reset()
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from mock_platform.core.assumptions import Assumption
+from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.world.store import Record
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 Pairs = list[tuple[str, str]]
 Surface = Literal["plain", "sandbox"]
 FORM = "application/x-www-form-urlencoded"
+ABSENT: Any = object()
+"""What stands where nothing was sent, because `None` is a value of JSON."""
+FaultKind = Literal["reset", "empty", "truncate", "garbage", "timeout"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Caller:
 
 
 NOBODY = Caller()
+UNESTABLISHED = Caller(how="not established")
 
 
 @dataclass(slots=True)
@@ -69,6 +74,8 @@ class Call:
     operation: Operation | None = None
     path_params: Mapping[str, str] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
+    sent: Iterable[str] = ()
+    """Names of the operation's parameters that were sent, valid or not."""
     caller: Caller = NOBODY
     account: Record | None = None
     echo: dict[str, Any] = field(default_factory=dict)
@@ -76,6 +83,13 @@ class Call:
     assumptions: dict[str, Assumption] = field(default_factory=dict)
     diagnosis: dict[str, Any] | None = None
     extra_headers: Pairs = field(default_factory=list)
+    rule: dict[str, Any] | None = None
+    """The scenario rule that acted: `scenario`, `rule`, `call`."""
+    near_misses: list[dict[str, Any]] = field(default_factory=list)
+    """The nearest rules that did not act, each with its first difference."""
+    switch: Any = None
+    """Scenario rules that this request alone asked for."""
+    _json: Any = None
     _header_map: dict[str, str] | None = None
     _query: Pairs | None = None
     _form: Pairs | None = None
@@ -126,6 +140,16 @@ class Call:
             return None
         return self.body.decode("utf-8", "replace")
 
+    @property
+    def json(self) -> Any:
+        """The body as JSON, whatever its media type; `ABSENT` if it is none."""
+        if self._json is None:
+            try:
+                self._json = (loads(self.body),) if self.body else (ABSENT,)
+            except BadJson:
+                self._json = (ABSENT,)
+        return self._json[0]
+
     def assume(self, *assumptions: Assumption) -> None:
         """Record that the answer rests on these."""
         for assumption in assumptions:
@@ -136,6 +160,16 @@ class Call:
         self.warnings.append(text)
 
 
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """What the edge does to an answer on its way: real seconds of delay, a fault of the network."""
+
+    delay: float = 0.0
+    slow_body: float = 0.0
+    """Seconds over which the body is spread."""
+    fault: FaultKind | None = None
+
+
 @dataclass(slots=True)
 class Reply:
     """One answer, ready to be sent."""
@@ -143,6 +177,7 @@ class Reply:
     status: int
     body: bytes = b""
     headers: Pairs = field(default_factory=list)
+    sending: Sending | None = None
 
     def header(self, name: str) -> str | None:
         """The first header of that name in any case, or `None`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError
@@ -43,6 +43,9 @@ PROTOCOL = frozenset(
     }
 )
 
+_TELLING = 16
+"""Items of a batch that are looked at for the names of what was sent: the others are alike."""
+
 Decoder = Callable[[Call], dict[str, Any]]
 
 
@@ -63,6 +66,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
             sent = _json(call, settings.max_nesting)
         else:
             sent = _pairs(call, operation, strict=settings.strict, write=write)
+        call.sent = _sent(sent, known)
         if operation.read_body is not None:
             return operation.read_body(call, sent)
         _warn(call, sent, known, strict=settings.strict)
@@ -80,6 +84,14 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         return dict(params)
 
     return decode
+
+
+def _sent(sent: Any, known: frozenset[str]) -> Iterable[str]:
+    """Which known parameters were sent; of a batch, the first items tell."""
+    if isinstance(sent, dict):
+        return known.intersection(sent)
+    items = [item for item in sent[:_TELLING] if isinstance(item, dict)]
+    return known.intersection(name for item in items for name in item)
 
 
 def _named(schema: Schema) -> list[tuple[str, str]]:

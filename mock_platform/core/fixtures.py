@@ -3,8 +3,8 @@
 Every complaint says file, line, column, record and field, what is wrong and what is allowed. Later
 folders lie over earlier ones, record by record.
 
-A field that holds a moment may count from now: `now`, `now-2h`, `now+30m` (units s, m, h, d). Now is
-when a world starts or is reset, on its own clock, so that a frozen clock gives the same every time.
+A field that holds a moment may count from now: `now`, `now-2h`, `now+30m` (units s, m, h, d). That
+is when a world starts or is reset, on its own clock, so a frozen clock gives the same every time.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _Loader:
 
     def folder(self, folder: Path) -> None:
         if not folder.is_dir():
-            self.complaints.append(Complaint(folder, 1, 1, "is not a folder of fixture files"))
+            self.complaints.append(Complaint(folder, 1, 1, "is no folder of fixture files"))
             return
         for path in sorted(folder.glob("*.json")):
             self.file(path, folder)
@@ -74,6 +74,10 @@ class _Loader:
     def file(self, path: Path, folder: Path) -> None:
         if not path.resolve().is_relative_to(folder.resolve()):
             self.complaints.append(Complaint(path, 1, 1, "leads out of its folder"))
+            return
+        if path.suffix != ".json":
+            text = "is no fixture file: those are called TABLE.json"
+            self.complaints.append(Complaint(path, 1, 1, text))
             return
         table = self.tables.get(path.stem)
         if table is None:
@@ -138,9 +142,7 @@ class _Loader:
         self.complaints.append(Complaint(source.path, line, column, f"{where}: {text}"))
 
 
-def load(
-    folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None
-) -> Base:
+def load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None) -> Base:
     """The fixtures of these folders, the last one on top.
 
     Moments that count from now are checked and stored as of `now` (the machine's, if not given);
@@ -156,7 +158,7 @@ def load(
 
 
 def check(folders: Iterable[Path], tables: Iterable[Table]) -> list[Complaint]:
-    """Everything that is wrong with the fixtures of these folders."""
+    """Everything that is wrong with the fixtures of these folders or single files."""
     return _load(folders, tables).complaints
 
 
@@ -170,12 +172,13 @@ def _relative_moments(table: Table, record: Record) -> list[Relative]:
     return found
 
 
-def _load(
-    folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None
-) -> _Loader:
+def _load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None) -> _Loader:
     loader = _Loader({table.name: table for table in tables}, now or machine_now())
     for folder in folders:
-        loader.folder(folder)
+        if folder.is_file():
+            loader.file(folder, folder.parent)
+        else:
+            loader.folder(folder)
     if not loader.complaints:
         loader.references()
     return loader

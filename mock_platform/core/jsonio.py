@@ -33,6 +33,11 @@ def dumps(value: Any) -> bytes:
     return orjson.dumps(value)
 
 
+def canonical(value: Any) -> bytes:
+    """JSON with keys in order, for comparing: to `==`, 1 and true are the same."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
 def pretty(value: Any) -> str:
     """JSON for people."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

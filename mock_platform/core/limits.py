@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call, Pairs
-from mock_platform.core.errors import RateLimited
+from mock_platform.core.errors import (
+    RateLimited,
+)
 from mock_platform.core.operation import Limit, Operation
 from mock_platform.settings import Settings
 from mock_platform.world.windows import WindowState
@@ -14,8 +16,8 @@ from mock_platform.world.world import World
 
 OAUTH_LIMIT = expectation(
     "oauth.rate-limit",
-    "The OAuth endpoints are rate limited, but the numbers are not shown: --oauth-limit sets one for "
-    "each endpoint, app and 15 minutes, with the headers of the v2 interface; off by default.",
+    "The OAuth endpoints are rate limited, but the numbers are not shown: --oauth-limit sets one "
+    "for each endpoint, app and 15 minutes, with the headers of the v2 interface; off by default.",
     "A, Limits",
 )
 
@@ -48,7 +50,7 @@ def counter(operation: Operation, settings: Settings) -> Counter | None:
                 tightest[prefix] = state
             if state.exceeded and exceeded is None:
                 exceeded = limit
-        headers = _headers(tightest)
+        headers = rate_headers(tightest)
         if exceeded is not None and exceeded.refusal is None:
             raise RateLimited(headers)
         call.extra_headers += headers
@@ -58,7 +60,7 @@ def counter(operation: Operation, settings: Settings) -> Counter | None:
     return count
 
 
-def _headers(states: Mapping[str, WindowState]) -> Pairs:
+def rate_headers(states: Mapping[str, WindowState]) -> Pairs:
     """The documented headers, once each: of several windows, the one with the least left."""
     return [
         (f"{prefix}-{name}", str(value))

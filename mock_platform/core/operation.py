@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
@@ -18,13 +18,17 @@ from mock_platform.core.assumptions import Assumption
 from mock_platform.core.authenticate import Auth
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.envelope import Returns
-from mock_platform.core.errors import Failure
+from mock_platform.core.errors import (
+    Failure,
+)
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
 Handler = Callable[[Call, World], Any]
 Gate = Callable[[Call, World], None]
 """Raises a failure if the caller may not use the operation: early access, allowlist, feature."""
+Rules = Callable[[Mapping[str, Any], Call, World, Settings], Iterable[tuple[str, str]]]
+"""Gets the parameters that are valid by themselves; gives (name, what is wrong)."""
 
 
 class Location(Enum):
@@ -83,6 +87,8 @@ class Operation:
     auth: Auth
     params: type[Schema] | None = None
     location: Location = Location.QUERY
+    rules: Rules | None = None
+    """What parameters must satisfy beyond their schema; their faults are told with all others."""
     origin: Origin = Origin.DOCUMENT_A
     sandbox_only: bool = False
     gates: tuple[Gate, ...] = ()
@@ -102,6 +108,9 @@ class Operation:
     """Whether document A demands https for it ("Authentication", rule 1)."""
     echo: Literal["params", "path"] = "params"
     max_body: int | None = None
+    read_body: Callable[[Call, Any], dict[str, Any]] | None = None
+    """Reads a JSON body by hand, for one so large that its schema would be too slow; `params` still
+    describes it. Gives the parameters or raises a failure."""
     also: tuple[str, ...] = ()
     """Other spellings of the path."""
     dress: Callable[[Call, Failure, Reply], Reply] | None = None

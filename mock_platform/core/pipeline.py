@@ -8,17 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Protocol
 
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.authenticate import Authenticator
-from mock_platform.core.call import Call, Reply
+from mock_platform.core.call import UNESTABLISHED, Call, Reply
 from mock_platform.core.decode import decoder
 from mock_platform.core.envelope import Configurable
-from mock_platform.core.errors import Failure, NotShown, NumericFailure, render
+from mock_platform.core.errors import (
+    Failure,
+    InvalidParameters,
+    NotShown,
+    NumericFailure,
+)
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Operation
+from mock_platform.core.rendering import (
+    render,
+)
 from mock_platform.settings import Settings
 from mock_platform.world.store import Change
 from mock_platform.world.world import World
@@ -36,13 +43,20 @@ _HEADERS = {"ads": (("x-current-api-version", "12"),)}
 
 
 Stage = Callable[[Call, World], None]
+Answer = Callable[[Call, World], Reply]
 
 
 class Interceptor(Protocol):
-    """Where scenarios act: around the handler, seeing the call and able to answer instead of it."""
+    """Where scenarios act: within the transaction, seeing the call, able to answer it.
 
-    def around(self, call: Call, world: World, proceed: Callable[[], Reply]) -> Reply:
-        """The reply to send; `proceed` runs the handler."""
+    `proceed` does what would be done without it.
+    """
+
+    def before_auth(self, call: Call, world: World, proceed: Answer) -> Reply:
+        """Right after routing; `proceed` is everything that follows."""
+
+    def around(self, call: Call, world: World, proceed: Answer) -> Reply:
+        """When nothing refused the call; `proceed` runs the handler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +73,19 @@ def compile_operation(
     """Bind the stages that an operation needs."""
     before = _before(operation, settings)
     answer = _answer(operation, settings)
-    decode = decoder(operation, settings)
+    decode = _decode(operation, settings)
     count = counter(operation, settings)
     headers = _HEADERS.get(operation.dialect, ())
 
     def work(call: Call, world: World) -> Reply:
         for stage in before:
             stage(call, world)
-        call.params = decode(call)
+        decode(call, world)
         if count is not None:
             count(call, world)
         if interceptor is None:
             return answer(call, world)
-        return interceptor.around(call, world, partial(answer, call, world))
+        return interceptor.around(call, world, answer)
 
     def run(
         call: Call, world: World, path_params: Mapping[str, str]
@@ -82,7 +96,10 @@ def compile_operation(
         call.extra_headers += headers
         with world.work() as changes:
             try:
-                reply = work(call, world)
+                if interceptor is None:
+                    reply = work(call, world)
+                else:
+                    reply = interceptor.before_auth(call, world, work)
             except Failure as failure:
                 if not failure.keeps_changes:
                     raise
@@ -107,10 +124,35 @@ def _before(operation: Operation, settings: Settings) -> list[Stage]:
         authenticator = Authenticator(settings)
 
         def authenticate(call: Call, world: World) -> None:
+            call.caller = UNESTABLISHED
             call.caller = authenticator.caller(call, world, auth)
 
         stages.append(authenticate)
     return [*stages, *operation.gates]
+
+
+def _decode(operation: Operation, settings: Settings) -> Stage:
+    """Reads the parameters, and refuses them by their schema and the operation's rules at once."""
+    decode, rules = decoder(operation, settings), operation.rules
+
+    def read(call: Call, world: World) -> None:
+        call.params = decode(call)
+
+    if rules is None:
+        return read
+
+    def read_by_rules(call: Call, world: World) -> None:
+        try:
+            call.params = decode(call)
+        except InvalidParameters as fault:
+            found = rules(fault.valid, call, world, settings)
+            sent = {**call.path_params, **fault.sent}
+            raise InvalidParameters([*fault.faults, *found], sent) from fault
+        faults = list(rules(call.params, call, world, settings))
+        if faults:
+            raise InvalidParameters(faults, {**call.path_params, **call.params})
+
+    return read_by_rules
 
 
 def _answer(operation: Operation, settings: Settings) -> Callable[[Call, World], Reply]:

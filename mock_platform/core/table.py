@@ -23,6 +23,13 @@ class Reference:
 
     field: str
     table: str
+    or_table: str | None = None
+    """A second table in which the key may be."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Where the key may be."""
+        return (self.table,) if self.or_table is None else (self.table, self.or_table)
 
     def targets(self, record: Record) -> Iterator[str]:
         """The keys that a record refers to; absent and null ones are none."""
@@ -93,8 +100,11 @@ def missing_references(
 ) -> list[tuple[str, str]]:
     """References of a record that lead nowhere, as (field, what is wrong)."""
     return [
-        (reference.field, f"{reference.field} refers to {key!r}, which is not in {reference.table}")
+        (
+            reference.field,
+            f"{reference.field} refers to {key!r}, which is not in {' or '.join(reference.tables)}",
+        )
         for reference in table.references
         for key in reference.targets(record)
-        if not exists(reference.table, key)
+        if not any(exists(name, key) for name in reference.tables)
     ]

@@ -46,6 +46,8 @@ class JournalEntry:
     request_body: bytes = b""
     response_headers: Sequence[tuple[str, str]] = ()
     response_body: bytes = b""
+    sent: Iterable[str] = ()
+    """Names of the operation's parameters that were sent; for the coverage, not shown."""
 
     @property
     def size(self) -> int:

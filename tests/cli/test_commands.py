@@ -71,6 +71,7 @@ def test_the_commands_are_the_promised_ones() -> None:
     """Nothing is missing, nothing is there that no document names."""
     promised = {
         "serve", "run", "operations", "where", "check", "credentials", "openapi", "assumptions",
+        "scenarios", "coverage", "diff",
     }  # fmt: skip
 
     assert promised == set(group.commands)

@@ -347,3 +347,24 @@ class TestDoors:
 
         assert all(isinstance(moment, datetime) for moment in seen)
         assert not reader.is_alive()
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_bounds(frozen: bool) -> None:
+    """A clock goes to the first and the last moment of its years, not beyond, however it moves."""
+    clock = Clock(datetime(2026, 1, 1, tzinfo=UTC)) if frozen else Clock()
+    second = timedelta(seconds=1)
+
+    for inside in (clock_module.EARLIEST, clock_module.LATEST - second):
+        clock.travel(inside)
+    before = clock.state()
+    for outside in (clock_module.EARLIEST - second, clock_module.LATEST):
+        for move in (clock.travel, clock.freeze):
+            with pytest.raises(ValueError, match="out of the years 1970 to 8999"):
+                move(outside)
+        with pytest.raises(ValueError, match="out of the years"):
+            clock.restore({"frozen_at": outside.isoformat()})
+    with pytest.raises(ValueError, match="out of the years"):
+        clock.advance(2)
+
+    assert before == clock.state()

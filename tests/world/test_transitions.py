@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -141,3 +142,28 @@ def test_the_paces_can_be_saved(world: World) -> None:
     world.transitions.restore(saved)
 
     assert (default, world.transitions.paces["job"]) == (Pace(), Pace("polls", 2.0, 3))
+
+
+@pytest.mark.parametrize(
+    "pace",
+    [
+        {"progression": "fast"},
+        {"seconds": -0.1},
+        {"seconds": float("inf")},
+        {"seconds": float("nan")},
+        {"seconds": "2"},
+        {"seconds": True},
+        {"polls": 0},
+        {"polls": 1.0},
+    ],
+)
+def test_what_is_no_pace_is_refused(pace: dict[str, Any]) -> None:
+    """A pace has a known progression, seconds from 0 and polls from 1 up."""
+    with pytest.raises(ValueError, match=next(iter(pace))):
+        Pace(**pace)
+
+
+@pytest.mark.parametrize("pace", [{"seconds": 0}, {"seconds": 0.5}, {"polls": 1}])
+def test_least_paces(pace: dict[str, Any]) -> None:
+    """The bounds themselves are paces."""
+    assert next(iter(pace.values())) == getattr(Pace(**pace), next(iter(pace)))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mock_platform.world.store import Base
+from mock_platform.world.store import Base, Change
 from mock_platform.world.transitions import Kind, Pace
 from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
 
@@ -100,7 +100,8 @@ def test_a_saved_point_can_be_come_back_to() -> None:
 
 def test_observers_see_what_a_reset_takes_back() -> None:
     """Who watches commits is shown a reset as changes back to the fixtures."""
-    world, seen = make(), []
+    world = make()
+    seen: list[Change] = []
     with world.work():
         world.store.put("users", "1", {"id": "1", "name": "Bob"})
         world.store.put("users", "2", {"id": "2"})

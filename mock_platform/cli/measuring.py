@@ -1,0 +1,140 @@
+"""`coverage` and `diff`: what a running server has met, and where another one answers otherwise."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+import requests
+
+from mock_platform.cli.trouble import CheckFailed
+from mock_platform.control.routes import describe_everything
+from mock_platform.core.jsonio import pretty
+from mock_platform.coverage import CoverageDocument, Format, render
+from mock_platform.credentials import environment
+from mock_platform.drift import BadBaseUrl, Credentials, Drift, Unreachable, check, report
+from mock_platform.drift.client import PATIENCE, HttpClient
+from mock_platform.platform import Platform
+
+_NEEDED = (
+    "MOCK_PLATFORM_CONSUMER_KEY, MOCK_PLATFORM_CONSUMER_SECRET, MOCK_PLATFORM_ACCESS_TOKEN and "
+    "MOCK_PLATFORM_ACCESS_TOKEN_SECRET, or MOCK_PLATFORM_BEARER_TOKEN"
+)
+
+
+def show_coverage(
+    url: str, form: Format, fail_under: float | None, token: str | None, ca: Path | None
+) -> None:
+    """Print the coverage of a running server.
+
+    Raises:
+        CheckFailed: It cannot be had, or is lower than demanded.
+    """
+    found = _fetched(url.rstrip("/").removesuffix("/_mock"), token, ca)
+    click.echo(render(found, form, fail_under), nl=False)
+    if form == "json":
+        click.echo()
+    if fail_under is not None and found["percent"] < fail_under:
+        raise CheckFailed(
+            f"{found['percent']:.1f} % are covered, --fail-under demands {fail_under:g} %."
+        )
+
+
+def show_drift(base_url: str, file: Path | None, form: str, ca: Path | None, *, yes: bool) -> None:
+    """Print where another server differs.
+
+    Raises:
+        CheckFailed: It does.
+        click.UsageError: It cannot be asked: address, credentials or consent are missing.
+    """
+    credentials = _credentials(file)
+    try:
+        client = HttpClient(base_url, credentials, ca)
+    except BadBaseUrl as fault:
+        raise click.UsageError(str(fault)) from fault
+    try:
+        _agreed(client.base_url, yes=yes)
+        drift = _checked(client)
+    finally:
+        client.close()
+    shown = report.as_json(drift, client.base_url) if form == "json" else None
+    click.echo(report.text(drift, client.base_url) if shown is None else pretty(shown))
+    if drift.found:
+        raise CheckFailed(f"{client.base_url} answers otherwise than this sandbox declares.")
+
+
+def _checked(client: HttpClient) -> Drift:
+    platform = Platform()
+    try:
+        return check(client, describe_everything(platform).at(client.base_url), platform)
+    except Unreachable as fault:
+        raise click.UsageError(str(fault)) from fault
+    finally:
+        platform.close()
+
+
+def _agreed(base_url: str, *, yes: bool) -> None:
+    if yes:
+        return
+    host = urlsplit(base_url).netloc
+    try:
+        agreed = click.confirm(
+            f"Send GET requests signed with your credentials to {host}?", default=False, err=True
+        )
+    except click.Abort:
+        agreed = False
+    if not agreed:
+        raise click.UsageError(f"Nothing was sent. Say --yes to send signed requests to {host}.")
+
+
+def _credentials(file: Path | None) -> Credentials:
+    variables = dict(os.environ) if file is None else _read(file)
+    found = Credentials.of(variables)
+    if not found.usable:
+        source = "the environment" if file is None else str(file)
+        raise click.UsageError(f"{source} holds no credentials. Needed: {_NEEDED}.")
+    return found
+
+
+def _read(file: Path) -> dict[str, str]:
+    """The variables of a file as `mock-platform credentials` prints it, in either format."""
+    try:
+        text = file.read_text()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise click.UsageError(f"{file} cannot be read: {fault}.") from fault
+    if not text.lstrip().startswith("{"):
+        pairs = (line.strip().removeprefix("export ").partition("=") for line in text.splitlines())
+        return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs if name}
+    try:
+        return environment({"app": None, "user": None, "bearer_token": None, "accounts": [],
+                            "webhook_id": None, **json.loads(text)})  # fmt: skip
+    except (ValueError, TypeError, KeyError) as fault:
+        raise click.UsageError(
+            f"{file} is not what `mock-platform credentials --format json` prints ({fault!r})."
+        ) from fault
+
+
+def _fetched(url: str, token: str | None, ca: Path | None) -> CoverageDocument:
+    headers = {} if token is None else {"X-Mock-Control-Token": token}
+    with requests.Session() as session:
+        session.trust_env = False  # a proxy of the machine does not reach a local server
+        if ca is not None:
+            session.verify = str(ca)
+        try:
+            answer = session.get(
+                f"{url}/_mock/coverage", headers=headers, timeout=PATIENCE, allow_redirects=False
+            )
+            body = answer.json()
+        except (requests.RequestException, OSError) as fault:
+            raise CheckFailed(
+                f"{url} gives no coverage: {fault}. Is `mock-platform serve` running there? Name "
+                "it with --url."
+            ) from fault
+    if answer.status_code != 200 or not isinstance(body, dict) or "percent" not in body:
+        detail = body.get("detail") if isinstance(body, dict) else None
+        raise CheckFailed(f"{url} answers {answer.status_code}: {detail or 'no coverage'}")
+    found: CoverageDocument = body
+    return found

@@ -1,0 +1,143 @@
+"""A request to each operation that a shipped scenario acts on, made of the shipped fixtures.
+
+The page on scenarios shows them as curl lines; `tests/scenario_library` sends the same ones.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from mock_platform.core.operation import Operation
+from mock_platform.credentials import Credentials
+
+MINUTE = "$minute"
+"""Stands for the present minute in UTC, yyyymmddhhmm."""
+_HASHED = "a" * 64
+_UPLOAD = [{"operation_type": "Update", "params": {"users": [{"email": [_HASHED]}]}}]
+_PRODUCTS = [
+    {
+        "id": merchant_id,
+        "title": title,
+        "description": "Ground for the filter",
+        "availability": "in stock",
+        "condition": "new",
+        "price": "18.00 USD",
+        "link": f"https://shop.example.com/{merchant_id}",
+        "image_link": f"https://shop.example.com/{merchant_id}.jpg",
+        "brand": "Harbor Roasters",
+    }
+    for merchant_id, title in (("HR-900", "Dock blend"), ("HR-901", "Pier blend"))
+]
+_PATHS = {
+    "account_id": "18ce54d4x5t",
+    "line_item_id": "itttx",
+    "product_catalog_id": "1547080787865939968",
+    "product_set_id": "1547081000000000001",
+    "custom_audience_id": "1nmth",
+    "tailored_audience_id": "1nmth",
+    "do_not_reach_list_id": "4y1bc",
+    "card_id": "1712870000001000003",
+}
+_REPLAY = {"webhook_id": "1146654567674912769", "from_date": MINUTE, "to_date": MINUTE}
+_JSON: Mapping[str, Any] = {
+    "webhooks.replay": _REPLAY,
+    "custom_audiences.users": _UPLOAD,
+    "do_not_reach_lists.users": _UPLOAD,
+    "product_sets.update": {"name": "Gifts"},
+    "product_catalogs.products.upsert": {"products": _PRODUCTS},
+    "product_catalogs.products.delete": {"product_keys": ["1547080787865940084"]},
+}
+_QUERY: Mapping[str, Mapping[str, str]] = {
+    "account_history.list": {
+        "entity_type": "CAMPAIGN",
+        "entity_id": "8wku2",
+        "start_time": "2026-03-01T00:00:00Z",
+        "end_time": "2026-03-02T00:00:00Z",
+    },
+    "cards_poll.create": {
+        "name": "Roast",
+        "first_choice": "Light",
+        "second_choice": "Dark",
+        "duration_in_minutes": "60",
+    },
+    "insights.search_keywords": {
+        "granularity": "DAY",
+        "keywords": "coffee",
+        "start_time": "2026-03-01T00:00:00Z",
+        "end_time": "2026-03-05T00:00:00Z",
+    },
+    "post.create": {"as_user_id": "2244994945", "text": "Fresh from the roaster"},
+    "product_catalogs.create": {"name": "Second shop"},
+    "tailored_audiences.permissions.create": {
+        "granted_account_id": "18ce55fw2ag",
+        "permission_level": "READ_ONLY",
+    },
+}
+_FORM: Mapping[str, Mapping[str, str]] = {"oauth2.token": {"grant_type": "client_credentials"}}
+_CONDITIONS = {"with_total_count": "true", "media_key": "3_1712850617439550001"}
+"""Values that satisfy the conditions which shipped scenarios have on the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One request: `path` with its query, headers as they are sent, `body` with `MINUTE` in it."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: str | None = None
+
+    def curl(self, base_url: str, variables: Mapping[str, str], *headers: str) -> str:
+        """The request as a command of the shell, values of `variables` by their names."""
+        lines = ["curl -si" if self.method == "GET" else f"curl -si -X {self.method}"]
+        for header in (*(f"{name}: {value}" for name, value in self.headers.items()), *headers):
+            shown, quote = header, "'"
+            for name, value in variables.items():
+                if value in header:
+                    shown, quote = header.replace(value, f"${name}"), '"'
+            lines.append(f"-H {quote}{shown}{quote}")
+        if self.body is not None:
+            quoted = self.body.replace(MINUTE, f"'{MINUTE}'")
+            lines.append(f"-d '{quoted}'")
+        lines.append(f"'{base_url}{self.path}'")
+        return " \\\n     ".join(lines)
+
+
+def sample(
+    operation: Operation, credentials: Credentials, conditions: Iterable[str] = ()
+) -> Sample:
+    """A request to an operation; `conditions` are names that its query has as well.
+
+    Raises:
+        KeyError: The operation has something in its path of which there is no example.
+    """
+    path = "/sandbox" if operation.sandbox_only else ""
+    for segment in operation.path.split("/")[1:]:
+        path += "/" + (_PATHS[segment[1:]] if segment.startswith(":") else segment)
+    query = {**_QUERY.get(operation.id, {}), **{name: _CONDITIONS[name] for name in conditions}}
+    if query:
+        path += "?" + urlencode(query)
+    headers = {"Authorization": _authorization(operation, credentials)}
+    body = None
+    if operation.id in _JSON:
+        headers["Content-Type"] = "application/json"
+        body = json.dumps(_JSON[operation.id])
+    elif operation.id in _FORM:
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        body = urlencode(_FORM[operation.id])
+    return Sample(operation.method, path, headers, body)
+
+
+def _authorization(operation: Operation, credentials: Credentials) -> str:
+    if operation.id == "oauth.request_token":
+        return 'OAuth oauth_timestamp="1"'  # far from the clock, and refused before anything else
+    if operation.id == "oauth2.token":
+        app = credentials["app"]
+        pair = f"{app['consumer_key']}:{app['consumer_secret']}"
+        return "Basic " + base64.b64encode(pair.encode()).decode()
+    return f"Bearer {credentials['bearer_token']}"

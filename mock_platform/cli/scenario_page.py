@@ -1,0 +1,144 @@
+"""The shipped scenarios as a page of the documentation: `docs/scenarios.md`.
+
+`make docs` writes it. What each scenario answers is not told but tried, in this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from mock_platform.app import create_app
+from mock_platform.cli.samples import MINUTE, Sample, sample
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.operation import Operation
+from mock_platform.credentials import Credentials, credentials, environment
+from mock_platform.platform import Platform
+from mock_platform.scenario.document import Rule, Scenario
+from mock_platform.scenario.effects.fault import AFTER_COMMIT, FaultEffect
+from mock_platform.scenario.engine import Engine
+
+BASE_URL = "http://127.0.0.1:8080"
+_FAULTS = {
+    "reset": "The connection is reset before any answer.",
+    "empty": "The connection is closed before any answer.",
+    "truncate": "The answer breaks off in the middle of its body.",
+    "garbage": "What comes back is not HTTP.",
+    "timeout": "Nothing comes back, and the connection stays open.",
+}
+_ANYWHERE = ("accounts.get", "line_items.list")
+"""Which operations show a scenario that acts on all of them: any, and one that is a list."""
+_INTRODUCTION = """\
+# Scenarios
+
+Made by `make docs` from the files in `scenarios/`; do not edit.
+
+COUNT failures, and stranger things, that the sandbox performs on command. Switch one on for
+everybody in a world with `POST /_mock/scenarios/NAME/activate` (parameters as
+`{"parameters": {…}}`), from the start with `serve --scenario NAME`, in Python with
+`platform.activate("NAME", …)`, or for a single request with the header `X-Mock-Scenario: NAME`. A
+parameter that is `null` restricts nothing, or takes its value from the request.
+[How to write your own](for-qa.md#a-failure-of-your-own).
+
+The commands below are for a server on port 8080, with these variables of the shell:
+
+```bash
+eval "$(mock-platform credentials)"
+minute=$(date -u +%Y%m%d%H%M)
+```
+"""
+
+
+def scenarios_page(platform: Platform) -> str:
+    """All shipped scenarios of a fresh platform, as Markdown; the platform is used up by it."""
+    page = _Page(platform)
+    shipped = list(platform.library)
+    parts = [_INTRODUCTION.replace("COUNT", str(len(shipped)))]
+    parts += [page.section(scenario) for scenario in shipped]
+    return "\n".join(parts).rstrip("\n")
+
+
+class _Page:
+    def __init__(self, platform: Platform) -> None:
+        self._world = platform.worlds.default
+        engine = self._world.scenarios
+        assert isinstance(engine, Engine)
+        self._engine = engine
+        self._client = create_app(platform).test_client()
+        self._operations = {operation.id: operation for operation in platform.operations}
+        self._credentials: Credentials = credentials(platform)
+
+    def section(self, scenario: Scenario) -> str:
+        rules = scenario.bind({})
+        rule = next((rule for rule in rules if rule.expected), rules[0])
+        shown = sample(shown_on(rule, self._operations), self._credentials, _conditions(rule))
+        lines = [f"## {scenario.name}", "", " ".join(scenario.description.split()), ""]
+        lines += [f"> {' '.join(scenario.spec.split())}", ""]
+        if scenario.parameters:
+            lines += ["| parameter | default |", "|---|---|"]
+            lines += [f"| `{n}` | `{dumps(v).decode()}` |" for n, v in scenario.parameters.items()]
+            lines.append("")
+        lines += ["```bash", *self._commands(scenario, rule, shown), "```", ""]
+        lines += [self._outcome(scenario, rule, shown), ""]
+        return "\n".join(lines)
+
+    def _commands(self, scenario: Scenario, rule: Rule, shown: Sample) -> list[str]:
+        variables = environment(self._credentials)
+        if rule.first == 1:
+            return [shown.curl(BASE_URL, variables, f"X-Mock-Scenario: {scenario.name}")]
+        calls = " ".join(str(number) for number in range(1, rule.first + 1))
+        curl = shown.curl(BASE_URL, variables)
+        return [
+            f"curl -sf -o /dev/null -X POST {BASE_URL}/_mock/scenarios/{scenario.name}/activate",
+            f"for call in {calls}; do\n{curl}\ndone",
+        ]
+
+    def _outcome(self, scenario: Scenario, rule: Rule, shown: Sample) -> str:
+        for effect in rule.effects:
+            if isinstance(effect, FaultEffect):
+                kept = "stays done" if effect.stage == AFTER_COMMIT else "is undone"
+                return f"{_FAULTS[effect.fault]} What the request did {kept}."
+        self._engine.activate(scenario.name)
+        answer = self._send(shown)
+        for _ in range(1, rule.first):
+            answer = self._send(shown)
+        self._world.reset()
+        first = "Answers" if rule.first == 1 else "The last one answers"
+        told = f"{first} `{answer.status_code}`, `{answer.mimetype}`"
+        return f"{told}{_codes(answer)}."
+
+    def _send(self, shown: Sample) -> TestResponse:
+        minute = self._world.clock.now().strftime("%Y%m%d%H%M")
+        body = None if shown.body is None else shown.body.replace(MINUTE, minute)
+        return self._client.open(
+            shown.path, method=shown.method, headers=dict(shown.headers), data=body
+        )
+
+
+def shown_on(rule: Rule, operations: Mapping[str, Operation]) -> Operation:
+    """The operation that a rule is shown on."""
+    if len(rule.on) < len(operations):
+        return operations[rule.on[0]]
+    return operations[_ANYWHERE["with_total_count" in _conditions(rule)]]
+
+
+def _conditions(rule: Rule) -> tuple[str, ...]:
+    return tuple(rule.when.get("query", ()))
+
+
+def _codes(answer: TestResponse) -> str:
+    """What the body calls the failure, for a reader to recognise it by."""
+    body: Any = answer.get_json(silent=True)
+    if not isinstance(body, dict):
+        return ""
+    if "type" in body and "title" in body:
+        _, _, slug = body["type"].rpartition("/problems/")
+        return f", problem `{slug}`"
+    errors = body.get("errors") or [
+        error for errors in body.get("operation_errors", ()) for error in errors
+    ]
+    if errors:
+        return f", code `{errors[0]['code']}`"
+    return f", code `{body['code']}`" if "code" in body else ""

@@ -1,0 +1,96 @@
+"""Scenarios of a world: listed, defined, switched on and off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema
+
+from mock_platform.control.refusal import faulty
+from mock_platform.control.route import ControlRequest, object_of
+from mock_platform.core.fields import Json
+from mock_platform.core.jsonio import dumps
+from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
+from mock_platform.scenario.engine import Engine
+from mock_platform.scenario.schema import json_schema
+
+
+class ActivationBody(Schema):
+    """With what to activate."""
+
+    parameters = Json(metadata={"description": "values by name; null is any"})
+
+
+def list_scenarios(request: ControlRequest) -> dict[str, Any]:
+    """Every known scenario: parameters, whether it is active, what its rules did."""
+    return {"scenarios": _engine(request).as_json()}
+
+
+def get_scenario(request: ControlRequest) -> dict[str, Any]:
+    """One scenario, its document included."""
+    engine, name = _engine(request), request.args["name"]
+    return engine.describe(name) | {"document": dict(engine.find(name).document)}
+
+
+def put_scenario(request: ControlRequest) -> dict[str, Any]:
+    """Define or replace a scenario in this world, until it is reset; the form is that of a file."""
+    engine, name = _engine(request), request.args["name"]
+    scenario = _read(object_of(request.body, "A scenario"), name, request)
+    try:
+        engine.define(scenario)
+    except BadParameters as fault:
+        raise faulty(422, fault.faults, str(fault)) from fault
+    return engine.describe(name)
+
+
+def activate(request: ControlRequest) -> dict[str, Any]:
+    """Switch a scenario on; one that is on begins anew."""
+    engine, name = _engine(request), request.args["name"]
+    given = request.body.get("parameters", {})
+    try:
+        engine.activate(name, given)
+    except BadParameters as fault:
+        places = [(f"parameters.{p}" if p else "", text) for p, text in fault.faults]
+        raise faulty(422, places, "The scenario was not activated") from fault
+    return engine.describe(name)
+
+
+def deactivate(request: ControlRequest) -> dict[str, Any]:
+    """Switch a scenario off."""
+    engine, name = _engine(request), request.args["name"]
+    engine.deactivate(name)
+    return engine.describe(name)
+
+
+def deactivate_all(request: ControlRequest) -> None:
+    """Switch every scenario off."""
+    _engine(request).deactivate()
+
+
+def schema(request: ControlRequest) -> dict[str, Any]:
+    """The JSON Schema of scenario documents, for editors."""
+    return json_schema(request.platform.library.operations)
+
+
+def _engine(request: ControlRequest) -> Engine:
+    return engine_of(request.world)
+
+
+def _read(document: dict[str, Any], name: str, request: ControlRequest) -> Scenario:
+    named = document.setdefault("name", name)
+    faults = []
+    if named != name:
+        faults = [("name", f"the address says {name!r}, the document {named!r}; make them one")]
+    try:
+        scenario = loads(dumps(document), request.platform.library.operations, f"{name}.json")
+    except BadScenario as fault:
+        faults += [(each.field, _told(each.field, each.text)) for each in fault.complaints]
+        raise faulty(422, faults, "The scenario cannot be used") from fault
+    if faults:
+        raise faulty(422, faults, "The scenario cannot be used")
+    return scenario
+
+
+def _told(field: str, text: str) -> str:
+    return f"{field}: {text}" if field else text

@@ -1,0 +1,103 @@
+"""The codes of failures: numeric ones of the OAuth and 1.1 interface, named ones of advertising.
+
+Two tables, the spec's codes and those of the public documentation; whoever raises, renders, scripts
+or describes failures reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NumericCode:
+    """A numeric error of the OAuth and 1.1 interface."""
+
+    code: int
+    status: int
+    message: str
+    label: str | None = None
+    documented: bool = False
+
+
+_CODES = (
+    NumericCode(32, 401, "Could not authenticate you."),
+    NumericCode(34, 404, "Sorry, that page does not exist."),
+    NumericCode(38, 403, "A parameter is missing."),
+    NumericCode(50, 404, "User not found."),
+    NumericCode(63, 403, "User has been suspended."),
+    NumericCode(64, 403, "Your account is suspended and is not permitted to access this feature."),
+    NumericCode(68, 410, "The REST API v1 is no longer active."),
+    NumericCode(87, 403, "Client is not permitted to perform this action."),
+    NumericCode(88, 429, "Rate limit exceeded"),
+    NumericCode(89, 401, "Invalid or expired token.", documented=True),
+    NumericCode(92, 403, "SSL is required"),
+    NumericCode(
+        93,
+        403,
+        "This application is not allowed to access or delete your direct messages.",
+        documented=True,
+    ),
+    NumericCode(
+        99, 403, "Unable to verify your credentials", "authenticity_token_error", documented=True
+    ),
+    NumericCode(130, 503, "Over capacity"),
+    NumericCode(131, 500, "Internal error"),
+    NumericCode(135, 401, "Timestamp out of bounds."),
+    NumericCode(215, 400, "Bad Authentication data."),
+    NumericCode(220, 403, "Your credentials do not allow access to this resource"),
+    NumericCode(
+        226, 403, "This request looks like it might be automated. We can't complete this action."
+    ),
+    NumericCode(231, 403, "User must verify login"),
+    NumericCode(251, 410, "This endpoint has been retired and should not be used."),
+    NumericCode(261, 403, "Application cannot perform write actions."),
+    NumericCode(326, 403, "To protect our users, this account is temporarily locked."),
+    NumericCode(355, 409, "Subscription already exists."),
+    NumericCode(407, 403, "The given URL is invalid."),
+    NumericCode(415, 403, "Callback URL not approved for this client application."),
+    NumericCode(416, 401, "Invalid / suspended application"),
+    NumericCode(417, 401, "Desktop applications only support the oauth_callback value 'oob'"),
+)
+NUMERIC_CODES: Mapping[int, NumericCode] = {entry.code: entry for entry in _CODES}
+"""All numeric codes of the spec and of the public table."""
+
+ADS_STATUS: Mapping[str, int] = {
+    code: status
+    for status, codes in {
+        400: "DUPLICATE_POST EXCLUSIVE_PARAMETERS FEATURE_NOT_AVAILABLE ILLEGAL_CHARACTERS "
+        "INCLUSIVE_PARAMETERS INVALID_DENOMINATION INVALID_FUNDING_INSTRUMENT INVALID_IMAGE "
+        "INVALID_MEDIA INVALID_MEDIA_ID INVALID_PARAMETER INVALID_PLACEMENT_TYPE "
+        "INVALID_TAILORED_AUDIENCE_TYPE INVALID_TARGETING_TYPE INVALID_TIME_WINDOW "
+        "INVALID_TV_SHOW_LOCATIONS INVALID_POST INVALID_USER INVALID_USER_ID MISSING_PARAMETER "
+        "REQUEST_TOO_COMPLEX SPEND_EXCEEDS_BUDGET TOO_MANY_CAMPAIGNS TOO_MANY_LINE_ITEMS "
+        "TV_SHOW_OUTSIDE_MARKET POST_CANNOT_BE_BLANK UNKNOWN_CARD_TYPE UNKNOWN_CRITERIA_TYPE",
+        401: "UNAUTHORIZED_ACCESS",
+        403: "ACCOUNT_LOCKED_OUT ACCOUNT_NOT_FOUND ACTION_NOT_ALLOWED CURRENT_USER_SUSPENDED "
+        "FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED FUNDING_INSTRUMENT_EXCEEDS_AVAILABLE_CREDIT_LIMIT "
+        "GENERIC_POST_ERROR MALWARE_STATUS READONLY_CLIENT_APPLICATION POST_IS_SPAM "
+        "UNAUTHORIZED_CLIENT_APPLICATION USER_NOT_FOUND",
+        404: "ACCOUNT_MEDIA_NOT_FOUND APP_EVENT_PROVIDER_CONFIGURATION_NOT_FOUND "
+        "APP_EVENT_TAG_NOT_FOUND BEHAVIOR_OR_BEHAVIOR_EXPANDED_NOT_FOUND CAMPAIGN_NOT_FOUND "
+        "CARD_NOT_FOUND FUNDING_INSTRUMENT_NOT_FOUND INVALID_APP_ID INVALID_APP_STORE "
+        "INVALID_IAB_CATEGORY INVALID_ID_ILLEGAL_CHARACTERS LINE_ITEM_APP_NOT_FOUND "
+        "LINE_ITEM_NOT_FOUND MACT_APP_NOT_FOUND MEDIA_CREATIVE_NOT_FOUND MEDIA_NOT_FOUND "
+        "NO_PROVIDER_AVAILABLE_FOR_THIS_CLIENT_APPLICATION NOT_FOUND PROMOTABLE_USER_NOT_FOUND "
+        "PROMOTED_ACCOUNT_NOT_FOUND PROMOTED_POST_NOT_FOUND ROUTE_NOT_FOUND "
+        "TAILORED_AUDIENCE_CHANGE_FILE_NOT_FOUND TAILORED_AUDIENCE_NOT_FOUND "
+        "TAILORED_AUDIENCE_OR_TAILORED_AUDIENCE_EXPANDED_NOT_FOUND TARGETING_CRITERION_NOT_FOUND "
+        "POST_NOT_FOUND WEB_EVENT_TAG_NOT_FOUND",
+        405: "METHOD_NOT_ALLOWED",
+        408: "CANCELLED_REQUEST",
+        413: "REQUEST_ENTITY_TOO_LARGE",
+        415: "UNSUPPORTED_MEDIA_TYPE",
+        423: "LOCK_ACQUISITION_TIMEOUT",
+        429: "TOO_MANY_REQUESTS POST_RATE_LIMIT_EXCEEDED",
+        500: "INTERNAL_ERROR",
+        501: "NOT_IMPLEMENTED",
+        503: "SERVICE_UNAVAILABLE OVER_CAPACITY",
+    }.items()
+    for code in codes.split()
+}
+"""Status of each named advertising code: the public table, and 413, 415, 501 of our own."""

@@ -1,0 +1,1 @@
+"""Scenarios: failures and other behaviour on command, decided by rules, told in the journal."""

@@ -1,0 +1,79 @@
+"""Where scenarios meet the pipeline: which rules see a request, and what it asks for by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.jsonio import dumps
+from mock_platform.scenario.document import BadParameters
+from mock_platform.scenario.engine import Armed, CannotPerform, Engine
+from mock_platform.scenario.library import UnknownScenario
+from mock_platform.scenario.prefer import BadPreference, preferred
+from mock_platform.world.world import World
+
+Proceed = Callable[[Call, World], Reply]
+HEADER = "x-mock-scenario"
+
+
+class Director:
+    """The pipeline's interceptor: hands each call to the engine of its world."""
+
+    def before_auth(self, call: Call, world: World, proceed: Proceed) -> Reply:
+        """Let rules of the stage `before_auth` act, and read what the request asks for itself."""
+        engine = engine_of(world)
+        assert call.operation is not None
+        rules = engine.early.get(call.operation.id)
+        if call.header(HEADER) is not None or call.header("prefer") is not None:
+            try:
+                asked = _asked(call, engine)
+            except (UnknownScenario, BadParameters, CannotPerform, BadPreference) as fault:
+                return _refused(fault)
+            call.switch = [armed for armed in asked if not armed.rule.before_auth]
+            own = [armed for armed in asked if armed.rule.before_auth]
+            rules = [*own, *(rules or ())]
+        if not rules:
+            return proceed(call, world)
+        return engine.act(rules, call, proceed)
+
+    def around(self, call: Call, world: World, proceed: Proceed) -> Reply:
+        """Let the other rules act."""
+        engine = engine_of(world)
+        assert call.operation is not None
+        rules = engine.late.get(call.operation.id)
+        if call.switch:
+            rules = [*call.switch, *(rules or ())]
+        if not rules:
+            return proceed(call, world)
+        return engine.act(rules, call, proceed)
+
+
+def engine_of(world: World) -> Engine:
+    """The engine of a world that a platform prepared."""
+    engine = world.scenarios
+    assert isinstance(engine, Engine), "the platform gives every world its engine"
+    return engine
+
+
+def _asked(call: Call, engine: Engine) -> list[Armed]:
+    """The rules that a request asks for, for itself alone."""
+    assert call.operation is not None
+    found: list[Armed] = []
+    name = call.header(HEADER)
+    if name is not None:
+        found += [a for a in engine.asked_for(name.strip()) if call.operation.id in a.rule.on]
+    preference = call.header("prefer")
+    if preference is not None:
+        found += preferred(preference, call.operation)
+    return found
+
+
+def _refused(fault: Exception) -> Reply:
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": "Bad scenario switch",
+        "status": 400,
+        "detail": str(fault),
+    }
+    return Reply(400, dumps(body), [("Content-Type", "application/problem+json")])

@@ -1,0 +1,74 @@
+"""`delay: SECONDS | {seconds | between | slow_body}` — the answer takes its time.
+
+It is waited where the answer is sent, when the world's lock is long released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mock_platform.core.call import Reply, Sending
+from mock_platform.scenario.effects.effect import Kind, Staging
+from mock_platform.scenario.shapes import Either, Fields, Many, Number
+
+MOST_SECONDS = 300.0
+_SECONDS = Number(0, MOST_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class DelayEffect:
+    """Waits between `least` and `most` seconds, then spreads the body over `slow_body` ones."""
+
+    least: float = 0.0
+    most: float = 0.0
+    slow_body: float = 0.0
+
+    def treat(self, staging: Staging, reply: Reply) -> Reply:
+        """The reply, to be sent later; several delays add up."""
+        seconds = self.least
+        if self.most > self.least:
+            drawn = staging.world.ids.fraction("delay", *staging.rule, staging.number)
+            seconds += drawn * (self.most - self.least)
+        before = reply.sending or Sending()
+        sending = replace(
+            before, delay=before.delay + seconds, slow_body=before.slow_body + self.slow_body
+        )
+        return replace(reply, sending=sending)
+
+
+def _make(value: Mapping[str, Any]) -> DelayEffect:
+    given = value["delay"]
+    if not isinstance(given, dict):
+        return DelayEffect(given, given)
+    if "between" in given:
+        least, most = sorted(given["between"])
+    else:
+        least = most = given.get("seconds", 0.0)
+    return DelayEffect(least, most, given.get("slow_body", 0.0))
+
+
+KIND = Kind(
+    "delay",
+    _make,
+    form=Fields(
+        {
+            "delay": Either(
+                number=_SECONDS,
+                object=Fields(
+                    {
+                        "seconds": _SECONDS,
+                        "between": Many(_SECONDS, least=2, most=2),
+                        "slow_body": _SECONDS,
+                    },
+                    least=1,
+                    excluding=("seconds", "between"),
+                ),
+                what="seconds, or an object with seconds, between, slow_body",
+            )
+        },
+        required=("delay",),
+        description="Real seconds before the answer, or over which its body is spread.",
+    ),
+)

@@ -1,0 +1,77 @@
+"""What an effect is: a declared form, and one of three things that it can do with a request.
+
+A change alters the world before the request is answered. An answer takes the handler's place. A
+treatment alters the reply, whoever made it. A rule has any number of changes and treatments and at
+most one answer; each kind acts in the order in which the rule lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.table import Tables
+from mock_platform.scenario.shapes import Fields
+from mock_platform.world.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """One firing of a rule: what its effects see and may use."""
+
+    call: Call
+    world: World
+    tables: Tables
+    rule: tuple[str, int]
+    """Name of the scenario and index of the rule."""
+    number: int
+    """Which matching call this is, from 1."""
+    set_state: Callable[[str], None]
+
+
+@runtime_checkable
+class Change(Protocol):
+    """Alters the world, in the request's transaction."""
+
+    def change(self, staging: Staging) -> None:
+        """Do it; it stays, whatever the request is answered with."""
+
+
+@runtime_checkable
+class Answer(Protocol):
+    """Answers instead of the handler."""
+
+    def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
+        """The reply, or a raised failure; `proceed` runs the handler after all."""
+
+
+@runtime_checkable
+class Treatment(Protocol):
+    """Alters a reply, or how it is sent."""
+
+    def treat(self, staging: Staging, reply: Reply) -> Reply:
+        """The reply to send."""
+
+
+Effect = Change | Answer | Treatment
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of effect as it is declared: its keyword, its form, how a value becomes an effect.
+
+    `by_value` gives a form for each value of the keyword, where it decides what else may stand.
+    """
+
+    keyword: str
+    make: Callable[[Mapping[str, Any]], Effect]
+    form: Fields | None = None
+    by_value: Mapping[str, Fields] | None = None
+    answers: bool = False
+    """Whether it takes the handler's place."""
+    changes_answer: bool = False
+    """Whether it needs the true answer to alter."""
+    needs_connection: bool = False
+    """Whether the server must be able to break connections."""

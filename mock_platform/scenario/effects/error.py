@@ -1,0 +1,112 @@
+"""`error: CODE` — an error with a numeric or named code, as each path family words it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from mock_platform.core.call import Reply
+from mock_platform.core.codes import (
+    ADS_STATUS,
+    NUMERIC_CODES,
+)
+from mock_platform.core.errors import (
+    AdsError,
+    AdsFailure,
+    Failure,
+    NumericFailure,
+    ProblemFailure,
+)
+from mock_platform.core.problems import problem
+from mock_platform.core.rendering import (
+    dialect_of,
+)
+from mock_platform.scenario.effects.effect import Kind, Staging
+from mock_platform.scenario.shapes import Either, Fields, Whole, Word
+
+NAMED = tuple(ADS_STATUS)
+NUMBERED = tuple(NUMERIC_CODES)
+_PATTERN = r"[A-Z][A-Z0-9_]{0,99}"
+_CODE_BY_STATUS = {401: 32, 403: 87, 404: 34, 410: 251, 429: 88, 503: 130}
+CODE = Either(text=Word(NAMED), number=Whole(0, choices=NUMBERED), what="a code")
+ANY_CODE = Either(
+    text=Word(pattern=_PATTERN, meaning="a code in capitals such as LINE_ITEM_NOT_FOUND"),
+    number=Whole(0, 99_999),
+    what="a numeric or a named code",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorEffect:
+    """Raises the failure that has this code."""
+
+    code: int | str
+    message: str | None = None
+    status: int | None = None
+    parameter: str | None = None
+
+    def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
+        """Raise it."""
+        raise self.failure(staging.call.path)
+
+    def failure(self, path: str) -> Failure:
+        """The failure, as the family of a path can word it.
+
+        A named code is one of the advertising interface; elsewhere its status and message stay.
+        """
+        if isinstance(self.code, int):
+            return NumericFailure(self.code, self.message, status=self.status)
+        status = self.status or ADS_STATUS.get(self.code, 400)
+        message = self.message or words(self.code)
+        dialect = dialect_of(path)
+        if dialect == "ads":
+            return AdsFailure(AdsError(self.code, message, self.parameter), status=status)
+        if dialect == "oauth":
+            return NumericFailure(_CODE_BY_STATUS.get(status, 131), message, status=status)
+        return ProblemFailure(
+            problem("about:blank", title=phrase(status), status=status, detail=message)
+        )
+
+
+def words(code: str) -> str:
+    """A message for a named code: the code, as a sentence."""
+    return code.replace("_", " ").capitalize()
+
+
+def phrase(status: int) -> str:
+    """The reason phrase of a status."""
+    return HTTPStatus(status).phrase if status in set(HTTPStatus) else "Error"
+
+
+def _make(value: Mapping[str, Any]) -> ErrorEffect:
+    given = value["error"]
+    return ErrorEffect(**given) if isinstance(given, dict) else ErrorEffect(given)
+
+
+KIND = Kind(
+    "error",
+    _make,
+    form=Fields(
+        {
+            "error": Either(
+                text=CODE.text,
+                number=CODE.number,
+                object=Fields(
+                    {
+                        "code": ANY_CODE,
+                        "message": Word(),
+                        "status": Whole(400, 599),
+                        "parameter": Word(least=1),
+                    },
+                    required=("code",),
+                ),
+                what="a code, or an object with code, message, status, parameter",
+            )
+        },
+        required=("error",),
+        description="An error by its numeric or named code.",
+    ),
+    answers=True,
+)

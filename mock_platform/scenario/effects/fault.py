@@ -1,0 +1,51 @@
+"""`fault: reset | empty | truncate | garbage | timeout` — the network loses the answer.
+
+With `stage: before_commit`, the default, nothing of the request is kept; with `after_commit` all of
+it is, and the client cannot know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mock_platform.core.call import FaultKind, Reply, Sending
+from mock_platform.scenario.effects.effect import Kind, Staging
+from mock_platform.scenario.shapes import Fields, Word
+
+FAULTS = ("reset", "empty", "truncate", "garbage", "timeout")
+BEFORE_COMMIT, AFTER_COMMIT = "before_commit", "after_commit"
+
+
+@dataclass(frozen=True, slots=True)
+class FaultEffect:
+    """Has the answer lost on its way."""
+
+    fault: FaultKind
+    stage: str = BEFORE_COMMIT
+
+    @property
+    def undoes(self) -> bool:
+        """Whether what the handler did is undone."""
+        return self.stage == BEFORE_COMMIT
+
+    def treat(self, staging: Staging, reply: Reply) -> Reply:
+        """The reply, to be lost."""
+        return replace(reply, sending=replace(reply.sending or Sending(), fault=self.fault))
+
+
+def _make(value: Mapping[str, Any]) -> FaultEffect:
+    return FaultEffect(value["fault"], value.get("stage", BEFORE_COMMIT))
+
+
+KIND = Kind(
+    "fault",
+    _make,
+    form=Fields(
+        {"fault": Word(FAULTS), "stage": Word((BEFORE_COMMIT, AFTER_COMMIT))},
+        required=("fault",),
+        description="A fault of the network, before or after the request is committed.",
+    ),
+    needs_connection=True,
+)

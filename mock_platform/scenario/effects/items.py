@@ -1,0 +1,125 @@
+"""`items: {INDEX: error}` — some items of a batch are refused.
+
+A batch of document B is all or nothing: its `operation_errors` name the items, and nothing is kept.
+Products are judged one by one: the named ones end as ERROR, the others are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.errors import (
+    AdsError,
+    BatchFailure,
+)
+from mock_platform.core.jsonio import dumps, loads
+from mock_platform.scenario.effects.effect import Kind, Staging
+from mock_platform.scenario.effects.error import NAMED, words
+from mock_platform.scenario.shapes import Either, Entries, Fields, Word
+
+_PRODUCTS = "products"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemError:
+    """What is wrong with one item."""
+
+    code: str = "INVALID_PARAMETER"
+    message: str | None = None
+    parameter: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The message, or one made of the code."""
+        return self.message or words(self.code)
+
+    def as_error(self, index: int) -> AdsError:
+        """The error as `operation_errors` shows it."""
+        return AdsError(self.code, self.text, self.parameter, {"index": index})
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsEffect:
+    """Refuses items by their index; indexes beyond the batch refuse nothing."""
+
+    errors: Mapping[int, ItemError]
+
+    def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
+        """The refusal; the true answer if the request has none of these items."""
+        call = staging.call
+        if isinstance(call.params.get(_PRODUCTS), list):
+            return self._products(call, proceed)
+        count = len(_operations(call))
+        if not any(index < count for index in self.errors):
+            call.warn(f"the scenario refuses items, but the request has {count} of them")
+            return proceed()
+        raise BatchFailure(
+            [
+                [self.errors[index].as_error(index)] if index in self.errors else []
+                for index in range(count)
+            ]
+        )
+
+    def _products(self, call: Call, proceed: Callable[[], Reply]) -> Reply:
+        sent = call.params[_PRODUCTS]
+        call.params[_PRODUCTS] = [p for index, p in enumerate(sent) if index not in self.errors]
+        reply = proceed()
+        body = loads(reply.body)
+        results = iter(body["data"]["products_response"])
+        body["data"]["products_response"] = [
+            _refused(product, self.errors[index]) if index in self.errors else next(results)
+            for index, product in enumerate(sent)
+        ]
+        return replace(reply, body=dumps(body))
+
+
+def _refused(product: Any, error: ItemError) -> dict[str, Any]:
+    merchant_id = product.get("id") if isinstance(product, dict) else None
+    return {
+        "warnings": [],
+        "errors": [error.text],
+        "product_key": None,
+        "id": merchant_id,
+        "status": "ERROR",
+    }
+
+
+def _operations(call: Call) -> list[Any]:
+    found = call.params.get("operations", call.json)
+    return found if isinstance(found, list) else []
+
+
+def _make(value: Mapping[str, Any]) -> ItemsEffect:
+    found: dict[int, ItemError] = {}
+    for index, error in value["items"].items():
+        found[int(index)] = ItemError(**error) if isinstance(error, dict) else ItemError(error)
+    return ItemsEffect(found)
+
+
+KIND = Kind(
+    "items",
+    _make,
+    form=Fields(
+        {
+            "items": Entries(
+                Either(
+                    text=Word(NAMED),
+                    object=Fields(
+                        {"code": Word(NAMED), "message": Word(), "parameter": Word(least=1)},
+                        least=1,
+                    ),
+                    what="a named code, or an object with code, message, parameter",
+                ),
+                pattern="0|[1-9][0-9]{0,4}",
+                meaning="the index of an item, from 0",
+                most=3000,
+            )
+        },
+        required=("items",),
+        description="Refuses items of a batch by their index, from 0.",
+    ),
+    answers=True,
+)

@@ -1,0 +1,41 @@
+"""`patch: {…}` — the true answer with a JSON merge patch (RFC 7386) over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mock_platform.core.call import Reply
+from mock_platform.core.jsonio import BadJson, dumps, loads
+from mock_platform.scenario.effects.effect import Kind, Staging
+from mock_platform.scenario.shapes import Anything, Entries, Fields
+from mock_platform.state import merge_patch
+
+
+@dataclass(frozen=True, slots=True)
+class PatchEffect:
+    """Merges into the body."""
+
+    patch: Mapping[str, Any]
+
+    def treat(self, staging: Staging, reply: Reply) -> Reply:
+        """The reply with the patch over its body; one that is no JSON stays as it is."""
+        try:
+            body = loads(reply.body)
+        except BadJson:
+            staging.call.warn("the scenario's patch had no JSON answer to act on")
+            return reply
+        return replace(reply, body=dumps(merge_patch(body, self.patch)))
+
+
+KIND = Kind(
+    "patch",
+    lambda value: PatchEffect(value["patch"]),
+    form=Fields(
+        {"patch": Entries(Anything(), least=1)},
+        required=("patch",),
+        description="JSON merge patch over the true answer; null takes a field out.",
+    ),
+    changes_answer=True,
+)

@@ -1,0 +1,128 @@
+"""`problem: SLUG` — a problem of document A; required fields that are not given are filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from mock_platform.core.assumptions import Assumption
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.errors import (
+    ProblemFailure,
+)
+from mock_platform.core.fields import ListOf
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.problems import (
+    PROBLEM_TYPES,
+    WEBHOOK_NOT_A_RESOURCE_TYPE,
+    InvalidRequestItem,
+    ProblemType,
+    problem,
+)
+from mock_platform.scenario.effects.effect import Kind, Staging
+from mock_platform.scenario.shapes import Entries, Fields, Fixed, Many, Shape, Whole, Word
+
+_COMMON: Mapping[str, Shape] = {"title": Word(), "detail": Word(), "status": Whole(400, 599)}
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemEffect:
+    """Raises the problem as a handler would."""
+
+    slug: str
+    given: Mapping[str, Any]
+
+    def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
+        """Raise it."""
+        raise problem_failure(self.slug, self.given, staging.call)
+
+
+def problem_failure(slug: str, given: Mapping[str, Any], call: Call) -> ProblemFailure:
+    """The problem for a call; what the type requires and nobody gave comes from the call."""
+    kind = PROBLEM_TYPES[slug]
+    filled = dict(given)
+    for name in required(kind):
+        if name not in filled:
+            filled[name] = _LIVE[name](call)
+    assumed: tuple[Assumption, ...] = ()
+    if "resource_type" in filled and "resource_type" not in given:
+        assumed = (WEBHOOK_NOT_A_RESOURCE_TYPE,)
+    if slug == "invalid-request" and "errors" not in filled:
+        filled["errors"] = [{"message": "Invalid Request", "parameters": _sent(call)}]
+    return ProblemFailure(problem(slug, **filled), *assumed)
+
+
+def required(kind: ProblemType) -> list[str]:
+    """Names of the extra fields that a type cannot do without."""
+    return [name for name, declared in kind.fields.items() if declared.required]
+
+
+def _named(call: Call) -> tuple[str, str]:
+    """The parameter that a request most likely is about, and its value."""
+    sent = {**call.path_params, **call.params}
+    named = [name for name in sent if name == "id" or name.endswith(("_id", "_key"))]
+    name = next(reversed(named), None) or next(iter(sent), "id")
+    value = sent.get(name, "")
+    return name, value if isinstance(value, str) else dumps(value).decode()
+
+
+def _sent(call: Call) -> dict[str, list[str]]:
+    name, value = _named(call)
+    return {name: [value]}
+
+
+_LIVE: Mapping[str, Callable[[Call], str]] = {
+    "parameter": lambda call: _named(call)[0],
+    "field": lambda call: _named(call)[0],
+    "value": lambda call: _named(call)[1],
+    "resource_id": lambda call: _named(call)[1],
+    "resource_type": lambda _: "user",
+    "section": lambda _: "data",
+}
+
+
+def _shape(declared: fields.Field[Any]) -> Shape:
+    """The form of an extra field; `status` and texts of problems are bounded all the same."""
+    if isinstance(declared, ListOf):
+        return Many(_object(InvalidRequestItem), most=100)
+    for rule in declared.validators:
+        if isinstance(rule, validate.OneOf):
+            return Word(tuple(rule.choices))
+    least = next((r.min or 0 for r in declared.validators if isinstance(r, validate.Length)), 0)
+    return Word(least=least)
+
+
+def _object(schema: type[Schema]) -> Fields:
+    known: dict[str, Shape] = {
+        "message": Word(),
+        "parameters": Entries(Many(Word(), least=0), least=0),
+    }
+    assert set(known) == set(schema().fields)
+    return Fields(known, required=tuple(known))
+
+
+def _make(value: Mapping[str, Any]) -> ProblemEffect:
+    given = {name: item for name, item in value.items() if name != "problem"}
+    return ProblemEffect(value["problem"], given)
+
+
+KIND = Kind(
+    "problem",
+    _make,
+    by_value={
+        slug: Fields(
+            {
+                "problem": Fixed((slug,)),
+                **_COMMON,
+                **{name: _shape(declared) for name, declared in kind.fields.items()},
+            },
+            required=("problem",),
+            description=kind.meaning,
+        )
+        for slug, kind in PROBLEM_TYPES.items()
+    },
+    answers=True,
+)

@@ -1,0 +1,61 @@
+"""`rate_limit: {limit, window}` — a rate window with the documented headers; beyond it, 429."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mock_platform.core.call import Reply
+from mock_platform.core.errors import (
+    RateLimited,
+)
+from mock_platform.core.limits import rate_headers
+from mock_platform.scenario.effects.effect import Kind, Staging
+from mock_platform.scenario.shapes import Fields, Whole
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimitEffect:
+    """Counts the rule's calls, for each caller, in fixed windows on the world's clock."""
+
+    limit: int
+    window: int
+
+    def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
+        """What the handler says while the window lasts; then the refusal."""
+        caller = staging.call.caller
+        who = caller.user or caller.app
+        name, index = staging.rule
+        key = ("scenario", name, str(index), "" if who is None else str(who["id"]))
+        state = staging.world.windows.count(key, self.limit, self.window)
+        headers = rate_headers({"x-rate-limit": state})
+        names = {header for header, _ in headers}  # the operation's own limit, if it has one
+        call = staging.call
+        call.extra_headers = [pair for pair in call.extra_headers if pair[0] not in names]
+        if state.exceeded:
+            raise RateLimited(headers)
+        reply = proceed()
+        reply.headers += headers
+        return reply
+
+
+def _make(value: Mapping[str, Any]) -> RateLimitEffect:
+    return RateLimitEffect(**value["rate_limit"])
+
+
+KIND = Kind(
+    "rate_limit",
+    _make,
+    form=Fields(
+        {
+            "rate_limit": Fields(
+                {"limit": Whole(0, 1_000_000), "window": Whole(1, 10_000_000)},
+                required=("limit", "window"),
+            )
+        },
+        required=("rate_limit",),
+        description="So many calls per caller in a window of so many seconds.",
+    ),
+    answers=True,
+)

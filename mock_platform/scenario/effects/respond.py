@@ -1,0 +1,72 @@
+"""`respond: {status, headers, json | text}` — an answer of the author's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mock_platform.core.call import Reply
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.rendering import (
+    JSON,
+)
+from mock_platform.scenario.effects.effect import Kind, Staging
+from mock_platform.scenario.shapes import Anything, Entries, Fields, Whole, Word
+
+_OURS = r"(?![Cc]ontent-[Ll]ength$|[Tt]ransfer-[Ee]ncoding$|[Cc]onnection$)"
+_TOKEN = r"[A-Za-z0-9!#%&'*+.^_`|~-]{1,100}"
+
+
+@dataclass(frozen=True, slots=True)
+class RespondEffect:
+    """Answers so."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
+        """The answer."""
+        return Reply(self.status, self.body, list(self.headers))
+
+
+def _make(value: Mapping[str, Any]) -> RespondEffect:
+    given = value["respond"]
+    headers = list(given.get("headers", {}).items())
+    body, kind = b"", None
+    if "json" in given:
+        body, kind = dumps(given["json"]), JSON
+    elif "text" in given:
+        body, kind = given["text"].encode(), "text/plain; charset=utf-8"
+    if kind is not None and not any(name.lower() == "content-type" for name, _ in headers):
+        headers.append(("Content-Type", kind))
+    return RespondEffect(given.get("status", 200), tuple(headers), body)
+
+
+KIND = Kind(
+    "respond",
+    _make,
+    form=Fields(
+        {
+            "respond": Fields(
+                {
+                    "status": Whole(200, 599),
+                    "headers": Entries(
+                        Word(pattern=r"[\x20-\x7e]*", meaning="printable ASCII"),
+                        pattern=_OURS + _TOKEN,
+                        meaning="a header's name (its length and connection are the server's)",
+                        least=0,
+                    ),
+                    "json": Anything(),
+                    "text": Word(most=1_000_000),
+                },
+                least=1,
+                excluding=("json", "text"),
+            )
+        },
+        required=("respond",),
+        description="An answer of your own instead of the handler's.",
+    ),
+    answers=True,
+)

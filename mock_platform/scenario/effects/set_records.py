@@ -1,0 +1,68 @@
+"""`set: {TABLE/ID: {…}}` — records change with the request, and stay changed if it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mock_platform.core.errors import (
+    InternalError,
+)
+from mock_platform.records import TABLES
+from mock_platform.scenario.effects.effect import Kind, Staging
+from mock_platform.scenario.shapes import Anything, Either, Entries, Fields
+from mock_platform.state import BadRecord, State
+
+_NAMES = "|".join(table.name for table in TABLES)
+
+
+@dataclass(frozen=True, slots=True)
+class SetEffect:
+    """Merges into records, makes those that are not there, removes those set to null."""
+
+    records: Mapping[str, Mapping[str, Any] | None]
+
+    def change(self, staging: Staging) -> None:
+        """Do it.
+
+        Raises:
+            InternalError: What would come out is no record of its table.
+        """
+        state = State(staging.world, staging.tables)
+        for address, merge in self.records.items():
+            name, _, key = address.partition("/")
+            table = state[name]
+            try:
+                if merge is None:
+                    if key in table:
+                        table.delete(key)
+                elif key in table:
+                    table.patch(key, dict(merge))
+                else:
+                    table.put(dict(merge), key=key)
+            except BadRecord as fault:
+                scenario, rule = staging.rule
+                text = f"Scenario {scenario}, rule {rule}, sets {address}: {fault}"
+                raise InternalError(text) from fault
+
+
+KIND = Kind(
+    "set",
+    lambda value: SetEffect(value["set"]),
+    form=Fields(
+        {
+            "set": Entries(
+                Either(
+                    object=Entries(Anything(), least=0),
+                    null=True,
+                    what="an object to merge, or null to remove the record",
+                ),
+                pattern=rf"(?:{_NAMES})/[^\n]{{1,300}}",
+                meaning="TABLE/ID with the name of a table",
+            )
+        },
+        required=("set",),
+        description="JSON merge patches of records, by TABLE/ID.",
+    ),
+)

@@ -1,0 +1,288 @@
+"""Whether a call fits a rule's `when`: the difference is found first, the match is its absence.
+
+Every condition yields a `Difference` or nothing, so a rule that did not act can always say why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mock_platform.core.call import ABSENT, Call
+from mock_platform.core.jsonio import canonical
+from mock_platform.scenario.pattern import MAX_TEXT, BadPattern, compiled
+from mock_platform.scenario.shapes import (
+    Anything,
+    Either,
+    Entries,
+    Fields,
+    Flag,
+    Many,
+    Number,
+    Path,
+    Report,
+    Shape,
+    Word,
+    reference,
+    shown,
+)
+
+SCHEMES = ("bearer", "oauth1", "basic", "session", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Why a rule did not act: where, what it expects there, what was there."""
+
+    path: str
+    expected: str
+    got: Any = ABSENT
+
+    def __str__(self) -> str:
+        found = "it was absent" if self.got is ABSENT else f"got {shown(self.got)}"
+        return f"{self.path}: expected {self.expected}, {found}"
+
+
+# -- declarations --------------------------------------------------------------------------------
+
+_OPERATORS: Mapping[str, Shape] = {
+    "equals": Anything(),
+    "in": Many(Anything()),
+    "matches": Word(least=1, most=200),
+    "exists": Flag(),
+    "above": Number(-1e18, 1e18),
+    "below": Number(-1e18, 1e18),
+}
+CONDITION = Either(
+    text=Word(),
+    number=Number(-1e18, 1e18),
+    flag=Flag(),
+    items=Many(Anything(), least=0),
+    object=Fields(_OPERATORS, least=1),
+    null=True,
+    what="a value, or an object with equals, in, matches, exists, above, below",
+)
+_ANY_NAMES = Entries(CONDITION)
+WHEN = Fields(
+    {
+        "path": _ANY_NAMES,
+        "query": _ANY_NAMES,
+        "json": _ANY_NAMES,
+        "form": _ANY_NAMES,
+        "headers": _ANY_NAMES,
+        "caller": Fields({"app": CONDITION, "user": CONDITION, "scheme": CONDITION}, least=1),
+        "state": Either(
+            text=Word(),
+            object=Fields({"equals": Word(), "in": Many(Word())}, least=1),
+            null=True,
+            what="the name of a state, or equals or in",
+        ),
+    },
+    description="Conditions on the request, all of which must hold.",
+)
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+def cross_check(when: Mapping[str, Any], at: Path, report: Report) -> None:
+    """Report what the form of conditions alone cannot tell: bad regular expressions."""
+    for source, conditions in when.items():
+        if not isinstance(conditions, dict):
+            continue
+        for name, condition in conditions.items():
+            pattern = condition.get("matches") if isinstance(condition, dict) else None
+            if isinstance(pattern, str) and reference(pattern) is None:
+                try:
+                    compiled(pattern)
+                except BadPattern as fault:
+                    report((*at, source, name, "matches"), str(fault))
+
+
+# -- matching ------------------------------------------------------------------------------------
+
+Test = Callable[[Any], bool]
+Getter = Callable[[Call], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition: where to look, what must hold, and that in words."""
+
+    path: str
+    get: Getter
+    holds: Test
+    expected: str
+
+
+def checks(when: Mapping[str, Any], state: Callable[[], str | None]) -> list[Check]:
+    """The conditions of a rule as checks; `state` gives the scenario's present state."""
+    found: list[Check] = []
+    for source, conditions in when.items():
+        if source == "state":
+            found += _of("state", lambda _: state(), conditions, as_text=False)
+            continue
+        for name, condition in conditions.items():
+            get = _GETTERS[source](name)
+            found += _of(f"{source}.{name}", get, condition, as_text=source != "json")
+    return found
+
+
+def first_difference(call: Call, of: Sequence[Check]) -> tuple[int, Difference] | None:
+    """How many conditions hold before the first that does not, and that one; `None` if all do."""
+    for index, check in enumerate(of):
+        got = check.get(call)
+        if not check.holds(got):
+            return index, Difference(check.path, check.expected, got)
+    return None
+
+
+def _of(path: str, get: Getter, condition: Any, *, as_text: bool) -> list[Check]:
+    if not isinstance(condition, dict):
+        condition = {"equals": condition}
+    return [
+        Check(path, get, _TESTS[name](wanted, as_text), _words(name, wanted))
+        for name, wanted in condition.items()
+    ]
+
+
+def _equals(wanted: Any, as_text: bool) -> Test:  # noqa: FBT001 - one signature for all
+    if as_text:
+        text = _text(wanted)
+        return lambda got: got == text
+    if isinstance(wanted, str) or wanted is None:
+        return lambda got: got == wanted
+    exact = canonical(wanted)
+    return lambda got: got is not ABSENT and canonical(got) == exact
+
+
+def _in(wanted: Any, as_text: bool) -> Test:  # noqa: FBT001 - as above
+    tests = [_equals(each, as_text) for each in wanted]
+    return lambda got: any(test(got) for test in tests)
+
+
+def _matches(wanted: str, as_text: bool) -> Test:  # noqa: FBT001 - as above
+    expression = compiled(wanted)
+
+    def test(got: Any) -> bool:
+        return (
+            isinstance(got, str) and len(got) <= MAX_TEXT and expression.fullmatch(got) is not None
+        )
+
+    return test
+
+
+def _exists(wanted: bool, as_text: bool) -> Test:  # noqa: FBT001 - as above
+    return lambda got: (got is not ABSENT and got is not None) is wanted
+
+
+def _above(wanted: float, as_text: bool) -> Test:  # noqa: FBT001 - as above
+    return lambda got: (number := _number(got, as_text)) is not None and number > wanted
+
+
+def _below(wanted: float, as_text: bool) -> Test:  # noqa: FBT001 - as above
+    return lambda got: (number := _number(got, as_text)) is not None and number < wanted
+
+
+_TESTS: Mapping[str, Callable[[Any, bool], Test]] = {
+    "equals": _equals,
+    "in": _in,
+    "matches": _matches,
+    "exists": _exists,
+    "above": _above,
+    "below": _below,
+}
+
+
+def _words(name: str, wanted: Any) -> str:
+    if name == "equals":
+        return shown(wanted)
+    if name == "in":
+        return f"one of {shown(wanted)}"
+    if name == "matches":
+        return f"a match of {shown(wanted)} (of at most {MAX_TEXT} characters)"
+    if name == "exists":
+        return "a value" if wanted else "nothing"
+    return f"a number {name} {wanted:g}"
+
+
+def _text(value: Any) -> Any:
+    """A value as it stands in an address, a form or a header."""
+    if isinstance(value, str) or value is None:
+        return value
+    return shown(value)
+
+
+def _number(got: Any, as_text: bool) -> float | None:  # noqa: FBT001 - as above
+    if isinstance(got, bool):
+        return None
+    if isinstance(got, int | float):
+        return got
+    if not as_text or not isinstance(got, str) or len(got) > 40:
+        return None
+    try:
+        return float(got)
+    except ValueError:
+        return None
+
+
+# -- where to look -------------------------------------------------------------------------------
+
+
+def _path(name: str) -> Getter:
+    return lambda call: call.path_params.get(name, ABSENT)
+
+
+def _query(name: str) -> Getter:
+    return lambda call: next((value for key, value in call.query if key == name), ABSENT)
+
+
+def _form(name: str) -> Getter:
+    return lambda call: next((value for key, value in call.form if key == name), ABSENT)
+
+
+def _header(name: str) -> Getter:
+    def get(call: Call) -> Any:
+        value = call.header(name)
+        return ABSENT if value is None else value
+
+    return get
+
+
+def _json(name: str) -> Getter:
+    steps = name.split(".")
+
+    def get(call: Call) -> Any:
+        value = call.json
+        for step in steps:
+            if isinstance(value, dict) and step in value:
+                value = value[step]
+            elif isinstance(value, list) and step.isdecimal() and int(step[:9]) < len(value):
+                value = value[int(step[:9])]
+            else:
+                return ABSENT
+        return value
+
+    return get
+
+
+def _caller(name: str) -> Getter:
+    if name == "scheme":
+        return lambda call: call.caller.scheme
+
+    def get(call: Call) -> Any:
+        record = call.caller.app if name == "app" else call.caller.user
+        return ABSENT if record is None else record["id"]
+
+    return get
+
+
+_GETTERS: Mapping[str, Callable[[str], Getter]] = {
+    "path": _path,
+    "query": _query,
+    "form": _form,
+    "headers": _header,
+    "json": _json,
+    "caller": _caller,
+}

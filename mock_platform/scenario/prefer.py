@@ -1,0 +1,93 @@
+"""`Prefer: code=404`, `Prefer: problem=usage-capped`: a failure for one request alone."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from mock_platform.core.codes import (
+    ADS_STATUS,
+    NUMERIC_CODES,
+)
+from mock_platform.core.operation import Operation
+from mock_platform.core.problems import PROBLEM_TYPES
+from mock_platform.scenario.document import Scenario
+from mock_platform.scenario.effects.error import phrase
+from mock_platform.scenario.engine import Active, Armed
+from mock_platform.scenario.shapes import one_of
+
+_PART = re.compile(r'\s*(code|problem)\s*=\s*"?([^",;\s]*)"?\s*', re.ASCII | re.IGNORECASE)
+_STATUSES = range(400, 600)
+_NAMED = {
+    400: "INVALID_PARAMETER", 401: "UNAUTHORIZED_ACCESS", 403: "ACTION_NOT_ALLOWED",
+    404: "NOT_FOUND", 429: "TOO_MANY_REQUESTS", 500: "INTERNAL_ERROR", 503: "SERVICE_UNAVAILABLE",
+}  # fmt: skip
+NAME = "prefer"
+"""What the journal calls the scenario of such a request."""
+
+
+class BadPreference(ValueError):
+    """A failure was asked for that there is none of."""
+
+
+def preferred(header: str, operation: Operation) -> list[Armed]:
+    """The rule that a `Prefer` header asks for; none if it asks for something else.
+
+    Raises:
+        BadPreference: It asks for a failure that does not exist.
+    """
+    for part in re.split("[,;]", header[:1000]):
+        found = _PART.fullmatch(part)
+        if found is None:
+            continue
+        effect = _problem(found[2]) if found[1].lower() == "problem" else _code(found[2], operation)
+        document = {"name": NAME, "rules": [{"on": operation.id, "then": effect}]}
+        scenario = Scenario(NAME, "", "", {}, document, (operation.id,))
+        return Active(scenario, {}).armed
+    return []
+
+
+def _problem(slug: str) -> dict[str, Any]:
+    names = {kind.name: kind.slug for kind in PROBLEM_TYPES.values()} | {
+        s: s for s in PROBLEM_TYPES
+    }
+    if slug not in names:
+        raise BadPreference(
+            f"Prefer: there is no problem {slug!r}.{one_of([*PROBLEM_TYPES], slug)}"
+        )
+    return {"problem": names[slug]}
+
+
+def _code(code: str, operation: Operation) -> dict[str, Any]:
+    if not code.isdecimal() or not code.isascii():
+        if code not in ADS_STATUS:
+            raise BadPreference(f"Prefer: there is no code {code!r}.{one_of([*ADS_STATUS], code)}")
+        return {"error": code}
+    number = int(code[:9])
+    if number in _STATUSES:
+        return _status(number, operation)
+    if number not in NUMERIC_CODES:
+        raise BadPreference(
+            f"Prefer: {code} is neither a status from 400 to 599 nor a numeric code."
+            f"{one_of([*NUMERIC_CODES], code)}"
+        )
+    return {"error": number}
+
+
+def _status(status: int, operation: Operation) -> dict[str, Any]:
+    """The failure that an operation documents for a status, else the usual one of its family."""
+    if operation.dialect == "v2":
+        for slug in operation.errors:
+            if slug in PROBLEM_TYPES and PROBLEM_TYPES[slug].status == status:
+                return {"problem": slug}
+        return {"problem": "about:blank", "title": phrase(status), "status": status}
+    if operation.dialect == "oauth":
+        codes = [entry for entry in NUMERIC_CODES.values() if entry.status == status]
+        codes.sort(
+            key=lambda entry: (str(entry.code) not in operation.errors, not entry.documented)
+        )
+        number = codes[0].code if codes else 131
+        return {"error": {"code": number, "status": status}}
+    named = next((code for code in operation.errors if ADS_STATUS.get(code) == status), None)
+    code = named or _NAMED.get(status, "INTERNAL_ERROR" if status >= 500 else "INVALID_PARAMETER")
+    return {"error": {"code": code, "status": status}}

@@ -1,0 +1,106 @@
+"""The form of a scenario document, for the loader and as published JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from mock_platform.scenario.effects import KINDS
+from mock_platform.scenario.match import WHEN
+from mock_platform.scenario.shapes import (
+    NAME,
+    Anything,
+    Choose,
+    Either,
+    Entries,
+    Fields,
+    Fixed,
+    Flag,
+    Many,
+    Number,
+    Whole,
+    Word,
+)
+
+BEFORE_AUTH = "before_auth"
+EVERYTHING = "*"
+SCENARIO_NAME = r"[a-z0-9][a-z0-9._-]{0,99}"
+
+_COUNT = Whole(1, 1_000_000)
+_EFFECT = Choose(
+    forms={name: kind.form for name, kind in KINDS.items() if kind.form is not None},
+    by_value={name: kind.by_value for name, kind in KINDS.items() if kind.by_value is not None},
+    what="an effect",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The forms of a document and of a rule in it."""
+
+    document: Fields
+    rule: Fields
+
+
+@lru_cache(maxsize=8)
+def forms(operations: tuple[str, ...]) -> Forms:
+    """The forms, where these operations exist."""
+    named = Word((*operations, EVERYTHING))
+    rule = Fields(
+        {
+            "on": Either(text=named, items=Many(Word(operations)), what="an operation id, a list "
+                         "of them, or '*'"),
+            "when": WHEN,
+            "call": Either(
+                number=_COUNT,
+                object=Fields({"from": _COUNT, "to": _COUNT, "every": _COUNT}, least=1),
+                what="the number of a matching call, or an object with from, to, every",
+            ),
+            "times": _COUNT,
+            "probability": Number(0, 1),
+            "stage": Fixed((BEFORE_AUTH,)),
+            "then": Either(
+                object=_EFFECT, items=Many(_EFFECT, most=20), what="an effect or a list of them"
+            ),
+            "expect": Fixed(("fired",)),
+        },
+        required=("then",),
+        description="When a rule acts, and what it does. Without `on` it acts on everything.",
+    )  # fmt: skip
+    document = Fields(
+        {
+            "name": Word(
+                pattern=SCENARIO_NAME,
+                meaning="a name in lower case, digits, dots, hyphens and underscores",
+            ),
+            "description": Word(),
+            "spec": Word(),
+            "parameters": Entries(
+                Either(
+                    text=Word(), number=Number(-1e18, 1e18), flag=Flag(), items=Many(
+                        Anything(), least=0), null=True,
+                    what="a default value, or null for any"),
+                pattern=NAME,
+                meaning="a parameter's name in lower case",
+                least=0,
+            ),
+            "rules": Many(rule, most=500),
+        },
+        required=("name", "rules"),
+    )  # fmt: skip
+    return Forms(document, rule)
+
+
+def json_schema(operations: Sequence[str]) -> dict[str, Any]:
+    """The JSON Schema of scenario documents.
+
+    What it cannot say, the loader checks beside it: that each `$name` is a declared parameter, that
+    regular expressions are sound, that the effects of a rule can act together.
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Scenario of mock_platform",
+        **forms(tuple(operations)).document.schema(),
+    }

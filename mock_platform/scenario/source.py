@@ -1,0 +1,249 @@
+"""Text to data, YAML 1.2 and JSON alike, with the place of everything and within fixed bounds.
+
+Of YAML only what JSON can say is taken: no aliases, no tags, no second document, no duplicate keys.
+The events of the parser are read one by one, so that a hostile file is given up where it first
+exceeds a bound, not after it was expanded.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from mock_platform.core.fixtures import place as json_place
+from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.scenario.shapes import Path, shown
+
+if TYPE_CHECKING:
+    from ruamel.yaml.events import Event, ScalarEvent
+
+MAX_BYTES = 1024 * 1024
+MAX_DEPTH = 32
+MAX_VALUES = 20_000
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}", re.ASCII)
+_FLOAT = re.compile(
+    r"(?=[^eE]*[.eE])[-+]?(?:\.[0-9]{1,40}|[0-9]{1,40}(?:\.[0-9]{0,40})?)(?:[eE][-+]?[0-9]{1,3})?",
+    re.ASCII,
+)
+_WORDS: dict[str, Any] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+}  # fmt: skip
+
+
+class Malformed(Exception):
+    """The text cannot be read; `line` and `column` count from 1."""
+
+    def __init__(self, text: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(text)
+        self.text = text
+        self.line = line
+        self.column = column
+
+
+@dataclass(slots=True)
+class Source:
+    """A document as it was written: its data, and where each part of it stands."""
+
+    file: FilePath
+    data: Any
+    text: str | None = None
+    places: dict[Path, tuple[int, int]] = field(default_factory=dict)
+
+    def place(self, at: Path) -> tuple[int, int]:
+        """Line and column, from 1, of what is at a path, or of what is around it."""
+        if self.text is not None:
+            return json_place(self.text, at)
+        for length in range(len(at), -1, -1):
+            if at[:length] in self.places:
+                return self.places[at[:length]]
+        return 1, 1
+
+
+def read(file: FilePath, content: bytes) -> Source:
+    """A document's data: JSON for a file called so, else YAML.
+
+    Raises:
+        Malformed: It is neither, or exceeds a bound.
+    """
+    if len(content) > MAX_BYTES:
+        raise Malformed(f"larger than {MAX_BYTES:,} bytes, which is the most for a scenario")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        line = content.count(b"\n", 0, fault.start) + 1
+        raise Malformed("not UTF-8 text", line) from fault
+    if file.suffix == ".json":
+        return _json(file, text)
+    return _yaml(file, text)
+
+
+def _json(file: FilePath, text: str) -> Source:
+    try:
+        loads(text.encode(), max_nesting=MAX_DEPTH)
+        data = json.loads(text, object_pairs_hook=_unique)
+    except _Duplicate as fault:
+        raise Malformed(f"key {shown(fault.key)} stands twice in one object") from fault
+    except json.JSONDecodeError as fault:
+        raise Malformed(f"not valid JSON: {fault.msg}", fault.lineno, fault.colno) from fault
+    except BadJson as fault:
+        found = re.search(r"at line (\d+), column (\d+)", str(fault))
+        line, column = (int(found[1]), int(found[2])) if found else (1, 1)
+        raise Malformed(str(fault), line, column) from fault
+    count = _values(data)
+    if count > MAX_VALUES:
+        raise Malformed(f"holds more than {MAX_VALUES:,} values")
+    return Source(file, data, text)
+
+
+class _Duplicate(ValueError):
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _Duplicate(key)
+        found[key] = value
+    return found
+
+
+def _values(data: Any) -> int:
+    count, stack = 0, [data]
+    while stack and count <= MAX_VALUES:
+        item = stack.pop()
+        count += 1
+        if isinstance(item, dict):
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+    return count
+
+
+def _yaml(file: FilePath, text: str) -> Source:
+    from ruamel.yaml import YAML  # 40 ms that servers without scenarios of their own do not pay
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        return _Builder(file, YAML(typ="safe", pure=True).parse(text)).source()
+    except MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
+        line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
+        raise Malformed(
+            f"not valid YAML: {fault.problem or fault.context}", line, column
+        ) from fault
+    except (YAMLError, ValueError, RecursionError) as fault:
+        words = " ".join(str(fault).split())[:200]
+        raise Malformed(f"not valid YAML: {words}") from fault
+
+
+class _Builder:
+    """Makes data of a parser's events."""
+
+    def __init__(self, file: FilePath, events: Iterator[Event]) -> None:
+        self._file = file
+        self._events = events
+        self._places: dict[Path, tuple[int, int]] = {}
+        self._count = 0
+
+    def source(self) -> Source:
+        from ruamel.yaml.events import DocumentEndEvent, DocumentStartEvent, StreamEndEvent
+
+        data: Any = None
+        documents = 0
+        for event in self._events:
+            if isinstance(event, StreamEndEvent):
+                break
+            if isinstance(event, DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise _malformed(event, "a second document; a file holds one scenario")
+                if event.tags:
+                    raise _malformed(event, "tags are not taken")
+                data = self._value(next(self._events), ())
+            elif not isinstance(event, DocumentEndEvent) and documents:
+                raise _malformed(event, "more than one value")
+        if not documents:
+            raise Malformed("the file is empty; a scenario has at least a name and rules")
+        return Source(self._file, data, None, self._places)
+
+    def _value(self, event: Event, at: Path) -> Any:
+        from ruamel.yaml.events import (
+            AliasEvent,
+            MappingStartEvent,
+            ScalarEvent,
+            SequenceStartEvent,
+        )
+
+        self._places.setdefault(at, _place(event))
+        self._count += 1
+        if self._count > MAX_VALUES:
+            raise _malformed(event, f"more than {MAX_VALUES:,} values")
+        if isinstance(event, AliasEvent):
+            raise _malformed(event, "aliases (*name) are not taken; write the value out")
+        assert isinstance(event, ScalarEvent | SequenceStartEvent | MappingStartEvent)
+        if event.anchor is not None:
+            raise _malformed(event, "anchors (&name) are not taken; write the value out")
+        if event.tag is not None and event.tag != "!":
+            raise _malformed(event, f"tags are not taken, got {str(event.tag)[:60]}")
+        if isinstance(event, ScalarEvent):
+            return _scalar(event)
+        if len(at) >= MAX_DEPTH:
+            raise _malformed(event, f"nested more than {MAX_DEPTH} levels deep")
+        if isinstance(event, SequenceStartEvent):
+            return self._sequence(at)
+        assert isinstance(event, MappingStartEvent)
+        return self._mapping(at)
+
+    def _sequence(self, at: Path) -> list[Any]:
+        from ruamel.yaml.events import SequenceEndEvent
+
+        found: list[Any] = []
+        while not isinstance(event := next(self._events), SequenceEndEvent):
+            found.append(self._value(event, (*at, len(found))))
+        return found
+
+    def _mapping(self, at: Path) -> dict[str, Any]:
+        from ruamel.yaml.events import MappingEndEvent, ScalarEvent
+
+        found: dict[str, Any] = {}
+        while not isinstance(event := next(self._events), MappingEndEvent):
+            if not isinstance(event, ScalarEvent) or event.anchor is not None or event.tag:
+                raise _malformed(event, "a key must be plain text")
+            key: str = event.value
+            if key in found:
+                raise _malformed(event, f"key {shown(key)} stands twice in one object")
+            self._places[*at, key] = _place(event)
+            found[key] = self._value(next(self._events), (*at, key))
+        return found
+
+
+def _place(event: Event) -> tuple[int, int]:
+    mark = event.start_mark
+    return (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
+
+
+def _malformed(event: Event, text: str) -> Malformed:
+    return Malformed(text, *_place(event))
+
+
+def _scalar(event: ScalarEvent) -> Any:
+    text: str = event.value
+    if not event.implicit[0]:  # quoted, or a block
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text) and math.isfinite(number := float(text)):
+        return number
+    return text

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from click.testing import CliRunner, Result
+
+from mock_platform import MockPlatform
+from mock_platform.cli.main import group
+from mock_platform.server.binding import bind
+from mock_platform.settings import Settings
+
+Run = Callable[..., Result]
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture
+def run() -> Run:
+    """Runs `mock-platform coverage` in this process."""
+
+    def run(*args: object, **env: str) -> Result:
+        words = ["coverage", *(str(arg) for arg in args)]
+        return CliRunner().invoke(group, words, env=env, prog_name="mock-platform")
+
+    return run
+
+
+@pytest.fixture
+def platform() -> Iterator[MockPlatform]:
+    """A running server that was asked for one thing."""
+    with MockPlatform.start() as platform:
+        assert requests.get(f"{platform.base_url}/2/openapi.json", timeout=10).ok
+        yield platform
+
+
+def test_text(run: Run, platform: MockPlatform) -> None:
+    """The text is printed, whatever the address ends with."""
+    for end in ("", "/", "/_mock"):
+        result = run("--url", f"{platform.base_url}{end}")
+
+        assert result.exit_code == 0, result.output
+        assert "  openapi.get       1 requests" in result.output
+
+
+def test_json_is_what_the_control_route_gives(run: Run, platform: MockPlatform) -> None:
+    """The document is that of the server."""
+    result = run("--format", "json", MOCK_PLATFORM_COVERAGE_URL=platform.base_url)
+
+    answer = requests.get(f"{platform.base_url}/_mock/coverage", timeout=10).json()
+    assert answer == json.loads(result.stdout)
+
+
+def test_a_world(run: Run, platform: MockPlatform) -> None:
+    """Under a world's address it is what that world has met."""
+    platform.world("w1")
+    result = run("--format", "json", "--url", f"{platform.base_url}/~w1")
+
+    assert 0 == json.loads(result.stdout)["percent"]
+
+
+def test_html(run: Run, platform: MockPlatform) -> None:
+    """The page can be redirected into a file."""
+    result = run("--format", "html", "--url", platform.base_url)
+
+    assert result.stdout.startswith("<!doctype html>")
+    assert result.stdout.rstrip().endswith("</html>")
+
+
+@pytest.mark.parametrize(("demanded", "status"), [("0", 0), ("0.1", 0), ("50", 1)])
+def test_fail_under(run: Run, platform: MockPlatform, demanded: str, status: int) -> None:
+    """Too low a coverage ends with status 1, after the report."""
+    result = run("--format", "junit", "--fail-under", demanded, "--url", platform.base_url)
+
+    assert status == result.exit_code
+    root = ET.fromstring(result.stdout)
+    assert str(status) == root.get("failures")
+    assert (status == 1) == ("--fail-under demands 50 %." in result.stderr)
+
+
+@pytest.mark.parametrize("demanded", ["-1", "101", "much"])
+def test_fail_under_is_a_percentage(run: Run, demanded: str) -> None:
+    """Anything else is a usage error."""
+    assert 2 == run("--fail-under", demanded).exit_code
+
+
+def test_control_token(run: Run) -> None:
+    """A guarded server gives its coverage to who has the token, and says so to others."""
+    with MockPlatform.start(Settings(control_token="t0ken")) as platform:
+        refused = run("--url", platform.base_url)
+        taken = run("--url", platform.base_url, "--control-token", "t0ken")
+
+    assert 1 == refused.exit_code
+    assert "answers 401: The control token is missing" in refused.stderr
+    assert 0 == taken.exit_code
+
+
+def test_no_server(run: Run) -> None:
+    """Where no server runs, what to do is said."""
+    listener, bound = bind("127.0.0.1", 0, "http")
+    listener.close()
+
+    result = run("--url", bound.url)
+
+    assert 1 == result.exit_code
+    assert "Is `mock-platform serve` running there?" in result.stderr
+
+
+def test_another_server(run: Run, platform: MockPlatform) -> None:
+    """An address that gives something else is told with what it answered."""
+    result = run("--url", f"{platform.base_url}/~nowhere")
+
+    assert 1 == result.exit_code
+    assert "answers 404: " in result.stderr
+
+
+def test_the_authority_must_exist(run: Run, tmp_path: Path) -> None:
+    """A file that is not there is a usage error."""
+    assert 2 == run("--ca", tmp_path / "none.pem").exit_code

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator
+
+from mock_platform.cli.main import group
+
+SOUND = (
+    "name: capped\ndescription: Too much.\nparameters: {period: Daily}\n"
+    "rules: [{then: {problem: usage-capped, period: $period}}]\n"
+)
+
+
+def run(*words: object) -> Result:
+    """Run a command."""
+    return CliRunner().invoke(group, [str(word) for word in words])
+
+
+def test_check(tmp_path: Path) -> None:
+    """Scenario files are checked beside fixtures, in folders and by themselves."""
+    (tmp_path / "a.yaml").write_text(SOUND)
+    (tmp_path / "b.json").write_text('{"name": "b",\n "rules": [{"then": {"eror": 1}}]}')
+    (tmp_path / "users.json").write_text('[{"id": "7"}]')
+
+    sound, json_file = run("check", tmp_path / "a.yaml"), run("check", tmp_path / "b.json")
+    folder = run("check", tmp_path)
+
+    assert (0, "") == (sound.exit_code, sound.stdout)
+    assert 1 == json_file.exit_code
+    assert json_file.stdout.startswith(f"{tmp_path / 'b.json'}:2:22: rules[0].then.eror: ")
+    assert "users.json:1:2: record 0, field " in folder.stdout
+    assert "b.json:2:22: rules[0].then.eror" in folder.stdout
+
+
+def test_check_of_a_folder_of_scenarios(tmp_path: Path) -> None:
+    """A folder that holds scenarios alone needs no fixtures."""
+    (tmp_path / "a.yaml").write_text(SOUND)
+    (tmp_path / "b.json").write_text('{"name": "b", "rules": [{"then": {"error": 89}}]}')
+
+    assert 0 == run("check", tmp_path).exit_code
+
+
+def test_list(tmp_path: Path) -> None:
+    """Names, parameters and descriptions, as columns or as the control route gives them."""
+    file = tmp_path / "a.yaml"
+    file.write_text(SOUND)
+
+    text = run("scenarios", "--scenario", file).stdout
+    listed = json.loads(run("scenarios", "--format", "json", "--scenario", file).stdout)
+
+    line = next(line for line in text.splitlines() if line.startswith("capped"))
+    assert ["capped (active)", "period", "Too much."] == re.split(" {2,}", line)
+    (found,) = [entry for entry in listed["scenarios"] if entry["active"]]
+    assert ("capped", {"period": "Daily"}) == (found["name"], found["parameters"])
+
+
+def test_schema() -> None:
+    """The schema of the files, for editors."""
+    schema = json.loads(run("scenarios", "--format", "schema").stdout)
+
+    Draft202012Validator.check_schema(schema)
+    assert "Scenario of mock_platform" == schema["title"]
+
+
+def test_bad_start_up(tmp_path: Path) -> None:
+    """A scenario that cannot be used ends the start with status 4 and every fault."""
+    file = tmp_path / "a.yaml"
+    file.write_text("name: a\nrules: [{then: {eror: 89}}]")
+    needy = tmp_path / "b.yaml"
+    needy.write_text("name: b\nparameters: {r: null}\nrules: [{then: {set: {users/$r: {}}}}]")
+
+    found = [run("scenarios", "--scenario", each) for each in (file, needy, "no-such-scenario")]
+
+    assert [4, 4, 4] == [result.exit_code for result in found]
+    assert f"1 fault in the scenarios.\n{file}:2:17: rules[0].then.eror" in found[0].stderr
+    assert "TABLE/ID" in found[1].stderr
+    assert "There is no scenario 'no-such-scenario'" in found[2].stderr

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.control.support import call, detail, fields
+from tests.scenario.support import LINE_ITEMS
+from tests.support import Sandbox, sandbox
+
+DOCUMENT: dict[str, Any] = {
+    "description": "Everything is refused.",
+    "spec": "B, Errors",
+    "parameters": {"code": 89},
+    "rules": [{"on": "line_items.list", "times": 1, "then": {"error": "$code"}}],
+}
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox that asks for no credentials and knows one scenario."""
+    box = sandbox(auth="off")
+    assert 200 == call(box, "PUT", "/scenarios/refused", json=DOCUMENT).status_code
+    return box
+
+
+def listed(box: Sandbox, name: str = "refused", world: str = "") -> dict[str, Any]:
+    """A scenario as the list shows it."""
+    found = call(box, "GET", "/scenarios", world).get_json()["scenarios"]
+    return next(entry for entry in found if entry["name"] == name)
+
+
+def test_list(box: Sandbox) -> None:
+    """Each has its name, description, parameters, whether it is active, what its rules did."""
+    assert {
+        "name": "refused",
+        "description": "Everything is refused.",
+        "spec": "B, Errors",
+        "parameters": {"code": 89},
+        "active": False,
+        "given": {},
+        "state": None,
+        "rules": [],
+    } == listed(box)
+
+
+def test_activate_and_deactivate(box: Sandbox) -> None:
+    """A switch answers with the scenario; its counters move with the requests."""
+    on = call(box, "POST", "/scenarios/refused/activate", json={"parameters": {"code": 93}})
+    statuses = [box.call("GET", LINE_ITEMS, keys=None).status_code for _ in range(2)]
+
+    assert (200, True, {"code": 93}) == (
+        on.status_code, on.get_json()["active"], on.get_json()["given"],
+    )  # fmt: skip
+    assert [403, 200] == statuses
+    assert [{"rule": 0, "matched": 2, "fired": 1, "remaining": 0}] == listed(box)["rules"]
+    assert not call(box, "POST", "/scenarios/refused/deactivate").get_json()["active"]
+
+
+def test_activate_without_a_body(box: Sandbox) -> None:
+    """Without parameters the defaults hold, and no body is needed."""
+    assert 200 == call(box, "POST", "/scenarios/refused/activate").status_code
+    assert 401 == box.call("GET", LINE_ITEMS, keys=None).status_code
+
+
+def test_deactivate_all(box: Sandbox) -> None:
+    """All are switched off at once."""
+    call(box, "POST", "/scenarios/refused/activate")
+
+    assert 204 == call(box, "POST", "/scenarios/deactivate").status_code
+    assert 200 == box.call("GET", LINE_ITEMS, keys=None).status_code
+
+
+def test_get(box: Sandbox) -> None:
+    """One scenario comes with its document, which can be put back."""
+    document = call(box, "GET", "/scenarios/refused").get_json()["document"]
+
+    assert {"name": "refused", **DOCUMENT} == document
+    assert 200 == call(box, "PUT", "/scenarios/refused", json=document).status_code
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/scenarios/refusd"),
+        ("POST", "/scenarios/refusd/activate"),
+        ("POST", "/scenarios/refusd/deactivate"),
+    ],
+)
+def test_unknown(box: Sandbox, method: str, path: str) -> None:
+    """An unknown name is told with the nearest."""
+    answer = call(box, method, path)
+
+    assert 404 == answer.status_code
+    assert "Did you mean 'refused'?" in detail(answer)
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "told"),
+    [
+        ({"rules": []}, "rules", "expected 1 to 500 entries"),
+        ({"rules": [{"then": {"error": 90}}]}, "rules[0].then.error", "90 is not allowed"),
+        ({**DOCUMENT, "name": "other"}, "name", "make them one"),
+        ({"rules": [{"then": {"error": "$x"}}]}, "rules[0].then.error", "$x is no parameter"),
+    ],
+)
+def test_bad_document(box: Sandbox, body: Any, field: str, told: str) -> None:
+    """A document with faults is refused with all of them, and the one before stays."""
+    answer = call(box, "PUT", "/scenarios/refused", json=body)
+
+    assert (422, [field]) == (answer.status_code, fields(answer))
+    assert told in detail(answer)
+    assert "Everything is refused." == listed(box)["description"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field", "told"),
+    [
+        ({"cod": 1}, "parameters.cod", "Did you mean 'code'?"),
+        ({"code": 90}, "parameters.code", "90 is not allowed"),
+    ],
+)
+def test_bad_parameters(box: Sandbox, parameters: Any, field: str, told: str) -> None:
+    """A parameter that does not fit is named; nothing is switched on."""
+    answer = call(box, "POST", "/scenarios/refused/activate", json={"parameters": parameters})
+
+    assert (422, [field]) == (answer.status_code, fields(answer))
+    assert told in detail(answer)
+    assert not listed(box)["active"]
+
+
+def test_a_definition_that_an_active_one_cannot_take(box: Sandbox) -> None:
+    """Where the values of an active scenario do not fit the new document, the old one goes on."""
+    call(box, "POST", "/scenarios/refused/activate", json={"parameters": {"code": 93}})
+
+    answer = call(box, "PUT", "/scenarios/refused", json={"rules": [{"then": {"error": 89}}]})
+
+    assert 422 == answer.status_code
+    assert 403 == box.call("GET", LINE_ITEMS, keys=None).status_code
+
+
+def test_worlds(box: Sandbox) -> None:
+    """Definitions and switches act on one world."""
+    call(box, "PUT", "/worlds/w1")
+    call(box, "PUT", "/scenarios/own", "w1", json=DOCUMENT)
+    call(box, "POST", "/scenarios/own/activate", "w1")
+
+    assert ["own"] == [
+        entry["name"] for entry in call(box, "GET", "/scenarios", "w1").get_json()["scenarios"]
+        if entry["active"]
+    ]  # fmt: skip
+    assert 404 == call(box, "GET", "/scenarios/own").status_code
+    assert 200 == box.call("GET", LINE_ITEMS, keys=None).status_code
+
+
+def test_a_server_that_cannot_break_connections(box: Sandbox) -> None:
+    """Activation is refused with what to do about it."""
+    call(box, "PUT", "/scenarios/lost", json={"rules": [{"then": {"fault": "reset"}}]})
+    box.platform.without_connections()
+
+    answer = call(box, "POST", "/scenarios/lost/activate")
+
+    assert 409 == answer.status_code
+    assert "--server cheroot" in detail(answer)
+
+
+def test_schema(box: Sandbox) -> None:
+    """The schema is valid, and takes what the loader takes."""
+    schema = call(box, "GET", "/scenarios/schema.json").get_json()
+
+    Draft202012Validator.check_schema(schema)
+    assert Draft202012Validator(schema).is_valid({"name": "refused", **DOCUMENT})
+    assert not Draft202012Validator(schema).is_valid(DOCUMENT)

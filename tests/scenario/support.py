@@ -1,0 +1,52 @@
+"""What the tests of scenarios share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mock_platform.core.jsonio import dumps
+from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.document import BadScenario, Complaint, Scenario, loads
+from mock_platform.scenario.engine import Engine
+from mock_platform.world.journal import JournalEntry
+from tests.support import ACCOUNT, Sandbox
+
+OPERATIONS = ("line_items.delete", "line_items.list", "line_items.get", "webhooks.replay")
+LINE_ITEMS = f"/12/accounts/{ACCOUNT}/line_items"
+
+
+def read(text: str, name: str = "scenario.yaml") -> Scenario:
+    """The scenario of a text, where only a few operations exist."""
+    return loads(text, OPERATIONS, name)
+
+
+def complaints(text: str, name: str = "scenario.yaml") -> list[Complaint]:
+    """What is wrong with a text; there must be something."""
+    try:
+        read(text, name)
+    except BadScenario as fault:
+        return fault.complaints
+    raise AssertionError("the document was taken")
+
+
+def engine(box: Sandbox) -> Engine:
+    """The engine of a sandbox's default world."""
+    return engine_of(box.platform.worlds.default)
+
+
+def define(box: Sandbox, document: dict[str, Any]) -> str:
+    """Define a scenario, called `s` if it has no name; gives the name."""
+    whole = {"name": "s", **document}
+    found = loads(dumps(whole), box.platform.library.operations, "s.json")
+    engine(box).define(found)
+    return found.name
+
+
+def arm(box: Sandbox, *rules: dict[str, Any], **more: Any) -> None:
+    """Activate a scenario of these rules."""
+    engine(box).activate(define(box, {"rules": list(rules), **more}))
+
+
+def last(box: Sandbox) -> JournalEntry:
+    """The newest entry of the journal."""
+    return list(box.platform.worlds.default.journal)[-1]

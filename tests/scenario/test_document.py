@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mock_platform.scenario.document import BadParameters, BadScenario, load
+from mock_platform.scenario.effects.error import ErrorEffect
+from mock_platform.scenario.effects.fault import FaultEffect
+from mock_platform.scenario.effects.problem import ProblemEffect
+from tests.scenario.support import OPERATIONS, complaints, read
+
+EXAMPLE = """
+name: line-item-delete-retried
+description: The first delete commits but its answer is lost; the retry finds nothing.
+spec: "B, States and transitions: Line item"
+parameters: {line_item_id: null}
+rules:
+  - on: line_items.delete
+    when: {path: {line_item_id: $line_item_id}}
+    call: 1
+    then: {fault: reset, stage: after_commit}
+    expect: fired
+"""
+
+
+def test_the_example_of_the_form() -> None:
+    """A whole document becomes a value; a parameter that is null restricts nothing."""
+    scenario = read(EXAMPLE)
+
+    (rule,) = scenario.bind({})
+    (bound,) = scenario.bind({"line_item_id": "x1"})
+
+    assert "line-item-delete-retried" == scenario.name
+    assert "B, States and transitions: Line item" == scenario.spec
+    assert {} == rule.when
+    assert {"path": {"line_item_id": "x1"}} == bound.when
+    assert (1, 1, 1, True, False) == (
+        rule.first, rule.last, rule.every, rule.expected, rule.before_auth,
+    )  # fmt: skip
+    assert (FaultEffect("reset", "after_commit"),) == rule.effects
+    assert scenario.needs_connection
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "field", "told"),
+    [
+        ("rules:\n- then: {error: 89}", 1, 1, "", "name is missing"),
+        ("name: a", 1, 1, "", "rules is missing"),
+        ("[]", 1, 1, "", "expected an object with name"),
+        ("name: A b\nrules: [{then: {error: 89}}]", 1, 1, "name", "a name in lower case"),
+        ("name: a\nrules: []", 2, 1, "rules", "expected 1 to 500 entries, got 0"),
+        ("name: a\nruls: 1\nrules: [{then: {error: 89}}]", 2, 1, "ruls",
+         "Did you mean 'rules'?"),
+        ("name: a\nrules:\n- on: line_item.delete\n  then: {error: 89}", 3, 3, "rules[0].on",
+         "Did you mean 'line_items.delete'?"),
+        ("name: a\nrules:\n- on: ['*']\n  then: {error: 89}", 3, 8, "rules[0].on[0]",
+         '"*" is not allowed'),
+        ("name: a\nrules:\n- then: {eror: 89}", 3, 10, "rules[0].then.eror",
+         "Did you mean 'error'?"),
+        ("name: a\nrules:\n- then: {}", 3, 3, "rules[0].then", "got nothing"),
+        ("name: a\nrules:\n- then: {error: 89, delay: 1}", 3, 21, "rules[0].then.delay",
+         "give a list for several"),
+        ("name: a\nrules:\n- then: {error: 90}", 3, 10, "rules[0].then.error",
+         "90 is not allowed. Allowed: 32, 34"),
+        ("name: a\nrules:\n- then: {problem: usage-caped}", 3, 10, "rules[0].then.problem",
+         "Did you mean 'usage-capped'?"),
+        ("name: a\nrules:\n- then: {problem: usage-capped, period: Weekly}", 3, 33,
+         "rules[0].then.period", "Allowed: Daily, Monthly."),
+        ("name: a\nrules:\n- then: {problem: conflict, period: Daily}", 3, 29,
+         "rules[0].then.period", "is unknown here"),
+        ("name: a\nrules:\n- call: 0\n  then: {error: 89}", 3, 3, "rules[0].call",
+         "expected a whole number from 1"),
+        ("name: a\nrules:\n- call: {from: 3, to: 2}\n  then: {error: 89}", 3, 19,
+         "rules[0].call.to", "to must not be before from"),
+        ("name: a\nrules:\n- probability: 1.1\n  then: {error: 89}", 3, 3, "rules[0].probability",
+         "expected a number from 0 to 1"),
+        ("name: a\nrules:\n- when: {query: {a: {matches: '(a+)+'}}}\n  then: {error: 89}", 3, 22,
+         "rules[0].when.query.a.matches", "repetition within a repetition"),
+        ("name: a\nrules:\n- when: {query: {a: $b}}\n  then: {error: 89}", 3, 18,
+         "rules[0].when.query.a", "$b is no parameter of this scenario; declared: none."),
+        ("name: a\nrules:\n- stage: before_auth\n  when: {caller: {app: '1'}}\n"
+         "  then: {error: 89}", 4, 10, "rules[0].when.caller", "not known before authentication"),
+        ("name: a\nrules:\n- then: [{error: 89}, {respond: {status: 200}}]", 3, 24,
+         "rules[0].then[1].respond", "respond and error cannot act on one request"),
+        ("name: a\nrules:\n- then: [{error: 89}, {patch: {a: 1}}]", 3, 24,
+         "rules[0].then[1].patch", "patch acts on the true answer, which error replaces"),
+        ("name: a\nrules:\n- then: [{fault: reset}, {fault: empty}]", 3, 27,
+         "rules[0].then[1].fault", "fault and fault cannot act on one request"),
+        ("name: a\nrules:\n- then: {set: {line_itms/1: {}}}", 3, 16,
+         "rules[0].then.set.line_itms/1", "TABLE/ID with the name of a table"),
+        ("name: a\nrules:\n- then: {respond: {json: 1, text: a}}", 3, 10,
+         "rules[0].then.respond", "json and text exclude each other"),
+        ("name: a\nrules:\n- then: {delay: 301}", 3, 10, "rules[0].then.delay", "from 0 to 300"),
+        ("name: a\nrules:\n- then: {rate_limit: {limit: 1}}", 3, 10, "rules[0].then.rate_limit",
+         "window is missing"),
+        ("name: a\nrules:\n- then: {items: {'-1': NOT_FOUND}}", 3, 18, "rules[0].then.items.-1",
+         "the index of an item"),
+    ],
+)  # fmt: skip
+def test_complaints(text: str, line: int, column: int, field: str, told: str) -> None:
+    """Every fault has its place and field, and says what is allowed or what to do."""
+    (found,) = complaints(text)
+
+    assert (line, column, field) == (found.line, found.column, found.field)
+    assert told in found.text
+
+
+def test_all_faults_at_once() -> None:
+    """Nobody mends a file fault by fault; they come in the order of the file."""
+    found = complaints("name: A\nrules:\n- then: {eror: 1}\n- on: nothing\n  then: {error: 89}")
+
+    assert [1, 3, 4] == [fault.line for fault in found]
+    assert str(found[0]).startswith("scenario.yaml:1:1: name: expected a name")
+
+
+def test_places_in_json() -> None:
+    """JSON files have places as well."""
+    (found,) = complaints('{"name": "a",\n "rules": [{"then":\n  {"error": 1}}]}', "a.json")
+
+    assert (3, 4, "rules[0].then.error") == (found.line, found.column, found.field)
+
+
+def test_files(tmp_path: Path) -> None:
+    """A file is read by its name; one that is not there is told like any other fault."""
+    (tmp_path / "a.yaml").write_text(EXAMPLE)
+    (tmp_path / "a.txt").write_text(EXAMPLE)
+
+    assert tmp_path / "a.yaml" == load(tmp_path / "a.yaml", OPERATIONS).file
+    with pytest.raises(BadScenario, match=r"scenario files end in \.yaml, \.yml, \.json"):
+        load(tmp_path / "a.txt", OPERATIONS)
+    with pytest.raises(BadScenario, match=r"b\.yaml:1:1: cannot be read: No such file"):
+        load(tmp_path / "b.yaml", OPERATIONS)
+
+
+PARAMETERS = """
+name: a
+parameters: {on: webhooks.replay, period: Daily, code: 89, record: null, text: $$x}
+rules:
+  - on: $on
+    then: {problem: usage-capped, period: $period}
+  - then: {error: $code}
+  - then: [{set: {line_items/$record: {name: $text}}}, {respond: {json: {"n": $record}}}]
+"""
+
+
+def test_parameters_are_put_in() -> None:
+    """A parameter stands wherever a value may, and behind a table's name."""
+    first, second, third = read(PARAMETERS).bind(
+        {"on": "line_items.list", "period": "Monthly", "code": 93, "record": "r1"}
+    )
+
+    assert ("line_items.list",) == first.on
+    assert (ProblemEffect("usage-capped", {"period": "Monthly"}),) == first.effects
+    assert (ErrorEffect(93),) == second.effects
+    assert {"line_items/r1": {"name": "$$x"}} == third.effects[0].records  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("given", "parameter", "told"),
+    [
+        ({"perod": "Daily"}, "perod", "Did you mean 'period'?"),
+        ({"period": "Weekly"}, "period", "Allowed: Daily, Monthly."),
+        ({"period": 1}, "period", 'expected text like "Daily", got 1'),
+        ({"code": 90}, "code", "90 is not allowed"),
+        ({"code": "89"}, "code", 'expected a number like 89, got "89"'),
+        ({"on": "nowhere"}, "on", '"nowhere" is not allowed'),
+        ({"record": None}, "", "TABLE/ID"),
+    ],
+)
+def test_bad_parameters(given: dict[str, Any], parameter: str, told: str) -> None:
+    """What a parameter stands for must fit where it stands; the complaint names it."""
+    with pytest.raises(BadParameters) as raised:
+        read(PARAMETERS).bind({"record": "r1", **given})
+
+    assert [parameter] == [name for name, _ in raised.value.faults]
+    assert told in raised.value.faults[0][1]
+
+
+def test_any_drops_what_it_stands_for() -> None:
+    """A null parameter leaves the condition, the field or the list of operations out."""
+    scenario = read(
+        "name: a\nparameters: {p: null}\nrules:\n- on: $p\n  when: {query: {a: $p, b: '1'}}\n"
+        "  then: {problem: usage-capped, period: $p}\n"
+    )
+
+    (rule,) = scenario.bind({})
+
+    assert OPERATIONS == rule.on
+    assert {"query": {"b": "1"}} == rule.when
+    assert (ProblemEffect("usage-capped", {}),) == rule.effects
+
+
+def test_a_doubled_dollar_is_a_dollar() -> None:
+    """A text that looks like a parameter can be written."""
+    (rule,) = read("name: a\nrules:\n- when: {query: {a: $$b}}\n  then: {error: 89}").bind({})
+
+    assert {"query": {"a": "$b"}} == rule.when

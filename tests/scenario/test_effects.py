@@ -1,0 +1,377 @@
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from mock_platform.core.call import Call, Reply, Sending
+from mock_platform.core.problems import PROBLEM_TYPES
+from mock_platform.scenario.effects import KINDS
+from tests.scenario.support import LINE_ITEMS, arm, engine, last
+from tests.support import ACCOUNT, BEARER, NORTHBIKE, Sandbox, sandbox
+
+ITEM = f"{LINE_ITEMS}/itttx"
+AUDIENCE = f"/12/accounts/{ACCOUNT}/custom_audiences/1nmth/users"
+PRODUCTS = "/12/product_catalogs/1547080787865939968/products"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def replay(box: Sandbox) -> TestResponse:
+    """A call under /2 whose parameters are sound."""
+    now = box.platform.worlds.default.clock.now()
+    minute = now.strftime("%Y%m%d%H%M")
+    body = {"webhook_id": "1146654567674912769", "from_date": minute, "to_date": minute}
+    headers = {"Authorization": f"Bearer {BEARER}"}
+    return box.call("POST", "/2/webhooks/replay", keys=None, json=body, headers=headers)
+
+
+def in_process(box: Sandbox, method: str, path: str) -> Reply:
+    """A reply before it is sent, to a call that nobody signed (with `auth="off"`)."""
+    call = Call(
+        method=method, url=f"http://localhost{path}", path=path, base_url="http://localhost",
+        headers=[],
+    )  # fmt: skip
+    return box.platform.handle(call)
+
+
+# -- problem -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slug", list(PROBLEM_TYPES))
+def test_every_problem(box: Sandbox, slug: str) -> None:
+    """Each type answers through the usual renderer, with what it requires filled in."""
+    arm(box, {"on": "webhooks.replay", "then": {"problem": slug}})
+
+    answer = replay(box)
+    body = answer.get_json()
+
+    kind = PROBLEM_TYPES[slug]
+    assert (kind.status, "application/problem+json") == (answer.status_code, answer.content_type)
+    assert kind.uri("http://localhost") == body["type"]
+    assert {name for name, field in kind.fields.items() if field.required} <= set(body)
+    assert {} == kind.schema()().validate(body)
+
+
+def test_live_fields(box: Sandbox) -> None:
+    """What is not given comes from the request; what is given stays."""
+    arm(box, {"on": "webhooks.replay", "then": {
+        "problem": "resource-not-found", "detail": "gone", "title": "T", "status": 410,
+        "resource_type": "poll",
+    }})  # fmt: skip
+
+    answer = replay(box)
+
+    assert 410 == answer.status_code
+    assert {
+        "type": "http://localhost/2/problems/resource-not-found",
+        "title": "T",
+        "detail": "gone",
+        "status": 410,
+        "parameter": "webhook_id",
+        "value": "1146654567674912769",
+        "resource_id": "1146654567674912769",
+        "resource_type": "poll",
+    } == answer.get_json()
+
+
+# -- error ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "body"),
+    [
+        (89, 401, {"errors": [{"code": 89, "message": "Invalid or expired token."}]}),
+        ({"code": 4711, "message": "m", "status": 418}, 418,
+         {"errors": [{"code": 4711, "message": "m"}]}),
+        ("LINE_ITEM_NOT_FOUND", 404,
+         {"errors": [{"code": "LINE_ITEM_NOT_FOUND", "message": "Line item not found"}],
+          "request": {"params": {"account_id": ACCOUNT}}}),
+        ({"code": "ODD", "message": "m", "parameter": "p"}, 400,
+         {"errors": [{"code": "ODD", "message": "m", "parameter": "p"}],
+          "request": {"params": {"account_id": ACCOUNT}}}),
+    ],
+)  # fmt: skip
+def test_errors_of_the_advertising_interface(
+    box: Sandbox, error: Any, status: int, body: Any
+) -> None:
+    """Numeric and named codes have the status of their table, unless one is given."""
+    arm(box, {"on": "line_items.list", "then": {"error": error}})
+
+    answer = box.call("GET", LINE_ITEMS)
+
+    assert (status, body) == (answer.status_code, answer.get_json())
+
+
+def test_errors_under_2(box: Sandbox) -> None:
+    """Under /2 a numeric code is the flat error object, a named one a problem of its status."""
+    arm(box, {"on": "webhooks.replay", "call": 1, "then": {"error": 88}},
+        {"on": "webhooks.replay", "then": {"error": "SERVICE_UNAVAILABLE"}})  # fmt: skip
+
+    numeric, named = replay(box), replay(box)
+
+    assert (429, {"code": 88, "message": "Rate limit exceeded"}) == (
+        numeric.status_code, numeric.get_json(),
+    )  # fmt: skip
+    assert "application/json; charset=utf-8" == numeric.content_type
+    assert (503, "Service unavailable") == (named.status_code, named.get_json()["detail"])
+
+
+def test_named_errors_of_oauth(box: Sandbox) -> None:
+    """On the OAuth addresses a named code becomes the numeric one of its status."""
+    arm(box, {"stage": "before_auth", "then": {"error": "OVER_CAPACITY"}})
+
+    answer = box.call("POST", "/oauth/request_token", keys=None)
+
+    assert (503, 130) == (answer.status_code, answer.get_json()["errors"][0]["code"])
+
+
+# -- respond, patch ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("respond", "status", "kind", "data"),
+    [
+        ({"json": {"a": 1}}, 200, "application/json; charset=utf-8", b'{"a":1}'),
+        ({"status": 502, "text": "<html>"}, 502, "text/plain; charset=utf-8", b"<html>"),
+        ({"status": 502, "text": "<html>", "headers": {"content-type": "text/html"}}, 502,
+         "text/html", b"<html>"),
+        ({"status": 204}, 204, None, b""),
+    ],
+)  # fmt: skip
+def test_respond(box: Sandbox, respond: Any, status: int, kind: str | None, data: bytes) -> None:
+    """An answer of one's own, with the media type of its body unless another is given."""
+    arm(box, {"on": "line_items.list", "then": {"respond": respond}})
+
+    answer = box.call("GET", LINE_ITEMS)
+
+    assert (status, kind, data) == (answer.status_code, answer.content_type, answer.data)
+
+
+def test_patch(box: Sandbox) -> None:
+    """Patches act on the true answer in order: fields are set, replaced and taken out."""
+    true = box.call("GET", ITEM).get_json()
+    arm(box, {"on": "line_items.get", "then": [
+        {"patch": {"data": {"name": "first", "goal": None}}}, {"patch": {"data": {"name": "2"}}},
+    ]})  # fmt: skip
+
+    body = box.call("GET", ITEM).get_json()
+
+    del true["data"]["goal"]
+    assert {**true, "data": {**true["data"], "name": "2"}} == body
+
+
+def test_patch_of_no_json(box: Sandbox) -> None:
+    """Where the answer is no JSON, it stays, and the journal warns."""
+    arm(box, {"on": "oauth.authorize", "then": {"patch": {"a": 1}}})
+
+    answer = box.call("GET", "/oauth/authorize?oauth_token=x", keys=None)
+
+    assert answer.content_type.startswith("text/html")
+    assert ["the scenario's patch had no JSON answer to act on"] == list(last(box).warnings)
+
+
+# -- delay, fault --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("effects", "sending"),
+    [
+        ({"delay": 1.5}, Sending(delay=1.5)),
+        ({"delay": {"seconds": 2, "slow_body": 3}}, Sending(delay=2, slow_body=3)),
+        ([{"delay": 1}, {"fault": "timeout"}, {"delay": 2}], Sending(3, 0, "timeout")),
+        ([{"error": 89}, {"fault": "truncate"}], Sending(fault="truncate")),
+    ],
+)
+def test_sending(effects: Any, sending: Sending) -> None:
+    """Delays add up; how an answer is sent is told to the edge."""
+    box = sandbox(auth="off")
+    arm(box, {"on": "line_items.list", "then": effects})
+
+    assert sending == in_process(box, "GET", LINE_ITEMS).sending
+
+
+def test_drawn_delays() -> None:
+    """A delay between bounds depends on the seed, the rule and the number of the call alone."""
+    drawn = []
+    for seed in (1, 1, 2):
+        box = sandbox(auth="off", seed=seed)
+        arm(box, {"on": "line_items.list", "then": {"delay": {"between": [3, 1]}}})
+        replies = [in_process(box, "GET", LINE_ITEMS) for _ in range(5)]
+        drawn.append([reply.sending.delay for reply in replies if reply.sending is not None])
+
+    assert drawn[0] == drawn[1]
+    assert drawn[0] != drawn[2]
+    assert 5 == len(set(drawn[0]))
+    assert all(1 <= delay < 3 for delay in drawn[0])
+
+
+@pytest.mark.parametrize(("stage", "deleted"), [("before_commit", False), ("after_commit", True)])
+def test_commit(stage: str, deleted: bool) -> None:
+    """A fault before the commit keeps nothing of the handler, one after it everything."""
+    box = sandbox(auth="off")
+    arm(box, {"on": "line_items.delete", "then": {"fault": "reset", "stage": stage}})
+
+    reply = in_process(box, "DELETE", ITEM)
+
+    assert (200, Sending(fault="reset")) == (reply.status, reply.sending)
+    assert deleted == box.record("line_items", "itttx")["deleted"]
+    assert deleted == bool(last(box).changes)
+
+
+# -- rate limit ----------------------------------------------------------------------------------
+
+
+def test_rate_limit(box: Sandbox) -> None:
+    """So many calls per caller and window; headers on each answer; then 429 until it ends."""
+    clock = box.platform.worlds.default.clock
+    clock.freeze()
+    arm(box, {"on": ["line_items.list", "accounts.list"],
+              "then": {"rate_limit": {"limit": 2, "window": 60}}})  # fmt: skip
+
+    answers = [box.call("GET", LINE_ITEMS) for _ in range(3)]
+    other = box.call("GET", "/12/accounts", keys=NORTHBIKE)
+    clock.advance(60)
+    later = box.call("GET", LINE_ITEMS)
+
+    assert [200, 200, 429] == [answer.status_code for answer in answers]
+    assert [("2", "1"), ("2", "0"), ("2", "0")] == [
+        (a.headers["x-rate-limit-limit"], a.headers["x-rate-limit-remaining"]) for a in answers
+    ]
+    assert "TOO_MANY_REQUESTS" == answers[2].get_json()["errors"][0]["code"]
+    assert (200, "1") == (other.status_code, other.headers["x-rate-limit-remaining"])
+    assert (200, "1") == (later.status_code, later.headers["x-rate-limit-remaining"])
+
+
+# -- items ---------------------------------------------------------------------------------------
+
+
+def batch(*emails: str) -> str:
+    """An upload of one user an operation."""
+    return json.dumps([
+        {"operation_type": "Update",
+         "params": {"users": [{"email": [sha256(email.encode()).hexdigest()]}]}}
+        for email in emails
+    ])  # fmt: skip
+
+
+def test_items_of_a_batch(box: Sandbox) -> None:
+    """The named items have errors, the others an empty list, and nothing is kept."""
+    arm(box, {"on": "custom_audiences.users", "then": {"items": {
+        "1": {"code": "INVALID_PARAMETER", "message": "no", "parameter": "email"}, "9": "NOT_FOUND",
+    }}})  # fmt: skip
+    before = box.platform.worlds.default.store.count("audience_users")
+
+    answer = box.call("POST", AUDIENCE, data=batch("a", "b"), content_type="application/json")
+
+    assert 400 == answer.status_code
+    assert [
+        [],
+        [{"code": "INVALID_PARAMETER", "message": "no", "parameter": "email", "index": 1}],
+    ] == answer.get_json()["operation_errors"]
+    assert before == box.platform.worlds.default.store.count("audience_users")
+
+
+def test_items_beyond_the_batch(box: Sandbox) -> None:
+    """Where the request has none of the items, it is answered as ever, with a warning."""
+    arm(box, {"on": "custom_audiences.users", "then": {"items": {"2": "NOT_FOUND"}}})
+
+    answer = box.call("POST", AUDIENCE, data=batch("a", "b"), content_type="application/json")
+
+    assert 200 == answer.status_code
+    assert ["the scenario refuses items, but the request has 2 of them"] == list(last(box).warnings)
+
+
+def test_items_of_products(box: Sandbox) -> None:
+    """Products are judged one by one: the named one is an ERROR, the others are taken."""
+    refusal = {"items": {"0": "INVALID_IMAGE"}}
+    arm(box, {"on": "product_catalogs.products.upsert", "then": refusal})
+    record = box.record("products", "1547080787865940007")
+    sound = {key: record[key] for key in record if key not in {"product_key", "_catalog_id"}}
+    products = [{**sound, "id": "N1"}, {**sound, "id": "N2"}]
+
+    answer = box.call("PUT", PRODUCTS, json={"products": products})
+    first, second = answer.get_json()["data"]["products_response"]
+    stored = box.platform.worlds.default.store.page("products")
+
+    assert {"warnings": [], "errors": ["Invalid image"], "product_key": None, "id": "N1",
+            "status": "ERROR"} == first  # fmt: skip
+    assert ("N2", []) == (second["id"], second["errors"])
+    assert ["N2"] == [e.record["id"] for e in stored if e.record["id"] in {"N1", "N2"}]
+
+
+# -- set_state, set ------------------------------------------------------------------------------
+
+
+def test_states(box: Sandbox) -> None:
+    """A state that a rule sets is seen from the next request on."""
+    arm(
+        box,
+        {"on": "line_items.list", "when": {"state": None}, "then": {"set_state": "seen"}},
+        {"on": "line_items.list", "when": {"state": "seen"},
+         "then": [{"set_state": "done"}, {"error": 89}]},
+    )  # fmt: skip
+
+    answers = [box.call("GET", LINE_ITEMS) for _ in range(3)]
+
+    assert [200, 401, 200] == [answer.status_code for answer in answers]
+    assert "done" == engine(box).describe("s")["state"]
+
+
+def test_set_stays_where_the_request_fails(box: Sandbox) -> None:
+    """Records change, come and go with the request, though the rule answers a failure."""
+    arm(box, {"on": "line_items.get", "then": [
+        {"set": {
+            "line_items/itttx": {"name": "Changed"},
+            "users/77": {"screen_name": "seven", "name": "Seven"},
+            "line_items/iu0p9": None,
+            "line_items/not-there": None,
+        }},
+        {"error": "INTERNAL_ERROR"},
+    ]})  # fmt: skip
+
+    answer = box.call("GET", ITEM)
+
+    assert 500 == answer.status_code
+    assert "Changed" == box.record("line_items", "itttx")["name"]
+    assert "seven" == box.record("users", "77")["screen_name"]
+    assert box.platform.worlds.default.store.get("line_items", "iu0p9") is None
+    assert {"line_items", "users"} == {change.table for change in last(box).changes}
+
+
+def test_set_stays_where_the_handler_fails(box: Sandbox) -> None:
+    """A true failure undoes the handler's changes, not the rule's."""
+    arm(box, {"on": "line_items.delete", "then": {"set": {"line_items/iu0p9": {"name": "Kept"}}}})
+    box.change("line_items", "itttx", deleted=True)
+
+    answer = box.call("DELETE", ITEM)
+
+    assert 404 == answer.status_code
+    assert "Kept" == box.record("line_items", "iu0p9")["name"]
+
+
+def test_set_is_validated(box: Sandbox) -> None:
+    """What would be no record fails the request, names the scenario, and changes nothing."""
+    arm(box, {"on": "line_items.get", "then": {"set": {
+        "line_items/iu0p9": {"name": "Kept"}, "line_items/itttx": {"goal": 5},
+    }}})  # fmt: skip
+
+    answer = box.call("GET", ITEM)
+
+    assert 500 == answer.status_code
+    assert "Scenario s, rule 0, sets line_items/itttx" in answer.get_json()["errors"][0]["message"]
+    assert "Kept" != box.record("line_items", "iu0p9")["name"]
+
+
+def test_every_effect_has_a_form() -> None:
+    """Each kind stands under its keyword and declares what it takes."""
+    for keyword, kind in KINDS.items():
+        assert keyword == kind.keyword
+        assert (kind.form is None) != (kind.by_value is None)

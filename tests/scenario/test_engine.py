@@ -1,0 +1,340 @@
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from mock_platform.core.call import Call
+from mock_platform.scenario.document import BadParameters
+from mock_platform.scenario.engine import CannotPerform
+from mock_platform.scenario.library import UnknownScenario
+from tests.scenario.support import LINE_ITEMS, arm, define, engine, last
+from tests.support import Sandbox, sandbox
+
+ON = {"on": "line_items.list"}
+FAIL = {**ON, "then": {"error": 89}}
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox that asks for no credentials."""
+    return sandbox(auth="off")
+
+
+def call(box: Sandbox, path: str = LINE_ITEMS, **headers: str) -> int:
+    """The status of a call."""
+    return box.call("GET", path, keys=None, headers=headers).status_code
+
+
+def statuses(box: Sandbox, count: int) -> list[int]:
+    """The statuses of several calls."""
+    return [call(box) for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "fired"),
+    [
+        ({}, [1, 2, 3, 4, 5, 6, 7]),
+        ({"call": 3}, [3]),
+        ({"call": {"from": 3}}, [3, 4, 5, 6, 7]),
+        ({"call": {"from": 2, "to": 4}}, [2, 3, 4]),
+        ({"call": {"to": 2}}, [1, 2]),
+        ({"call": {"every": 3}}, [3, 6]),
+        ({"call": {"from": 2, "every": 2}}, [3, 5, 7]),
+        ({"times": 2}, [1, 2]),
+        ({"call": {"every": 2}, "times": 2}, [2, 4]),
+        ({"probability": 0}, []),
+        ({"probability": 1}, [1, 2, 3, 4, 5, 6, 7]),
+    ],
+)
+def test_when_a_rule_acts(box: Sandbox, rule: dict[str, Any], fired: list[int]) -> None:
+    """By number of the matching call, range, every kth, times, probability."""
+    arm(box, {**FAIL, **rule})
+
+    found = statuses(box, 7)
+
+    assert fired == [number for number, status in enumerate(found, 1) if status == 401]
+
+
+@pytest.mark.parametrize(
+    ("rule", "calls", "remaining"),
+    [
+        ({}, 2, None),
+        ({"times": 3}, 2, 1),
+        ({"call": 1}, 0, 1),
+        ({"call": 1}, 1, 0),
+        ({"call": {"from": 2, "to": 5}}, 3, 2),
+        ({"call": {"to": 9, "every": 3}}, 4, 2),
+        ({"call": {"to": 9}, "times": 1}, 0, 1),
+    ],
+)
+def test_counters(box: Sandbox, rule: dict[str, Any], calls: int, remaining: int | None) -> None:
+    """Matched, fired and remaining are shown; only matching calls count."""
+    arm(box, {**FAIL, **rule, "when": {"query": {"count": "1"}}})
+
+    found = [call(box, f"{LINE_ITEMS}?count=1") for _ in range(calls)]
+    call(box)
+
+    assert [{
+        "rule": 0, "matched": calls, "fired": found.count(401), "remaining": remaining,
+    }] == engine(box).describe("s")["rules"]  # fmt: skip
+
+
+def test_probability_follows_the_seed() -> None:
+    """Which calls fail depends on the seed, the rule and the number of the call."""
+    runs = []
+    for seed in (3, 3, 4):
+        box = sandbox(auth="off", seed=seed)
+        arm(box, {**FAIL, "probability": 0.5})
+        runs.append(statuses(box, 40))
+
+    assert runs[0] == runs[1] != runs[2]
+    assert 8 < runs[0].count(401) < 32
+
+
+def test_the_first_rule_that_fits_acts_and_all_count(box: Sandbox) -> None:
+    """Rules stand in order; one that comes too late counts the call all the same."""
+    arm(box, {**ON, "call": 1, "then": {"error": 89}}, {**ON, "then": {"error": 88}})
+
+    assert [401, 429] == statuses(box, 2)
+    assert [(2, 1), (2, 1)] == [
+        (rule["matched"], rule["fired"]) for rule in engine(box).describe("s")["rules"]
+    ]
+
+
+def test_the_journal_tells(box: Sandbox) -> None:
+    """The rule that acted with its call; the three nearest others with their first difference."""
+    away = {**ON, "when": {"query": {"count": "1"}}, "then": {"error": 89}}
+    near = {**ON, "when": {"path": {"account_id": {"exists": True}}, "query": {"count": "1"}},
+            "then": {"error": 89}}  # fmt: skip
+    arm(box, away, near, {**FAIL, "call": 9}, away, {**ON, "then": {"delay": 0}}, FAIL)
+
+    answer = box.call("GET", LINE_ITEMS, keys=None)
+
+    entry = last(box)
+    assert {"scenario": "s", "rule": 4, "call": 1} == entry.rule
+    assert "s/4" == answer.headers["X-Mock-Rule"]
+    assert [
+        {"scenario": "s", "rule": 2, "difference": "call: expected 9, got 1"},
+        {"scenario": "s", "rule": 5,
+         "difference": 'order: expected no rule before it to act, got "s/4"'},
+        {"scenario": "s", "rule": 1, "difference": 'query.count: expected "1", it was absent'},
+    ] == entry.near_misses  # fmt: skip
+    assert entry.rule == entry.summary()["rule"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "difference"),
+    [
+        ({"call": {"from": 2, "to": 3}}, "call: expected 2 to 3, got 1"),
+        ({"call": {"from": 2}}, "call: expected 2 on, got 1"),
+        ({"call": {"every": 2}}, "call: expected every 2th, got 1"),
+        ({"probability": 0}, "probability: expected below 0, got 0."),
+    ],
+)
+def test_why_not(box: Sandbox, rule: dict[str, Any], difference: str) -> None:
+    """A rule whose turn it is not says so."""
+    arm(box, {**FAIL, **rule})
+    call(box)
+
+    (found,) = last(box).near_misses
+    assert found["difference"].startswith(difference)
+
+
+def test_refused_before() -> None:
+    """Rules that a refused request never came to say so; a refusal of the handler explains none."""
+    box = sandbox()
+    arm(box, FAIL)
+    call(box)
+    refused = last(box)
+    call(box, "/12/nowhere")
+
+    assert refused.rule is None
+    assert [{
+        "scenario": "s", "rule": 0,
+        "difference": 'stage: expected a request that nothing else refuses, got "status 401"',
+    }] == refused.near_misses  # fmt: skip
+    assert [] == last(box).near_misses
+
+
+def test_times_used_up(box: Sandbox) -> None:
+    """A rule that acted often enough says so."""
+    arm(box, {**FAIL, "times": 1})
+    statuses(box, 2)
+
+    assert "times: expected at most 1, got 1" == last(box).near_misses[0]["difference"]
+
+
+def test_before_authentication() -> None:
+    """An outage meets everybody; other rules only those whom nothing else refuses."""
+    box = sandbox()
+    arm(box, {**ON, "call": 1, "stage": "before_auth", "then": {"error": "SERVICE_UNAVAILABLE"}},
+        {**ON, "then": {"error": 88}})  # fmt: skip
+
+    assert [503, 401, 429] == [
+        call(box), call(box), box.call("GET", LINE_ITEMS).status_code,
+    ]  # fmt: skip
+    assert [3, 1] == [rule["matched"] for rule in engine(box).describe("s")["rules"]]
+
+
+def test_before_authentication_around_a_refusal() -> None:
+    """What follows may be a refusal; it is delayed and patched like any answer."""
+    box = sandbox()
+    arm(box, {**ON, "stage": "before_auth", "then": [{"patch": {"extra": 1}}, {"delay": 0}]})
+
+    answer = box.call("GET", LINE_ITEMS, keys=None)
+
+    assert (401, 1) == (answer.status_code, answer.get_json()["extra"])
+
+
+def test_everything(box: Sandbox) -> None:
+    """Without `on`, or with an asterisk, a rule acts on all operations."""
+    arm(box, {"on": "*", "call": 1, "then": {"error": 89}}, {"call": 2, "then": {"error": 89}})
+
+    assert [401, 401, 200] == [call(box, "/12/accounts"), call(box), call(box)]
+
+
+# -- switching -----------------------------------------------------------------------------------
+
+
+def test_switching(box: Sandbox) -> None:
+    """Known, active, begun anew, switched off; one by one or all at once."""
+    name = define(box, {"rules": [{**FAIL, "times": 1}]})
+    found = [call(box)]
+    for _ in range(2):
+        engine(box).activate(name)
+        found += statuses(box, 2)
+    engine(box).activate(name)
+    engine(box).deactivate(name)
+    found.append(call(box))
+    engine(box).activate(name)
+    engine(box).deactivate()
+    found.append(call(box))
+
+    assert [200, 401, 200, 401, 200, 200, 200] == found
+
+
+def test_define_again(box: Sandbox) -> None:
+    """An active scenario goes on as its new definition says, with the values it has."""
+    document = {"parameters": {"code": 89}, "rules": [{**ON, "then": {"error": "$code"}}]}
+    engine(box).activate(define(box, document), {"code": 93})
+    first = call(box)
+    define(box, {**document, "rules": [{**ON, "call": 2, "then": {"error": "$code"}}]})
+
+    assert [403, 200, 403] == [first, *statuses(box, 2)]
+
+
+def test_unknown(box: Sandbox) -> None:
+    """A name that is not known is refused with the nearest."""
+    define(box, {"name": "outage", "rules": [FAIL]})
+
+    with pytest.raises(UnknownScenario, match="Did you mean 'outage'"):
+        engine(box).activate("outages")
+    with pytest.raises(UnknownScenario):
+        engine(box).deactivate("outages")
+    with pytest.raises(BadParameters, match="x: is no parameter"):
+        engine(box).activate("outage", {"x": 1})
+
+
+def test_reset(tmp_path: Any) -> None:
+    """A reset forgets definitions and brings the start-up scenarios back, in every world."""
+    file = tmp_path / "start.yaml"
+    file.write_text("name: start\nrules: [{on: line_items.list, times: 1, then: {error: 89}}]")
+    box = sandbox(auth="off", scenarios=(str(file),))
+    other = box.platform.worlds.create("w1")
+    fork = box.platform.worlds.create("w2", source="w1")
+    define(box, {"name": "own", "rules": [FAIL]})
+
+    first = statuses(box, 2)
+    engine(box).deactivate()
+    box.platform.worlds.default.reset()
+
+    assert [401, 200, 401, 200] == [*first, *statuses(box, 2)]
+    names = [scenario.name for scenario in engine(box).known()]
+    assert ("start" in names, "own" in names) == (True, False)
+    for world in (other, fork):
+        world.reset()
+        path = LINE_ITEMS
+        assert [401, 200] == [call(box, f"/~{world.name}{path}") for _ in range(2)]
+
+
+def test_worlds_are_apart(box: Sandbox) -> None:
+    """A scenario of one world is not known in another."""
+    box.platform.worlds.create("w1")
+    arm(box, FAIL)
+
+    assert (401, 200) == (call(box), call(box, f"/~w1{LINE_ITEMS}"))
+
+
+def test_bad_start_up(tmp_path: Any) -> None:
+    """A start-up scenario that does not exist ends the start."""
+    with pytest.raises(UnknownScenario):
+        sandbox(scenarios=("nothing-like-it",))
+
+
+def test_connections(box: Sandbox) -> None:
+    """Where the server cannot break connections, activation says what to do."""
+    lost = {"rules": [{**ON, "then": {"fault": "reset"}}]}
+    define(box, lost)
+    box.platform.without_connections()
+
+    with pytest.raises(CannotPerform, match="--server cheroot"):
+        engine(box).activate("s")
+    assert 400 == call(box, **{"X-Mock-Scenario": "s"})
+
+
+def test_connections_at_start_up(tmp_path: Any) -> None:
+    """A start-up scenario that breaks connections needs a server that can."""
+    file = tmp_path / "lost.yaml"
+    file.write_text("name: lost\nrules: [{then: {fault: reset}}]")
+    box = sandbox(scenarios=(str(file),))
+
+    with pytest.raises(CannotPerform):
+        box.platform.without_connections()
+
+
+def test_expectations(box: Sandbox) -> None:
+    """Rules that were expected to act and did not are listed, with how often they matched."""
+    arm(
+        box,
+        {**FAIL, "expect": "fired"},
+        {**FAIL, "call": 9, "expect": "fired"},
+        {**FAIL, "times": 1},
+    )
+    before = len(engine(box).unfired_expectations())
+    call(box)
+
+    (left,) = engine(box).unfired_expectations()
+    assert 2 == before
+    assert "Scenario s, rule 1, was expected to act but never did; 1 call matched it." == str(left)
+
+
+# -- concurrency ---------------------------------------------------------------------------------
+
+
+def test_exactly_one_firing(box: Sandbox) -> None:
+    """Of 64 threads exactly one meets the seventh call, in 200 runs of 200."""
+    name = define(box, {"rules": [{**ON, "call": 7, "times": 1, "then": {"error": 89}}]})
+    fired = []
+    for _ in range(200):
+        engine(box).activate(name)
+        found: list[int] = []
+        threads = [threading.Thread(target=_request, args=(box, found)) for _ in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        fired.append(found.count(401))
+        (rule,) = engine(box).describe(name)["rules"]
+        assert (64, 1, 0) == (rule["matched"], rule["fired"], rule["remaining"])
+
+    assert [1] * 200 == fired
+
+
+def _request(box: Sandbox, found: list[int]) -> None:
+    request = Call(
+        method="GET", url=f"http://localhost{LINE_ITEMS}", path=LINE_ITEMS,
+        base_url="http://localhost", headers=[],
+    )  # fmt: skip
+    found.append(box.platform.handle(request).status)

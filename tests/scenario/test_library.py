@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mock_platform.scenario.document import BadScenario
+from mock_platform.scenario.library import Library, check, is_file, scenario_files
+from tests.scenario.support import OPERATIONS
+
+SOUND = "name: {}\nrules: [{{then: {{error: 89}}}}]\n"
+
+
+def write(folder: Path, name: str, text: str = "") -> Path:
+    """A scenario file, called like its scenario."""
+    file = folder / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text or SOUND.format(file.stem))
+    return file
+
+
+def test_shipped_and_given(tmp_path: Path) -> None:
+    """Scenarios of a folder and of single files are known by name; a given file comes first."""
+    write(tmp_path / "shipped", "b.yaml")
+    write(tmp_path / "shipped", "a.json", '{"name": "a", "rules": [{"then": {"error": 89}}]}')
+    write(tmp_path / "shipped", "README.md", "no scenario")
+    library = Library(tmp_path / "shipped", OPERATIONS)
+    own = library.add(write(tmp_path, "b.yml"))
+
+    assert ["a", "b"] == [scenario.name for scenario in library]
+    assert own is library.find("b")
+    assert library.find("c") is None
+
+
+def test_read_late(tmp_path: Path) -> None:
+    """The folder is read when somebody asks, so that a start costs nothing."""
+    library = Library(tmp_path, OPERATIONS)
+    write(tmp_path, "a.yaml", "name: A")
+
+    with pytest.raises(BadScenario):
+        library.find("a")
+
+
+def test_no_way_out(tmp_path: Path) -> None:
+    """A link out of the folder is not followed."""
+    folder = tmp_path / "folder"
+    inside = write(folder, "a.yaml")
+    outside = write(tmp_path, "b.yaml")
+    (folder / "c.yaml").symlink_to(outside)
+    (folder / "d.yaml").symlink_to(inside)
+
+    assert [folder / "a.yaml", folder / "d.yaml"] == scenario_files(folder)
+
+
+def test_check(tmp_path: Path) -> None:
+    """Every fault of every file, and names that stand twice."""
+    write(tmp_path, "a.yaml")
+    write(tmp_path, "b.yaml", SOUND.format("a"))
+    bad = write(tmp_path, "c.yaml", "name: c\nrules: [{then: {eror: 89}}]")
+
+    found = check([tmp_path], OPERATIONS)
+
+    assert [("b.yaml", "name"), ("c.yaml", "rules[0].then.eror")] == [
+        (each.file.name, each.field) for each in found
+    ]
+    assert f"{bad}:2:17: rules[0].then.eror" in str(found[1])
+    assert [] == check([tmp_path / "a.yaml"], OPERATIONS)
+
+
+@pytest.mark.parametrize(
+    ("text", "file"),
+    [("usage-capped", False), ("a.yaml", True), ("a.json", True), ("./a", True), ("a.b", False)],
+)
+def test_names_and_files(text: str, file: bool) -> None:
+    """A file is told from a name by its ending or its folder."""
+    assert file == is_file(text)

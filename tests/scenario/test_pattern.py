@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from mock_platform.scenario.pattern import MAX_PATTERN, MAX_TEXT, BadPattern, compiled
+from mock_platform.world.clock import UPTIME
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("[a-z0-9]+", "abc1"),
+        ("(?:foo|bar)-\\d{3}", "bar-123"),
+        ("\\d+\\.\\d+\\.\\d+", "1.20.3"),
+        (".*retry.*", "please retry now"),
+        ("(?i)paused", "PAUSED"),
+    ],
+)
+def test_usual_patterns_are_taken(pattern: str, text: str) -> None:
+    """What one needs for ids and names works."""
+    assert compiled(pattern).fullmatch(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("(a+)+", "repetition within a repetition"),
+        ("(a|aa)*", "repetition within a repetition"),
+        ("(a?){30}a{30}", "repetition within a repetition"),
+        (".*.*.*.*x", "three open repetitions"),
+        ("a?" * 30, "three open repetitions"),
+        (r"(a)\1", "back references"),
+        ("(?=a)b", "look-around"),
+        ("(a", "no regular expression"),
+        ("[a&&b]", "no regular expression"),
+        ("a" * (MAX_PATTERN + 1), "at most 200 characters"),
+    ],
+)
+def test_patterns_that_could_hang_are_refused(pattern: str, told: str) -> None:
+    """Nested and too many repetitions, and what is no pattern at all."""
+    with pytest.raises(BadPattern, match=told):
+        compiled(pattern)
+
+
+def test_the_longest_pattern() -> None:
+    """As long as it may be, it is taken."""
+    assert compiled("a" * MAX_PATTERN).fullmatch("a" * MAX_PATTERN)
+
+
+@pytest.mark.parametrize("pattern", [".*.*.*x", "a*a*a*b", "[ab]*?[ab]*?[ab]*c"])
+def test_the_worst_that_is_taken_ends_soon(pattern: str) -> None:
+    """Three open repetitions on the longest text that is looked at take a moment."""
+    started = UPTIME()
+
+    assert compiled(pattern).fullmatch("a" * MAX_TEXT) is None
+    assert UPTIME() - started < 3

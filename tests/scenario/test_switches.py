@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.scenario.support import LINE_ITEMS, arm, define, engine, last
+from tests.scenario.test_effects import replay
+from tests.support import BEARER, Sandbox, sandbox
+
+ON = {"on": "line_items.list"}
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def ask(box: Sandbox, **headers: str) -> Any:
+    """A request with headers of its own."""
+    return box.call("GET", LINE_ITEMS, headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("prefer", "status", "code"),
+    [
+        ("code=404", 404, "NOT_FOUND"),
+        ('code="404"', 404, "NOT_FOUND"),
+        ("respond-async, code=503", 503, "SERVICE_UNAVAILABLE"),
+        ("Code=418", 418, "INVALID_PARAMETER"),
+        ("code=599", 599, "INTERNAL_ERROR"),
+        ("code=89", 401, 89),
+        ("code=LINE_ITEM_NOT_FOUND", 404, "LINE_ITEM_NOT_FOUND"),
+    ],
+)
+def test_prefer_a_code(box: Sandbox, prefer: str, status: int, code: Any) -> None:
+    """A status, a numeric or a named code answers this request, and only this one."""
+    answer = ask(box, Prefer=prefer)
+
+    assert (status, code) == (answer.status_code, answer.get_json()["errors"][0]["code"])
+    assert "prefer/0" == answer.headers["X-Mock-Rule"]
+    assert {"scenario": "prefer", "rule": 0, "call": 1} == last(box).rule
+    assert 200 == ask(box).status_code
+
+
+@pytest.mark.parametrize(
+    ("prefer", "status", "slug"),
+    [
+        ("problem=usage-capped", 429, "/2/problems/usage-capped"),
+        ("problem=about-blank", 500, "about:blank"),
+        ("code=409", 409, "/2/problems/conflict"),
+        ("code=404", 404, "/2/problems/resource-not-found"),
+        ("code=504", 504, "about:blank"),
+    ],
+)
+def test_prefer_a_problem(box: Sandbox, prefer: str, status: int, slug: str) -> None:
+    """A slug, or the problem that an operation documents for a status."""
+    headers = {"Authorization": f"Bearer {BEARER}", "Prefer": prefer}
+    now = box.platform.worlds.default.clock.now().strftime("%Y%m%d%H%M")
+    body = {"webhook_id": "1146654567674912769", "from_date": now, "to_date": now}
+    answer = box.call("POST", "/2/webhooks/replay", keys=None, json=body, headers=headers)
+
+    assert (status, status) == (answer.status_code, answer.get_json()["status"])
+    assert answer.get_json()["type"].endswith(slug)
+    assert 200 == replay(box).status_code
+
+
+def test_prefer_on_oauth(box: Sandbox) -> None:
+    """The numeric code that has the status, the documented one first."""
+    answer = box.call(
+        "POST", "/oauth2/token", keys=None, headers={
+            "Prefer": "code=403", "Authorization": "Basic aGJyRGVza0tleTd1RTJxWG4wWnQ0V2M5OmhickRlc"
+            "2tTZWNyZXQ1bVZkODFKcFFrTDNzWXg2UmdUYTJOZkIwb0N3VWlFejk=",
+        }, form={"grant_type": "client_credentials"},
+    )  # fmt: skip
+
+    assert (403, 99) == (answer.status_code, answer.get_json()["errors"][0]["code"])
+
+
+@pytest.mark.parametrize("prefer", ["respond-async", "return=minimal", "code", "xcode=404"])
+def test_other_preferences(box: Sandbox, prefer: str) -> None:
+    """What is not ours is left alone."""
+    assert 200 == ask(box, Prefer=prefer).status_code
+
+
+@pytest.mark.parametrize(
+    ("headers", "told"),
+    [
+        ({"Prefer": "code=200"}, "neither a status from 400 to 599 nor a numeric code"),
+        ({"Prefer": "code=399"}, "neither a status"),
+        ({"Prefer": "code=600"}, "neither a status"),
+        ({"Prefer": "code=LINE_ITEM_NOT_FOUMD"}, "Did you mean 'LINE_ITEM_NOT_FOUND'?"),
+        ({"Prefer": "problem=usage-caped"}, "Did you mean 'usage-capped'?"),
+        ({"X-Mock-Scenario": "nowhere"}, "There is no scenario 'nowhere'"),
+    ],
+)
+def test_bad_switches(box: Sandbox, headers: dict[str, str], told: str) -> None:
+    """What cannot be asked for is refused, with what can."""
+    answer = ask(box, **headers)
+
+    assert (400, "application/problem+json") == (answer.status_code, answer.content_type)
+    assert told in answer.get_json()["detail"]
+
+
+def test_a_scenario_for_one_request(box: Sandbox) -> None:
+    """Its rules begin anew with each request that asks for them, and nothing is left of them."""
+    define(box, {"rules": [
+        {**ON, "call": 1, "then": [{"error": 89}, {"set_state": "x"}]},
+        {"on": "accounts.list", "then": {"error": 88}},
+    ]})  # fmt: skip
+
+    asked = [ask(box, **{"X-Mock-Scenario": "s"}) for _ in range(2)]
+
+    assert [401, 401] == [answer.status_code for answer in asked]
+    assert "s/0" == asked[0].headers["X-Mock-Rule"]
+    assert 200 == ask(box).status_code
+    described = engine(box).describe("s")
+    assert (False, None, []) == (described["active"], described["state"], described["rules"])
+
+
+def test_a_scenario_for_one_request_before_authentication(box: Sandbox) -> None:
+    """Rules of that stage act even for those without credentials; others do not."""
+    define(box, {"rules": [{**ON, "stage": "before_auth", "then": {"error": "OVER_CAPACITY"}}]})
+    define(box, {"name": "late", "rules": [{**ON, "then": {"error": 88}}]})
+
+    found = [
+        box.call("GET", LINE_ITEMS, keys=None, headers={"X-Mock-Scenario": name}).status_code
+        for name in ("s", "late")
+    ]
+
+    assert [503, 401] == found
+
+
+def test_one_request_beside_active_rules(box: Sandbox) -> None:
+    """What a request asks for comes before what is active; that counts all the same."""
+    arm(box, {**ON, "then": {"error": 89}})
+
+    assert 404 == ask(box, Prefer="code=404").status_code
+    assert 1 == engine(box).describe("s")["rules"][0]["matched"]
