@@ -1,0 +1,187 @@
+"""The coverage as one JSON document: what was met, what never was, and how much that makes.
+
+Documents of several servers or processes are merged by adding their counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mock_platform.core.operation import Operation
+from mock_platform.core.problems import PROBLEM_TYPES
+from mock_platform.coverage.contract import documented, matching, parameters
+from mock_platform.coverage.outcomes import Outcome
+from mock_platform.coverage.recorder import Recorder, Tally, observed
+from mock_platform.settings import Settings
+
+CoverageDocument = dict[str, Any]
+JsonObject = dict[str, Any]
+VERSION = 1
+
+
+def document(
+    operations: Sequence[Operation],
+    settings: Settings,
+    recorder: Recorder,
+    world: str | None = None,
+) -> CoverageDocument:
+    """What a world has met of these operations so far, or all worlds together."""
+    tallies = recorder.tallies(world)
+    rows = [_row(op, settings, tallies.get(op.id, Tally())) for op in operations]
+    unmatched = tallies.get("", Tally())
+    met: dict[str, int] = {}
+    for tally in tallies.values():
+        for outcome, count in observed(tally).items():
+            met[outcome.code] = met.get(outcome.code, 0) + count
+    worlds = recorder.worlds()
+    found = {
+        "version": VERSION,
+        "worlds": [
+            {"name": name, "requests": count}
+            for name, count in sorted(worlds.items())
+            if world is None or name == world
+        ],
+        "operations": rows,
+        "problem_types": [
+            {"slug": kind.slug, "status": kind.status, "count": met.get(kind.slug, 0)}
+            for kind in PROBLEM_TYPES.values()
+        ],
+        "unmatched": [
+            {"status": outcome.status, "code": outcome.code, "count": count}
+            for outcome, count in sorted(observed(unmatched).items())
+        ],
+    }
+    return summed(found)
+
+
+def merge(first: CoverageDocument, second: CoverageDocument) -> CoverageDocument:
+    """One document of two, as if one server had met both; neither is changed.
+
+    What only one of them knows is kept.
+
+    Raises:
+        ValueError: One of them is no coverage document of this version.
+    """
+    for each in (first, second):
+        if each.get("version") != VERSION:
+            raise ValueError(
+                f"this is no coverage document of version {VERSION}; got version "
+                f"{each.get('version')!r}. Make both with the same mock_platform."
+            )
+    return summed(
+        {
+            "version": VERSION,
+            "worlds": _together(first["worlds"], second["worlds"], ("name",)),
+            "operations": _operations(first["operations"], second["operations"]),
+            "problem_types": _together(first["problem_types"], second["problem_types"], ("slug",)),
+            "unmatched": _together(first["unmatched"], second["unmatched"], ("status", "code")),
+        }
+    )
+
+
+def summed(found: CoverageDocument) -> CoverageDocument:
+    """The document with what follows from its counts: totals, `percent` and `never_seen`.
+
+    `percent` is that of documented outcomes and parameters together.
+    """
+    rows = found["operations"]
+    outcomes = [o for row in rows for o in row["outcomes"] if o["documented"]]
+    sent = [parameter for row in rows for parameter in row["parameters"]]
+    types = found["problem_types"]
+    totals = {
+        "operations": _total(row["requests"] > 0 for row in rows),
+        "outcomes": _total(outcome["count"] > 0 for outcome in outcomes),
+        "parameters": _total(parameter["accepted"] > 0 for parameter in sent),
+        "problem_types": _total(kind["count"] > 0 for kind in types),
+    }
+    covered = totals["outcomes"]["covered"] + totals["parameters"]["covered"]
+    percent = _percent(covered, len(outcomes) + len(sent))
+    never = [
+        {"operation": row["id"], "status": o["status"], "code": o["code"]}
+        for row in rows
+        for o in row["outcomes"]
+        if o["documented"] and not o["count"] and o["status"] >= 400
+    ]
+    head = {"version": found["version"], "percent": percent, "totals": totals}
+    return head | found | {"never_seen": never}
+
+
+def _row(operation: Operation, settings: Settings, tally: Tally) -> JsonObject:
+    known = documented(operation, settings)
+    counts = dict.fromkeys(known, 0)
+    others: dict[Outcome, int] = {}
+    for outcome, count in observed(tally).items():
+        meant = matching(outcome, known)
+        if meant is None:
+            others[outcome] = count
+        else:
+            counts[meant] += count
+    prefix = "/sandbox" if operation.sandbox_only else ""
+    return {
+        "id": operation.id,
+        "method": operation.method,
+        "path": prefix + operation.path,
+        "summary": operation.summary,
+        "spec": operation.spec,
+        "requests": tally.requests,
+        "outcomes": [
+            {"status": outcome.status, "code": outcome.code, "documented": shown, "count": count}
+            for shown, group in ((True, counts), (False, dict(sorted(others.items()))))
+            for outcome, count in group.items()
+        ],
+        "parameters": [
+            {
+                "name": name,
+                "required": required,
+                "accepted": tally.accepted[name],
+                "refused": tally.refused[name],
+            }
+            for name, required in parameters(operation)
+        ],
+    }
+
+
+def _operations(first: Sequence[JsonObject], second: Sequence[JsonObject]) -> list[JsonObject]:
+    rows = {row["id"]: row for row in first}
+    for row in second:
+        known = rows.get(row["id"])
+        if known is None:
+            rows[row["id"]] = row
+            continue
+        rows[row["id"]] = known | {
+            "requests": known["requests"] + row["requests"],
+            "outcomes": _together(known["outcomes"], row["outcomes"], ("status", "code")),
+            "parameters": _together(known["parameters"], row["parameters"], ("name",)),
+        }
+    return list(rows.values())
+
+
+_COUNTS = frozenset({"count", "requests", "accepted", "refused"})
+
+
+def _together(
+    first: Sequence[JsonObject], second: Sequence[JsonObject], keys: tuple[str, ...]
+) -> list[JsonObject]:
+    """Rows of both, those with the same keys as one with their counts added."""
+    rows: dict[tuple[Any, ...], JsonObject] = {}
+    for row in (*first, *second):
+        key = tuple(row[name] for name in keys)
+        rows[key] = _added(rows[key], row) if key in rows else row
+    return list(rows.values())
+
+
+def _added(first: Mapping[str, Any], second: Mapping[str, Any]) -> JsonObject:
+    return {
+        name: value + second[name] if name in _COUNTS else value for name, value in first.items()
+    }
+
+
+def _total(covered: Iterable[bool]) -> JsonObject:
+    flags = list(covered)
+    return {"covered": sum(flags), "of": len(flags), "percent": _percent(sum(flags), len(flags))}
+
+
+def _percent(part: int, whole: int) -> float:
+    """Cut, not rounded: 100 is said of what is whole alone."""
+    return int(part * 1000 / whole) / 10 if whole else 100.0

@@ -1,0 +1,118 @@
+"""Counts what clients meet, request by request; costs a few dictionary look-ups each.
+
+The counts belong to the server: a reset of a world, a full journal and the end of a world leave
+them, so that a whole test run adds up.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+
+from mock_platform.coverage.outcomes import Outcome, codes
+from mock_platform.world.journal import JournalEntry
+
+MOST_WORLDS = 1000
+"""Worlds counted by themselves; what earlier ones met then goes to `EARLIER`."""
+EARLIER = "(earlier worlds)"
+MOST_OUTCOMES = 256
+"""Different outcomes kept for an operation of a world; more share one, without a code."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was met of one operation."""
+
+    requests: int = 0
+    outcomes: Counter[tuple[int, str]] = field(default_factory=Counter)
+    accepted: Counter[str] = field(default_factory=Counter)
+    """How often each parameter was sent in a request that succeeded."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """How often it was sent in one that failed."""
+
+    def add(self, other: Tally) -> None:
+        """Count another tally in."""
+        self.requests += other.requests
+        self.outcomes.update(other.outcomes)
+        self.accepted.update(other.accepted)
+        self.refused.update(other.refused)
+
+
+Tallies = dict[str, Tally]
+"""By operation; requests that no operation answers stand under ""."""
+
+
+class Recorder:
+    """The counts of one server. Safe for concurrent use; to be one of a platform's observers."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._worlds: dict[str, Tallies] = {}
+
+    def observe(self, entry: JournalEntry) -> None:
+        """Count one request."""
+        status = entry.status
+        found = ("",) if status < 400 else codes(status, entry.response_body)
+        name = entry.operation or ""
+        with self._lock:
+            tallies = self._worlds.get(entry.world)
+            if tallies is None:
+                tallies = self._new_world(entry.world)
+            tally = tallies.get(name)
+            if tally is None:
+                tally = tallies[name] = Tally()
+            tally.requests += 1
+            outcomes = tally.outcomes
+            for code in found:
+                key = (status, code)
+                if key not in outcomes and len(outcomes) >= MOST_OUTCOMES:
+                    key = (status, "")
+                outcomes[key] += 1
+            if entry.sent:
+                counts = tally.accepted if status < 400 else tally.refused
+                for parameter in entry.sent:
+                    counts[parameter] += 1
+
+    def worlds(self) -> dict[str, int]:
+        """The worlds that met anything, with the number of their requests."""
+        with self._lock:
+            return {
+                name: sum(tally.requests for tally in tallies.values())
+                for name, tallies in self._worlds.items()
+            }
+
+    def tallies(self, world: str | None = None) -> Tallies:
+        """A copy of the counts of a world, or of all worlds together."""
+        merged: Tallies = {}
+        with self._lock:
+            for name, tallies in self._worlds.items():
+                if world is None or name == world:
+                    _add(merged, tallies)
+        return merged
+
+    def clear(self, world: str | None = None) -> None:
+        """Forget what a world met, or everything."""
+        with self._lock:
+            if world is None:
+                self._worlds.clear()
+            else:
+                self._worlds.pop(world, None)
+
+    def _new_world(self, name: str) -> Tallies:
+        if len(self._worlds) >= MOST_WORLDS:
+            oldest = next(known for known in self._worlds if known != EARLIER)
+            _add(self._worlds.setdefault(EARLIER, {}), self._worlds.pop(oldest))
+        made: Tallies = {}
+        self._worlds[name] = made
+        return made
+
+
+def observed(tally: Tally) -> dict[Outcome, int]:
+    """The outcomes of a tally with their counts."""
+    return {Outcome(*key): count for key, count in tally.outcomes.items()}
+
+
+def _add(merged: Tallies, more: Tallies) -> None:
+    for name, tally in more.items():
+        merged.setdefault(name, Tally()).add(tally)

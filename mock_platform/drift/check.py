@@ -1,0 +1,216 @@
+"""The check itself: reads what can be read of another server, lists before single records.
+
+Path parameters are filled with what the server's own lists gave; an operation whose parameters
+nothing fills is skipped, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from mock_platform.core.authenticate import Scheme
+from mock_platform.core.call import Call
+from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.openapi import templated
+from mock_platform.core.operation import Operation
+from mock_platform.drift.client import Answer
+from mock_platform.drift.compare import Difference, differences
+from mock_platform.platform import Platform
+
+_HERE = "http://localhost"
+_OWN_HEADERS = frozenset({"content-length", "www-authenticate"})
+_NESTING = 256
+
+
+class Server(Protocol):
+    """Whoever answers."""
+
+    def get(self, path: str, schemes: tuple[Scheme, ...]) -> Answer:
+        """The answer to one request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An operation that was asked for, and how its answer differs."""
+
+    operation: str
+    path: str
+    status: int
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An operation that was not asked for, or not answered for want of a record."""
+
+    operation: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What a check found."""
+
+    checked: tuple[Checked, ...]
+    skipped: tuple[Skipped, ...]
+
+    @property
+    def found(self) -> bool:
+        """Whether anything differs."""
+        return any(each.differences for each in self.checked)
+
+
+def check(server: Server, description: Mapping[str, Any], platform: Platform) -> Drift:
+    """Ask a server for everything that can be read, and compare it with a description.
+
+    `description` is the OpenAPI document of everything that `platform` serves.
+    """
+    reader = _Reader(server, description, platform)
+    for operation in _in_order(platform.operations):
+        reader.read(operation)
+    return Drift(tuple(reader.checked), tuple(reader.skipped))
+
+
+def _in_order(operations: Sequence[Operation]) -> list[Operation]:
+    """Operations that only read, those with fewer varying parts first: they fill the others."""
+    reads = [
+        operation
+        for operation in operations
+        if operation.method == "GET"
+        and operation.returns.media_type == "application/json"
+        and not operation.sandbox_only
+    ]
+    return sorted(reads, key=lambda operation: len(operation.path_names))
+
+
+class _Reader:
+    """Asks for one operation after the other and remembers what lists gave."""
+
+    def __init__(self, server: Server, description: Mapping[str, Any], platform: Platform) -> None:
+        self._server = server
+        self._paths: Mapping[str, Any] = description["paths"]
+        self._components: Mapping[str, Any] = description["components"]["schemas"]
+        self._platform = platform
+        self._records: dict[str, list[dict[str, Any]]] = {}
+        """Records that a list gave, by the list's path with its parameters filled in."""
+        self._empty: set[str] = set()
+        """Paths of lists that gave none."""
+        self.checked: list[Checked] = []
+        self.skipped: list[Skipped] = []
+
+    def read(self, operation: Operation) -> None:
+        """Ask for one operation, for every account until records come."""
+        required = [
+            name
+            for name, field in (operation.params().load_fields if operation.params else {}).items()
+            if field.required
+        ]
+        if required:
+            self._skip(operation, f"needs the parameters {', '.join(required)}")
+            return
+        paths = self._filled(operation)
+        if not paths:
+            self._skip(operation, f"no list of the server gives :{operation.path_names[-1]}")
+            return
+        for path in paths:
+            done = self._read(operation, path)
+            if done is None:
+                return
+            if path == paths[-1] or path not in self._empty:
+                self.checked.append(done)
+                return
+
+    def _read(self, operation: Operation, path: str) -> Checked | None:
+        answer = self._server.get(path, operation.auth.schemes)
+        if answer.status == 429:
+            self._skip(operation, "the server's rate limit is used up (429); try again later")
+            return None
+        found, body = self._compare(operation, answer)
+        if isinstance(body, dict) and isinstance(body.get("data"), list):
+            if not body["data"]:
+                self._empty.add(path)
+            self._records[path] = [each for each in body["data"] if isinstance(each, dict)]
+        return Checked(operation.id, path, answer.status, tuple(found))
+
+    def _compare(self, operation: Operation, answer: Answer) -> tuple[list[Difference], Any]:
+        wanted = operation.returns.status
+        if answer.status != wanted:
+            return [Difference("status", "status", str(wanted), _status(answer))], None
+        found = self._headers(operation, answer)
+        try:
+            body = loads(answer.body, max_nesting=_NESTING)
+        except BadJson:
+            return [*found, Difference("type", "(body)", "JSON", "something else")], None
+        entry = self._paths[templated(operation.path)]["get"]
+        content = entry["responses"][str(wanted)]["content"][operation.returns.media_type]
+        return [*found, *differences(body, content["schema"], self._components)], body
+
+    def _headers(self, operation: Operation, answer: Answer) -> list[Difference]:
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        found = []
+        kind = headers.get("content-type", "")
+        media_type = kind.partition(";")[0].strip().lower()
+        if media_type != operation.returns.media_type:
+            wanted = operation.returns.media_type
+            found.append(Difference("header", "content-type", wanted, kind or "absent"))
+        found += [
+            Difference("header", name, value, "absent")
+            for name, value in self._usual(operation)
+            if name not in headers
+        ]
+        return found
+
+    def _usual(self, operation: Operation) -> list[tuple[str, str]]:
+        """Headers that the sandbox sends with every answer of the operation, refusals included."""
+        path = operation.path.replace(":", "")
+        reply = self._platform.handle(Call("GET", _HERE + path, path, _HERE, []))
+        return [
+            (name.lower(), value)
+            for name, value in reply.headers
+            if name.lower() not in _OWN_HEADERS | {"content-type"}
+            and not name.lower().startswith("x-mock-")
+        ]
+
+    def _filled(self, operation: Operation) -> list[str]:
+        """The operation's path with its parameters filled from what lists gave, each way."""
+        paths = [""]
+        for segment in operation.path.strip("/").split("/"):
+            if not segment.startswith(":"):
+                paths = [f"{path}/{segment}" for path in paths]
+                continue
+            name = segment[1:]
+            paths = [
+                f"{path}/{quote(str(record.get(name, record.get('id'))), safe='')}"
+                for path in paths
+                for record in self._records.get(path, ())[: None if name == "account_id" else 1]
+                if name in record or "id" in record
+            ]
+        return paths
+
+    def _skip(self, operation: Operation, reason: str) -> None:
+        self.skipped.append(Skipped(operation.id, reason))
+
+
+def _status(answer: Answer) -> str:
+    """A status, and where it leads or why it was refused, as far as the body tells."""
+    location = answer.headers.get("location") or answer.headers.get("Location")
+    if 300 <= answer.status < 400 and location:
+        return f"{answer.status} to {location[:200]} (not followed)"
+    codes = _codes(answer)
+    return f"{answer.status} {codes}".strip()
+
+
+def _codes(answer: Answer) -> str:
+    try:
+        body = loads(answer.body)
+    except BadJson:
+        return ""
+    errors = body.get("errors") if isinstance(body, dict) else None
+    if not isinstance(errors, list):
+        return ""
+    return ", ".join(
+        str(each["code"]) for each in errors[:3] if isinstance(each, dict) and "code" in each
+    )

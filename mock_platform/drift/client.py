@@ -1,0 +1,148 @@
+"""Asks another server: signed GET requests to one base address, and nothing else.
+
+Redirects are never followed, so credentials and signatures reach no other host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+import requests
+from oauthlib.oauth1 import Client
+from requests.utils import get_environ_proxies
+
+from mock_platform.core.authenticate import Scheme
+from mock_platform.settings import Settings
+
+PATIENCE = 30.0
+"""Real seconds for each request."""
+MOST = 32 * 1024 * 1024
+"""Bytes of an answer that are read."""
+_PREFIX = "MOCK_PLATFORM_"
+
+
+class BadBaseUrl(ValueError):
+    """No address that signed requests should be sent to."""
+
+
+class Unreachable(Exception):
+    """The server did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What requests are signed with: four OAuth 1.0a values, a bearer token, or both."""
+
+    consumer_key: str | None = None
+    consumer_secret: str | None = None
+    access_token: str | None = None
+    access_token_secret: str | None = None
+    bearer_token: str | None = None
+
+    @classmethod
+    def of(cls, variables: Mapping[str, str]) -> Self:
+        """The credentials among variables named as `mock-platform credentials` names them."""
+        return cls(**{name: variables.get(_PREFIX + name.upper()) for name in cls.__slots__})
+
+    @property
+    def user_context(self) -> bool:
+        """Whether all four OAuth 1.0a values are there."""
+        return None not in {
+            self.consumer_key,
+            self.consumer_secret,
+            self.access_token,
+            self.access_token_secret,
+        }
+
+    @property
+    def usable(self) -> bool:
+        """Whether anything can be signed."""
+        return self.user_context or self.bearer_token is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class HttpClient:
+    """A client of one base address."""
+
+    def __init__(self, base_url: str, credentials: Credentials, ca: Path | None = None) -> None:
+        self.base_url = checked(base_url)
+        self._credentials = credentials
+        self._session = requests.Session()
+        # The environment may hold a .netrc, whose credentials would replace the signature.
+        self._session.trust_env = False
+        self._session.proxies.update(get_environ_proxies(self.base_url))
+        if ca is not None:
+            self._session.verify = str(ca)
+
+    def get(self, path: str, schemes: tuple[Scheme, ...]) -> Answer:
+        """One answer; `schemes` are those that the operation takes, none for no credentials.
+
+        Raises:
+            Unreachable: The server did not answer, or its answer is too large.
+        """
+        url = self.base_url + path
+        headers = {"Accept": "application/json", **self._signed(url, schemes)}
+        try:
+            with self._session.get(
+                url, headers=headers, timeout=PATIENCE, allow_redirects=False, stream=True
+            ) as response:
+                body = response.raw.read(MOST + 1, decode_content=True)
+                if len(body) > MOST:
+                    raise Unreachable(f"{url} answered more than {MOST // 1024**2}M.")
+                return Answer(response.status_code, response.headers, body)
+        except (requests.RequestException, OSError) as fault:
+            raise Unreachable(f"{url} cannot be reached: {fault}") from fault
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._session.close()
+
+    def _signed(self, url: str, schemes: tuple[Scheme, ...]) -> dict[str, str]:
+        held = self._credentials
+        if "oauth1" in schemes and held.user_context:
+            client = Client(
+                held.consumer_key or "",
+                held.consumer_secret,
+                held.access_token,
+                held.access_token_secret,
+            )
+            _, headers, _ = client.sign(url)
+            return {str(name): str(value) for name, value in headers.items()}
+        if "bearer" in schemes and held.bearer_token is not None:
+            return {"Authorization": f"Bearer {held.bearer_token}"}
+        return {}
+
+
+def checked(base_url: str) -> str:
+    """A base address without a slash at its end.
+
+    Raises:
+        BadBaseUrl: It is none, carries more than scheme, host and path, or would send credentials
+            unencrypted beyond this machine.
+    """
+    try:
+        parts = urlsplit(base_url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as fault:
+        raise BadBaseUrl(f"{base_url!r} is no address: {fault}") from fault
+    if parts.scheme not in {"http", "https"} or not host:
+        raise BadBaseUrl(
+            f"{base_url!r} is no base address: give one such as https://api.example.com"
+        )
+    if parts.username is not None or parts.query or parts.fragment:
+        raise BadBaseUrl("A base address has no user, query or fragment, only scheme, host, path.")
+    if parts.scheme == "http" and not Settings().is_local(host):
+        raise BadBaseUrl(f"{host} is another machine, so credentials go there over https only.")
+    return base_url.rstrip("/")

@@ -1,0 +1,137 @@
+"""Compares a JSON value with the JSON Schema that the sandbox declares for it.
+
+Knows what the sandbox's own descriptions use: references, alternatives, types, enumerations,
+required and unknown properties, items and moments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from mock_platform.world.clock import parse_instant
+
+Kind = Literal["missing", "extra", "type", "enum", "format", "status", "header"]
+Schema = Mapping[str, Any]
+_REFERENCE = "#/components/schemas/"
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One way in which an answer differs. `where` is a place such as `data[].name`."""
+
+    kind: Kind
+    where: str
+    expected: str
+    got: str
+
+    def as_json(self) -> dict[str, str]:
+        """The difference as data."""
+        return {
+            "kind": self.kind,
+            "where": self.where,
+            "expected": self.expected,
+            "got": self.got,
+        }
+
+
+def differences(value: Any, schema: Schema, components: Mapping[str, Schema]) -> list[Difference]:
+    """Everything in which a value differs; elements of an array share one place, said once."""
+    return list(dict.fromkeys(_compare(value, schema, components, "")))
+
+
+def _compare(
+    value: Any, schema: Schema, components: Mapping[str, Schema], where: str
+) -> Iterator[Difference]:
+    reference = schema.get("$ref")
+    if reference is not None:
+        yield from _compare(
+            value, components[reference.removeprefix(_REFERENCE)], components, where
+        )
+        return
+    branches = schema.get("anyOf") or schema.get("oneOf")
+    if branches:
+        found = [list(_compare(value, branch, components, where)) for branch in branches]
+        yield from min(found, key=len)
+        return
+    for part in schema.get("allOf", ()):
+        yield from _compare(value, part, components, where)
+    wanted = _types(schema)
+    if wanted and not any(_is(value, kind) for kind in wanted):
+        yield Difference("type", where or "(body)", " or ".join(wanted), kind_of(value))
+        return
+    if "enum" in schema and value not in schema["enum"]:
+        allowed = ", ".join(str(item) for item in schema["enum"] if item is not None)
+        yield Difference("enum", where, allowed, _shown(value))
+    if schema.get("format") == "date-time" and isinstance(value, str) and not _is_instant(value):
+        yield Difference("format", where, "date-time", _shown(value))
+    if isinstance(value, dict):
+        yield from _compare_object(value, schema, components, where)
+    elif isinstance(value, list) and "items" in schema:
+        for item in value:
+            yield from _compare(item, schema["items"], components, f"{where}[]")
+
+
+def _compare_object(
+    value: Mapping[str, Any], schema: Schema, components: Mapping[str, Schema], where: str
+) -> Iterator[Difference]:
+    properties: Mapping[str, Schema] = schema.get("properties", {})
+    more = schema.get("additionalProperties", True)
+    for name, declared in properties.items():
+        # A property with a default is always served, though a request may leave it out.
+        if name not in value and (name in schema.get("required", ()) or "default" in declared):
+            yield Difference("missing", _within(where, name), _told(declared), "absent")
+    for name, item in value.items():
+        if name in properties:
+            yield from _compare(item, properties[name], components, _within(where, name))
+        elif isinstance(more, Mapping):
+            yield from _compare(item, more, components, _within(where, "*"))
+        elif more is False:
+            yield Difference("extra", _within(where, name), "absent", kind_of(item))
+
+
+def kind_of(value: Any) -> str:
+    """The JSON type of a value."""
+    kinds: Sequence[tuple[type, str]] = (
+        (bool, "boolean"),
+        (int, "integer"),
+        (float, "number"),
+        (str, "string"),
+        (list, "array"),
+        (dict, "object"),
+    )
+    return next((name for kind, name in kinds if isinstance(value, kind)), "null")
+
+
+def _is(value: Any, kind: str) -> bool:
+    found = kind_of(value)
+    return found == kind or (found == "integer" and kind == "number")
+
+
+def _types(schema: Schema) -> Sequence[str]:
+    declared = schema.get("type", ())
+    return (declared,) if isinstance(declared, str) else declared
+
+
+def _told(schema: Schema) -> str:
+    reference = schema.get("$ref", "")
+    return " or ".join(_types(schema)) or reference.removeprefix(_REFERENCE) or "any value"
+
+
+def _within(where: str, name: str) -> str:
+    return f"{where}.{name}" if where else name
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _is_instant(text: str) -> bool:
+    try:
+        parse_instant(text)
+    except ValueError:
+        return False
+    return True
