@@ -18,10 +18,7 @@ from werkzeug.wsgi import get_input_stream
 from mock_platform.control.route import ORIGIN, WORLD
 from mock_platform.control.routes import create_control
 from mock_platform.core.call import Call, Surface
-from mock_platform.core.errors import (
-    Failure,
-    TooLarge,
-)
+from mock_platform.core.errors import Failure, TooLarge
 from mock_platform.platform import Platform
 from mock_platform.sending import send
 

@@ -32,9 +32,7 @@ from mock_platform.core.openapi import V2_VERSION, Description, describe
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, Interceptor, compile_operation
 from mock_platform.core.problems import STATUS_BY_TYPE, TITLES
-from mock_platform.core.rendering import (
-    render,
-)
+from mock_platform.core.rendering import render
 from mock_platform.core.routing import Router, nearest
 from mock_platform.core.table import Tables
 from mock_platform.delivery.deliverer import Deliverer

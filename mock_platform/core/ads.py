@@ -14,10 +14,7 @@ from marshmallow import Schema
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.authenticate import Auth
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.errors import (
-    AdsError,
-    AdsFailure,
-)
+from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.openapi_schemas import REQUEST_ECHO
 from mock_platform.core.operation import Gate, Handler, Limit, Location, Operation, Origin

@@ -17,11 +17,7 @@ from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
 from mock_platform.core.assumptions import Assumption, expectation, public_fact
 from mock_platform.core.call import FORM, Call, Caller, first_values
-from mock_platform.core.errors import (
-    Failure,
-    Unauthorized,
-    UnsupportedAuthentication,
-)
+from mock_platform.core.errors import Failure, Unauthorized, UnsupportedAuthentication
 from mock_platform.core.oauth1 import (
     VERSION,
     Credentials,

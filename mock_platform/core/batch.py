@@ -16,10 +16,7 @@ from mock_platform.core.ads import fail
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.audience import IDENTITY, SIZE, THIRTEEN_MONTHS, Upload, months_after
 from mock_platform.core.call import Call
-from mock_platform.core.errors import (
-    AdsError,
-    BatchFailure,
-)
+from mock_platform.core.errors import AdsError, BatchFailure
 from mock_platform.core.fields import INVALID, MISSING
 from mock_platform.world.clock import parse_instant, wire_seconds
 

@@ -36,9 +36,7 @@ from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.limits import counter
 from mock_platform.core.openapi_schemas import FAILURE_SCHEMAS, Converter, problem_schemas
 from mock_platform.core.operation import Location, Operation
-from mock_platform.core.rendering import (
-    render,
-)
+from mock_platform.core.rendering import render
 from mock_platform.settings import Settings
 
 if TYPE_CHECKING:

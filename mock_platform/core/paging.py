@@ -17,10 +17,7 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.errors import (
-    AdsError,
-    AdsFailure,
-)
+from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.fields import EXCLUSIVE, INVALID, CommaList, Fault, Flag, Integer, Text
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Limit

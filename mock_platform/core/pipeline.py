@@ -15,17 +15,10 @@ from mock_platform.core.authenticate import Authenticator
 from mock_platform.core.call import UNESTABLISHED, Call, Reply
 from mock_platform.core.decode import decoder
 from mock_platform.core.envelope import Configurable
-from mock_platform.core.errors import (
-    Failure,
-    InvalidParameters,
-    NotShown,
-    NumericFailure,
-)
+from mock_platform.core.errors import Failure, InvalidParameters, NotShown, NumericFailure
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Operation
-from mock_platform.core.rendering import (
-    render,
-)
+from mock_platform.core.rendering import render
 from mock_platform.settings import Settings
 from mock_platform.world.store import Change
 from mock_platform.world.world import World

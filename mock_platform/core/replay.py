@@ -13,9 +13,7 @@ from typing import Any
 
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.errors import (
-    ProblemFailure,
-)
+from mock_platform.core.errors import ProblemFailure
 from mock_platform.core.fields import Text, invalid
 from mock_platform.core.problems import WEBHOOK_NOT_A_RESOURCE_TYPE, problem
 from mock_platform.settings import Settings

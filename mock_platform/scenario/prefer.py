@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from mock_platform.core.codes import (
-    ADS_STATUS,
-    NUMERIC_CODES,
-)
+from mock_platform.core.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.operation import Operation
 from mock_platform.core.problems import PROBLEM_TYPES
 from mock_platform.scenario.document import Scenario

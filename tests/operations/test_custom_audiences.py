@@ -84,6 +84,29 @@ def test_targeted_shows_all_without_with_active(box: Sandbox) -> None:
     assert body["request"]["params"]["with_active"] is False
 
 
+def test_targeted_is_paged(box: Sandbox) -> None:
+    """A page holds 200 campaigns; its cursor leads to the others, and null ends the list."""
+    world = box.platform.worlds.default
+    tables = {"campaigns": "8wku2", "line_items": "itttx", "targeting_criteria": "8pudq"}
+    with world.work():
+        for number in range(201):
+            ends = {"campaign_id": f"c{number}", "line_item_id": f"l{number}"}
+            ids = {"campaigns": f"c{number}", "line_items": f"l{number}"}
+            for table, template in tables.items():
+                key = ids.get(table, f"t{number}")
+                record = box.record(table, template)
+                own = {name: value for name, value in ends.items() if name in record}
+                world.store.put(table, key, record | own | {"id": key})
+    first = box.call("GET", f"{base()}/targeted").get_json()
+    cursor = {"cursor": first["next_cursor"]}
+    second = box.call("GET", f"{base()}/targeted", query_string=cursor).get_json()
+    found = [entry["campaign_id"] for page in (first, second) for entry in page["data"]]
+
+    assert (200, 2) == (len(first["data"]), len(second["data"]))
+    assert ["8wku2", *(f"c{number}" for number in range(201))] == found
+    assert second["next_cursor"] is None
+
+
 @pytest.mark.parametrize(
     ("table", "key", "change"),
     [
@@ -127,6 +150,21 @@ def test_permissions_have_the_custom_audience_id(box: Sandbox) -> None:
     assert (strict.status_code, faults(strict)) == (501, [("NOT_IMPLEMENTED", None)])
 
 
+def test_permissions_take_the_filters_of_version_5(box: Sandbox) -> None:
+    """Account and permission ids filter, under the name that belongs to version 12."""
+    path = f"{base('4q7sd', OTHER_ACCOUNT)}/permissions"
+
+    def found(**query: str) -> list[str]:
+        response = box.call("GET", path, keys=NORTHBIKE, query_string=query)
+        assert response.status_code == 200, response.text
+        return [permission["id"] for permission in response.get_json()["data"]]
+
+    assert ["15c", "15f"] == found()
+    assert ["15f"] == found(granted_account_ids=WHOLESALE)
+    assert ["15c"] == found(custom_audience_permission_ids="15c,nope")
+    assert [] == found(custom_audience_permission_ids="15c", granted_account_ids=WHOLESALE)
+
+
 # -- users --------------------------------------------------------------------------------------
 
 
@@ -143,6 +181,18 @@ def test_users_are_stored_with_defaults(box: Sandbox) -> None:
     assert user["identifiers"] == {"email": [EMAIL], "partner_user_id": ["Plain-7"]}
     assert (user["effective_at"], user["expires_at"]) == (FROZEN, "2027-12-20T12:00:00Z")
     assert box.record("custom_audiences", "1nmth")["audience_size"] == size + 1
+
+
+@pytest.mark.parametrize(
+    "kind", ["email", "device_id", "handle", "platform_id", "phone_number", "partner_user_id"]
+)
+def test_each_identifier_is_taken(box: Sandbox, kind: str) -> None:
+    """Each of the six kinds identifies a user by itself; hashes may be in either case."""
+    values = [hashed("a"), hashed("b").upper()] if kind != "partner_user_id" else ["Plain 7", "8"]
+    response = upload(box, [update({kind: values})])
+
+    assert {"success_count": 1, "total_count": 1} == response.get_json()["data"]
+    assert [{kind: values}] == [user["identifiers"] for user in stored(box)]
 
 
 def test_counts_are_of_users(box: Sandbox) -> None:

@@ -129,3 +129,56 @@ def test_a_small_list_is_not_targetable(box: Sandbox) -> None:
 
     assert (small["list_size"], small["reasons_not_targetable"]) == (99, ["TOO_SMALL"])
     assert (enough["list_size"], enough["targetable"]) == (100, True)
+
+
+def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
+    """Without expires_at a user stays 13 calendar months; one that is sent is kept."""
+    dated = operation({"phone_number": [PHONE]}, expires_at="2027-01-01T00:00:00Z")
+    upload(box, [operation({"email": [EMAIL]}), dated])
+    stored = box.platform.worlds.default.store.page("audience_users", {"_audience_id": LIST})
+    times = {
+        next(iter(entry.record["identifiers"])): entry.record["expires_at"]
+        for entry in stored
+        if entry.record["effective_at"] == "2026-11-20T12:00:00Z"
+    }
+
+    assert {"email": "2027-12-20T12:00:00Z", "phone_number": "2027-01-01T00:00:00Z"} == times
+
+
+@pytest.mark.parametrize(
+    ("item", "parameter"),
+    [
+        ({"params": {"users": [{"email": [EMAIL]}]}}, "operation_type"),
+        (operation({"email": [EMAIL]}, kind="Create"), "operation_type"),
+        ({"operation_type": "Update"}, "params"),
+        ({"operation_type": "Update", "params": {}}, "params.users"),
+        (operation({"email": ["ada@example.com"]}), "params.users[0].email"),
+        (operation({"phone_number": ["+15550199"]}), "params.users[0].phone_number"),
+        (operation({"email": EMAIL}), "params.users[0].email"),
+        (operation({}), "params.users[0]"),
+        (operation({"email": [EMAIL]}, expires_at="soon"), "params.expires_at"),
+    ],
+)
+def test_a_bad_item_refuses_the_whole_batch(
+    box: Sandbox, item: dict[str, Any], parameter: str
+) -> None:
+    """Item faults stand under operation_errors at the input's index; nothing is kept."""
+    response = upload(box, [operation({"email": [EMAIL]}), item])
+    body = response.get_json()
+
+    assert 400 == response.status_code
+    assert [0, 1] == [len(errors) for errors in body["operation_errors"]]
+    error = body["operation_errors"][1][0]
+    assert (1, parameter) == (error["index"], error["parameter"])
+    assert error["message"]
+    assert "errors" not in body
+    assert 2 == box.record("do_not_reach_lists", LIST)["list_size"]
+
+
+@pytest.mark.parametrize("body", [{}, [], "x", 5])
+def test_request_level_faults_stand_under_errors(box: Sandbox, body: Any) -> None:
+    """A body that is no array of operations is no item's fault."""
+    response = upload(box, body)
+
+    assert (400, "INVALID_PARAMETER") == (response.status_code, faults(response)[0][0])
+    assert "operation_errors" not in response.get_json()

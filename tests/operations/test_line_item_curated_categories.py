@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,8 +11,20 @@ from werkzeug.test import TestResponse
 from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, sandbox
 
 PATH = f"/12/accounts/{ACCOUNT}/line_item_curated_categories"
-PREROLL, VIDEO, GERMAN = "iuc5v", "iufm7", "iv7pd"
-NORTH_AMERICA, ENGLISH = "8tujl1p3yn0g", "b0xt8tz3fx8g"
+CLICKS, PREROLL, VIDEO, ENGAGEMENTS, GERMAN = (
+    "itttx",  # targets US
+    "iuc5v",  # targets US, GB
+    "iufm7",  # excludes DE, targets none
+    "iumz0",  # no location
+    "iv7pd",  # another account's, targets DE
+)
+NORTH_AMERICA, ENGLISH, EUROPEAN, CYCLING = (
+    "8tujl1p3yn0g",  # US, CA
+    "b0xt8tz3fx8g",  # US, GB
+    "8tujtb9xo5ts",  # GB, DE, ES
+    "aq1v0m52z7uo",  # DE, FR, NL
+)
+FIRST, SECOND, THIRD, GONE, FOREIGN = "1bx2k", "1bx2m", "1bx2q", "1bx2t", "1bx4d"
 
 
 @pytest.fixture
@@ -135,3 +148,146 @@ def test_an_update_is_checked_like_a_creation(box: Sandbox) -> None:
     assert box.record("line_item_curated_categories", "1bx2k")["curated_category_id"] == (
         NORTH_AMERICA
     )
+
+
+def listed(box: Sandbox, **params: str) -> list[str]:
+    """Ids of one page."""
+    return [link["id"] for link in call(box, "GET", **params).get_json()["data"]]
+
+
+def test_links_are_sorted(box: Sandbox) -> None:
+    """Timestamps and deleted sort both ways; what a link points at does not."""
+    assert [FIRST, THIRD, SECOND] == listed(box, sort_by="updated_at-asc")
+    assert [SECOND, THIRD, FIRST] == listed(box, sort_by="updated_at-desc")
+    assert [THIRD, SECOND, FIRST] == listed(box, sort_by="created_at-desc")
+    assert GONE == listed(box, sort_by="deleted-desc", with_deleted="true")[0]
+    assert [("INVALID_PARAMETER", "sort_by")] == faults(
+        call(box, "GET", sort_by="line_item_id-asc")
+    )
+
+
+def test_one_link_is_read(box: Sandbox) -> None:
+    """It reads as it is listed, its id echoed; a deleted one only with with_deleted."""
+    body = call(box, "GET", SECOND).get_json()
+
+    assert call(box, "GET").get_json()["data"][1] == body["data"]
+    assert body["request"]["params"] == {
+        "account_id": ACCOUNT,
+        "line_item_curated_category_id": SECOND,
+    }
+    assert 404 == call(box, "GET", GONE).status_code
+    shown = call(box, "GET", GONE, with_deleted="true").get_json()["data"]
+    assert (GONE, True) == (shown["id"], shown["deleted"])
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+@pytest.mark.parametrize("key", ["nope", FOREIGN, GONE])
+def test_a_link_out_of_reach_is_not_found(box: Sandbox, method: str, key: str) -> None:
+    """An unknown link, one of another account and a deleted one are not found."""
+    response = call(box, method, key)
+
+    assert (404, [("NOT_FOUND", "line_item_curated_category_id")]) == (
+        response.status_code,
+        faults(response),
+    )
+
+
+def test_a_new_link_stands_in_the_list(box: Sandbox) -> None:
+    """It has an id and the world's time; what was sent is echoed."""
+    box.platform.worlds.default.clock.freeze(datetime(2026, 11, 20, 10, tzinfo=UTC))
+    ends = {"line_item_id": PREROLL, "curated_category_id": ENGLISH}
+    body = call(box, "POST", **ends).get_json()
+    moments = dict.fromkeys(("created_at", "updated_at"), "2026-11-20T10:00:00Z")
+
+    assert body["data"] == {"id": body["data"]["id"], **ends, **moments, "deleted": False}
+    assert body["request"]["params"] == {"account_id": ACCOUNT, **ends}
+    assert [FIRST, SECOND, THIRD, body["data"]["id"]] == listed(box)
+
+
+@pytest.mark.parametrize("name", ["line_item_id", "curated_category_id"])
+def test_each_end_is_required(box: Sandbox, name: str) -> None:
+    """Neither end may be absent or empty."""
+    ends = {"line_item_id": PREROLL, "curated_category_id": NORTH_AMERICA}
+    absent = call(box, "POST", **{key: value for key, value in ends.items() if key != name})
+    empty = call(box, "POST", **ends | {name: ""})
+
+    assert (400, [("MISSING_PARAMETER", name)]) == (absent.status_code, faults(absent))
+    assert (400, [("INVALID_PARAMETER", name)]) == (empty.status_code, faults(empty))
+
+
+@pytest.mark.parametrize("line_item", ["iuqf4", "iv3k8"])
+def test_deleted_and_other_line_items_cannot_be_linked(box: Sandbox, line_item: str) -> None:
+    """A deleted line item, and one of the user's other account, are not found."""
+    response = call(box, "POST", line_item_id=line_item, curated_category_id=ENGLISH)
+
+    assert (404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]) == (
+        response.status_code,
+        faults(response),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line_item", "category", "status"),
+    [
+        (CLICKS, NORTH_AMERICA, 200),  # US of US, CA
+        (CLICKS, EUROPEAN, 400),  # US, but GB, DE, ES
+        (PREROLL, EUROPEAN, 200),  # GB of GB, DE, ES
+        (PREROLL, CYCLING, 400),  # US and GB, but DE, FR, NL
+        (VIDEO, CYCLING, 200),  # an excluded country is none that is aimed at
+        (ENGAGEMENTS, CYCLING, 200),  # everywhere
+    ],
+)
+def test_countries(box: Sandbox, line_item: str, category: str, status: int) -> None:
+    """One country that is aimed at and available is enough; without any the link is refused."""
+    response = call(box, "POST", line_item_id=line_item, curated_category_id=category)
+
+    assert status == response.status_code
+    assert (status == 400) == (len(listed(box)) == 3)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"curated_category_id": ENGLISH},
+        {"line_item_id": ENGAGEMENTS},
+        {"line_item_id": ENGAGEMENTS, "curated_category_id": CYCLING},
+    ],
+)
+def test_either_end_changes(box: Sandbox, changes: dict[str, str]) -> None:
+    """Either end or both change, updated_at moves, and the rest stays."""
+    before = call(box, "GET", FIRST).get_json()["data"]
+    after = call(box, "PUT", FIRST, **changes).get_json()["data"]
+
+    assert after == before | changes | {"updated_at": after["updated_at"]}
+    assert after["updated_at"] > before["updated_at"]
+    assert after == call(box, "GET", FIRST).get_json()["data"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code", "parameter"),
+    [
+        ({"curated_category_id": CYCLING}, 400, "INVALID_PARAMETER", "curated_category_id"),
+        ({"line_item_id": "iuqf4"}, 404, "LINE_ITEM_NOT_FOUND", "line_item_id"),
+        ({"curated_category_id": "nope"}, 404, "NOT_FOUND", "curated_category_id"),
+        ({"line_item_id": ""}, 400, "INVALID_PARAMETER", "line_item_id"),
+    ],
+)
+def test_a_refused_update_changes_nothing(
+    box: Sandbox, changes: dict[str, str], status: int, code: str, parameter: str
+) -> None:
+    """The link must stand as it would become."""
+    before = box.record("line_item_curated_categories", FIRST)
+    response = call(box, "PUT", FIRST, **changes)
+
+    assert (status, [(code, parameter)]) == (response.status_code, faults(response))
+    assert before == box.record("line_item_curated_categories", FIRST)
+
+
+def test_a_delete_leaves_both_ends(box: Sandbox) -> None:
+    """Line item and category stay, and can be linked again."""
+    call(box, "DELETE", FIRST)
+    ends = {"line_item_id": PREROLL, "curated_category_id": NORTH_AMERICA}
+
+    assert box.record("line_items", PREROLL)["deleted"] is False
+    assert 200 == call(box, "POST", **ends).status_code
+    assert 3 == len(listed(box))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.state import State
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, faults, sandbox
 
 PATH = f"/12/accounts/{ACCOUNT}/line_items"
@@ -322,3 +323,48 @@ def test_line_items_are_listed_and_filtered(box: Sandbox) -> None:
     assert [record["id"] for record in by_prefix["data"]] == [INSTALLS, ENGAGE_APP]
     assert [record["id"] for record in by_ids["data"]] == [CLICKS, VIDEO]
     assert by_ids["request"]["params"]["line_item_ids"] == [VIDEO, CLICKS, "x"]
+
+
+def test_what_is_not_sent_keeps_its_value(box: Sandbox) -> None:
+    """Goal, bid strategy and pay_by have defaults only where nothing stands; an update has none."""
+    before = box.record("line_items", INSTALLS)
+
+    data = put(box, INSTALLS, name="Renamed").get_json()["data"]
+
+    assert ("APP_INSTALLS", "MAX", "APP_CLICK") == tuple(
+        data[name] for name in ("goal", "bid_strategy", "pay_by")
+    )
+    assert {"name", "updated_at"} == {name for name in data if data[name] != before[name]}
+
+
+def test_a_line_item_without_pay_by_is_paid_by_impression(box: Sandbox) -> None:
+    """IMPRESSION is the default for the goals APP_INSTALLS and LINK_CLICKS."""
+    state = State(box.platform.worlds.default, box.platform.tables)
+    template = box.record("line_items", INSTALLS)
+    bare = {name: template[name] for name in template if name != "pay_by"} | {"id": "new"}
+    for goal in ("APP_INSTALLS", "LINK_CLICKS"):
+        made = state["line_items"].put(bare | {"goal": goal})
+
+        assert "IMPRESSION" == made["pay_by"]
+
+
+@pytest.mark.parametrize(
+    ("categories", "status"),
+    [
+        ("1jl", 200),  # by its id
+        ("IAB8,IAB8-5", 200),  # two codes of one category
+        ("IAB8,IAB8-4", 200),  # of two
+        ("1jl,IAB8-4", 200),
+        ("IAB8,IAB8-4,IAB22", 400),  # of three
+        ("1jl,1jm,1jn", 400),
+    ],
+)
+def test_one_or_two_business_categories(box: Sandbox, categories: str, status: int) -> None:
+    """A PREROLL_VIEWS line item has one or two business categories, by id or by IAB code."""
+    response = put(box, PREROLL, categories=categories)
+
+    assert status == response.status_code
+    if status == 400:
+        assert [("INVALID_PARAMETER", "categories")] == faults(response)
+    else:
+        assert categories.split(",") == response.get_json()["data"]["categories"]

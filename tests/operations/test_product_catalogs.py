@@ -123,6 +123,14 @@ def test_another_user_is_out_of_reach(box: Sandbox) -> None:
     assert (foreign.status_code, unseen.status_code) == (403, 404)
 
 
+def test_user_id_may_be_the_users_own(box: Sandbox) -> None:
+    """user_id is taken and echoed as a number; it finds the catalog of that user."""
+    body = box.call("GET", BASE, query_string={"user_id": "2244994945"}).get_json()
+
+    assert {"user_id": 2244994945} == body["request"]["params"]
+    assert [CATALOG] == [catalog["id"] for catalog in body["data"]]
+
+
 def test_products_need_a_catalog(box: Sandbox) -> None:
     """A catalog must exist before products are uploaded."""
     response = send(box, "PUT", f"{BASE}/1/products", {"products": [SOUND]})

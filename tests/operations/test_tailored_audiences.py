@@ -200,3 +200,28 @@ def test_another_version_is_no_route(box: Sandbox) -> None:
     response = box.call("GET", path().replace("/5/", "/12/", 1))
 
     assert (response.status_code, faults(response)) == (404, [("ROUTE_NOT_FOUND", None)])
+
+
+def test_running_campaigns_continue_after_a_revocation(box: Sandbox) -> None:
+    """Line items that target the audience already go on, and show that they do."""
+    criterion = box.record("targeting_criteria", "8puq7")
+    world = box.platform.worlds.default
+    with world.work():
+        ours = {"id": "8puzz", "targeting_value": "1nmth"}  # a line item of the wholesale account
+        world.store.put("targeting_criteria", "8puzz", criterion | ours)
+    before = box.call("GET", f"/12/accounts/{WHOLESALE}/custom_audiences/1nmth/targeted")
+    box.call("DELETE", path(key="ri"))
+    after = box.call("GET", f"/12/accounts/{WHOLESALE}/custom_audiences/1nmth/targeted")
+
+    assert before.get_json() == after.get_json()
+    assert ["iv3k8"] == [item["id"] for item in after.get_json()["data"][0]["line_items"]]
+    assert [] == box.call("GET", path("1nmth", WHOLESALE)).get_json()["data"]
+
+
+def test_the_longest_lists_of_ids_find_what_they_name(box: Sandbox) -> None:
+    """Among 200 ids, those of permissions that stand are found; a revoked one is not."""
+    padding = [f"x{number}" for number in range(198)]
+    query = {"tailored_audience_permission_ids": ",".join([*padding, "14m", "ri"])}
+    found = box.call("GET", path(), query_string=query).get_json()["data"]
+
+    assert ["ri"] == [permission["id"] for permission in found]

@@ -10,10 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from mock_platform.core.codes import (
-    ADS_STATUS,
-    NUMERIC_CODES,
-)
+from mock_platform.core.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.problems import PROBLEM_TYPES
 from mock_platform.scenario.document import BadScenario, Complaint

@@ -11,10 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.errors import (
-    AdsError,
-    BatchFailure,
-)
+from mock_platform.core.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.scenario.effects.effect import Kind, Staging
 from mock_platform.scenario.effects.error import NAMED, words

@@ -10,9 +10,7 @@ from marshmallow import Schema, fields, validate
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.errors import (
-    ProblemFailure,
-)
+from mock_platform.core.errors import ProblemFailure
 from mock_platform.core.fields import ListOf
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.problems import (
