@@ -1,0 +1,69 @@
+"""Pages of the documentation as their readers use them: every code block is run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.live.processes import PATIENCE, environment
+
+ROOT = Path(__file__).parents[2]
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Page:
+    """A page of Markdown, by its path in the project."""
+
+    def __init__(self, path: str) -> None:
+        self.file = ROOT / path
+        self.text = self.file.read_text("utf-8")
+
+    @property
+    def languages(self) -> set[str]:
+        """The languages of its code blocks."""
+        return {name for name, _ in _BLOCK.findall(self.text)}
+
+    def blocks(self, language: str) -> list[str]:
+        """The code blocks of one language, in order."""
+        return [text for name, text in _BLOCK.findall(self.text) if name == language]
+
+    def dead_links(self) -> list[str]:
+        """Links to files that are not there, and to headings that no page has."""
+        dead = []
+        for link in re.findall(r"\]\(([^):]+)\)", self.text):
+            path, _, heading = link.partition("#")
+            file = self.file.parent / path if path else self.file
+            if not file.exists() or (heading and heading not in _anchors(file)):
+                dead.append(link)
+        return dead
+
+
+def run_bash(script: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """A script that ends with its first command that fails; our commands are on its path."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return _ended(["bash", "-euo", "pipefail", "-c", script], folder, PATH=path)
+
+
+def run_python(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A program whose warnings are errors."""
+    return _ended([sys.executable, "-W", "error", "-c", script], folder)
+
+
+def _ended(command: list[str], folder: Path | None, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env=environment(**env),
+    )
+
+
+def _anchors(file: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -1,0 +1,49 @@
+"""The page for QA engineers, walked as it is written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.live.pages import Page, run_bash, run_python
+from tests.live.processes import serving
+
+pytestmark = pytest.mark.live
+
+PAGE = Page("docs/for-qa.md")
+
+
+def test_every_block_is_tried() -> None:
+    """No language is there that nothing below runs; `console` shows, it is not to be copied."""
+    assert {"console", "bash", "python"} == PAGE.languages
+
+
+def test_the_commands_work_one_after_the_other(tmp_path: Path) -> None:
+    """From the first call that works to the refusal of one's own scenario."""
+    with serving() as served:
+        script = "\n".join(PAGE.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
+        done = run_bash(script, tmp_path)
+
+    assert 0 == done.returncode, done.stderr
+    codes = re.findall(r'"code":"([A-Z_]+)"', done.stdout)
+    asked = ["ACCOUNT_NOT_FOUND", "SERVICE_UNAVAILABLE", "LINE_ITEM_NOT_FOUND", "TOO_MANY_REQUESTS"]
+    assert asked == codes[:4]
+    assert "lost with status 56" in done.stdout
+    assert ("INVALID_PARAMETER", 1) == (codes[-1], done.stdout.count("That name is taken"))
+    assert '"matched":3,"fired":3,"remaining":null' in done.stdout
+
+
+@pytest.mark.parametrize("program", PAGE.blocks("python"))
+def test_python_examples_work(program: str, tmp_path: Path) -> None:
+    """Each example runs by itself, in a folder of its own."""
+    done = run_python(program, tmp_path)
+
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_links_lead_somewhere() -> None:
+    """Files and headings that the page links to are there."""
+    assert [] == PAGE.dead_links()
+    assert [] == Page("docs/scenarios.md").dead_links()

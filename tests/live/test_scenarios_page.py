@@ -1,0 +1,61 @@
+"""Every curl line of `docs/scenarios.md`, as copied, against one server."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from tests.conftest import Tool
+from tests.live.pages import Page, run_bash
+from tests.serving import LiveServer
+
+pytestmark = pytest.mark.live
+
+PAGE = Page("docs/scenarios.md")
+_, *SECTIONS = re.split(r"^## ", PAGE.text, flags=re.MULTILINE)
+ADDRESS = "http://127.0.0.1:8080"
+_BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_ANSWERS = re.compile(
+    r"nswers `(\d+)`, `([^`]+)`(?:, (?:code|problem) `([^`]+)`)?\.$", re.MULTILINE
+)
+_BROKEN = {
+    "The connection is reset before any answer.": 56,
+}
+"""With what status curl ends when the connection breaks so."""
+
+
+@pytest.fixture(scope="module")
+def variables() -> str:
+    """The variables of the shell that the page sets at its beginning."""
+    names = ("MOCK_PLATFORM_BEARER_TOKEN", "minute")
+    shown = " ".join(f'"${name}"' for name in names)
+    done = run_bash(f"{PAGE.blocks('bash')[0]}\nprintf '%s\\n' {shown}")
+    assert (0, "") == (done.returncode, done.stderr)
+    values = done.stdout.splitlines()
+    return "".join(f"{n}={shlex.quote(v)}\n" for n, v in zip(names, values, strict=True))
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.partition("\n")[0])
+def test_the_command_shows_what_is_said(
+    section: str, variables: str, live_server: LiveServer, tool: Tool
+) -> None:
+    """The last answer has the status, the media type and the code that the page tells."""
+    tool("curl")
+    (command,) = _BLOCK.findall(section)
+
+    done = run_bash(variables + command.replace(ADDRESS, live_server.world().base_url))
+
+    told = _ANSWERS.search(section)
+    if told is None:
+        expected = next(code for text, code in _BROKEN.items() if text in section)
+        assert (expected, "") == (done.returncode, done.stdout)
+        return
+    assert (0, "") == (done.returncode, done.stderr)
+    status, kind, code = told.groups()
+    last = "HTTP/1.1 " + done.stdout.rpartition("HTTP/1.1 ")[2]
+    head, _, body = last.partition("\n\n")
+    assert f"HTTP/1.1 {status} " == last[:13]
+    assert re.search(rf"^content-type: {re.escape(kind)}", head, re.MULTILINE | re.IGNORECASE)
+    assert code is None or code in body
