@@ -12,6 +12,8 @@ from tests.serving import LiveServer, LiveWorld, serving
 
 Tool = Callable[..., str]
 
+pytest_plugins = ["pytester"]
+
 
 @pytest.fixture(scope="session")
 def live_server() -> Iterator[LiveServer]:

@@ -1,0 +1,335 @@
+"""The pytest plugin: fixtures, markers and options. Installed with the package, loaded by pytest.
+
+It imports nothing of the package until a fixture is used: suites that do not use it lose nothing,
+and coverage tools, which start after plugins, see all that is imported later.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections import Counter
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from socket import gethostname
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    import requests
+
+    from mock_platform.coverage import Format
+    from mock_platform.embedded import MockPlatform
+    from mock_platform.faces import WorldFace
+    from mock_platform.testing.servers import OwnServers, Stray
+
+_MARKERS = {
+    "mock_scenario": "mock_scenario(name, **parameters): switch a scenario on in the test's world, "
+    "by its name or its file; several add up.",
+    "mock_fixtures": "mock_fixtures(path): lay a folder of fixtures over those of the server; "
+    "relative to the test's file.",
+    "mock_clock": "mock_clock(instant): let the clock of the test's world stand still there, "
+    "ISO 8601.",
+    "mock_strict": "mock_strict: refuse what the specification does not show.",
+}
+_FORMS: dict[str, Format] = {".html": "html", ".json": "json", ".txt": "text", ".xml": "junit"}
+_FIXTURE = "mock_platform"
+_OUTPUT = "mock_platform"
+_trial_key = pytest.StashKey[Any]()  # a Trial, which is not imported here
+_outcome_key = pytest.StashKey["Outcome"]()
+
+
+class Outcome:
+    """What a run gathers beside its tests' results, those of all workers together."""
+
+    def __init__(self) -> None:
+        self.strays: Counter[Stray] = Counter()
+        self.coverage: dict[str, Any] | None = None
+
+    def cover(self, document: dict[str, Any]) -> None:
+        """Count in what a server met of the contract."""
+        from mock_platform.coverage import merge
+
+        self.coverage = document if self.coverage is None else merge(self.coverage, document)
+
+    def as_output(self) -> dict[str, Any]:
+        """The outcome as plain data, for another process."""
+        return {
+            "strays": [[*stray, count] for stray, count in self.strays.items()],
+            "coverage": self.coverage,
+        }
+
+    def add_output(self, output: dict[str, Any]) -> None:
+        """Count in what another process gathered."""
+        for test, method, path, count in output["strays"]:
+            self.strays[test, method, path] += count
+        if output["coverage"] is not None:
+            self.cover(output["coverage"])
+
+
+# -- options and markers -------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("mock_platform", "mock_platform: the sandbox of the platform's API")
+    group.addoption(
+        "--mock-platform-url",
+        metavar="URL",
+        help="Use the running server at this address instead of starting one; each worker takes a "
+        "world of its own there.",
+    )
+    group.addoption(
+        "--mock-coverage",
+        action="append",
+        nargs="?",
+        const="",
+        type=_coverage_file,
+        metavar="FILE",
+        help="Show how much of the contract the tests met, and write it to a file: .html, .json, "
+        ".txt, or .xml for JUnit. May be repeated.",
+    )
+    group.addoption(
+        "--mock-coverage-fail-under",
+        type=_percent,
+        metavar="N",
+        help="Fail the run if the tests met less than N percent of the contract.",
+    )
+    group.addoption(
+        "--mock-journal-on-failure",
+        action="store_true",
+        help="Show the whole journal of a failing test with headers and bodies, instead of a "
+        "summary. Credentials are redacted either way.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers."""
+    for text in _MARKERS.values():
+        config.addinivalue_line("markers", text)
+    config.stash[_outcome_key] = Outcome()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A marker brings the fixture with it."""
+    names = getattr(item, "fixturenames", None)
+    if not isinstance(names, list) or _FIXTURE in names:
+        return
+    if any(item.get_closest_marker(name) for name in _MARKERS):
+        names.append(_FIXTURE)
+
+
+def _servers(config: pytest.Config) -> Any:
+    url = config.getoption("--mock-platform-url")
+    if url is None:
+        from mock_platform.testing.servers import OwnServers
+
+        return OwnServers()
+    from requests import ConnectionError, RequestException  # noqa: A004 - its name there
+
+    from mock_platform.testing.remote import Refused
+    from mock_platform.testing.shared import SharedServer
+
+    given: dict[str, Any] = getattr(config, "workerinput", {})
+    # Several runs, from several machines, may share a server.
+    run = given.get("testrunuid", f"{os.getpid()}-{gethostname()}")
+    name = re.sub("[^A-Za-z0-9-]", "-", f"pytest-{given.get('workerid', 'main')}-{run}")
+    try:
+        return SharedServer(url, name[:64])
+    except ConnectionError:
+        told = "nobody answers there. Start one with `mock-platform serve`."
+    except (RequestException, Refused) as fault:
+        told = str(fault)
+    return pytest.fail(f"mock_platform: --mock-platform-url {url}: {told}", pytrace=False)
+
+
+def _wants_coverage(config: pytest.Config) -> bool:
+    wanted = config.getoption("--mock-coverage"), config.getoption("--mock-coverage-fail-under")
+    return wanted != (None, None)
+
+
+def _coverage_file(text: str) -> str:
+    if text and Path(text).suffix not in _FORMS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} does not tell the form: a file's name ends in {', '.join(_FORMS)}. Without "
+            "a file, write the option last, or '--mock-coverage='."
+        )
+    return text
+
+
+def _percent(text: str) -> float:
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = -1.0
+    if not 0 <= percent <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is no percentage: a number from 0 to 100.")
+    return percent
+
+
+# -- fixtures ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[OwnServers]:
+    servers = _servers(pytestconfig)
+    try:
+        yield servers
+        outcome = pytestconfig.stash[_outcome_key]
+        outcome.strays += servers.strays()
+        if _wants_coverage(pytestconfig):
+            for document in servers.coverage():
+                outcome.cover(document)
+    finally:
+        servers.stop()
+
+
+@pytest.fixture(scope="session")
+def mock_platform_server(_mock_platform_servers: OwnServers) -> MockPlatform:
+    """The running sandbox, one for each run and each xdist worker; its worlds outlive tests."""
+    return _mock_platform_servers.main
+
+
+@pytest.fixture
+def mock_platform(
+    request: pytest.FixtureRequest, _mock_platform_servers: OwnServers
+) -> Iterator[WorldFace]:
+    """A fresh world for the test alone, as its markers wish it."""
+    from mock_platform.testing.wish import BadWish, wish
+
+    node = request.node
+    markers = reversed(list(node.iter_markers()))
+    told = ""
+    try:
+        wished = wish(markers, node.path.parent)
+        world, trial = _mock_platform_servers.open(wished, node.nodeid)
+    except BadWish as fault:
+        told = f"mock_platform: {fault}"
+    if told:
+        pytest.fail(told, pytrace=False)
+    node.stash[_trial_key] = trial
+    yield world
+    trial.end()
+    _mock_platform_servers.close(world)
+    problems = trial.problems(late=True)
+    if problems:
+        pytest.fail("\n\n".join(problems), pytrace=False)
+
+
+@pytest.fixture
+def mock_platform_session(mock_platform: WorldFace) -> Iterator[requests.Session]:
+    """A `requests.Session` that the test's world answers; it sends no credentials by itself.
+
+    Addresses such as `/2/…` are joined to the world's base address.
+    """
+    with mock_platform.session() as session:
+        yield session
+
+
+# -- verdict and story ---------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that passed although its world says otherwise."""
+    result = yield
+    trial = item.stash.get(_trial_key, None)
+    if trial is not None:
+        problems = trial.problems()
+        if problems:
+            pytest.fail("\n\n".join(problems), pytrace=False)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let a failing test tell its story."""
+    report = yield
+    trial = item.stash.get(_trial_key, None)
+    if trial is not None and report.failed:
+        del item.stash[_trial_key]
+        whole = item.config.getoption("--mock-journal-on-failure")
+        try:
+            report.sections += trial.sections(whole=whole)
+        except Exception as fault:  # noqa: BLE001 - a server that is gone ends no test run
+            report.sections.append(("mock_platform journal", f"cannot be read: {fault}"))
+    return report
+
+
+# -- the end of the run --------------------------------------------------------------------------
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand the outcome of a worker to its controller; else write the coverage and judge it."""
+    config = session.config
+    outcome = config.stash[_outcome_key]
+    output = getattr(config, "workeroutput", None)
+    if output is not None:
+        output[_OUTPUT] = outcome.as_output()
+        return
+    least = config.getoption("--mock-coverage-fail-under")
+    if outcome.coverage is not None:
+        from mock_platform.coverage import render
+
+        for name in filter(None, config.getoption("--mock-coverage") or ()):
+            file = config.invocation_params.dir / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(render(outcome.coverage, _FORMS[file.suffix], least), "utf-8")
+    if _too_little(config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the outcome of a worker; one that crashed has none."""
+    output = getattr(node, "workeroutput", {}).get(_OUTPUT)
+    if output is not None:
+        node.config.stash[_outcome_key].add_output(output)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Tell of stray requests and of the coverage."""
+    outcome = config.stash[_outcome_key]
+    if outcome.strays:
+        terminalreporter.section("mock_platform: requests after their test's end")
+        for (test, method, path), count in sorted(outcome.strays.items()):
+            times = "" if count == 1 else f" ({count} times)"
+            terminalreporter.line(f"{test}: {method} {path}{times}")
+    if _wants_coverage(config):
+        terminalreporter.section("mock_platform: contract coverage")
+        for line in _coverage_lines(config):
+            terminalreporter.line(line)
+
+
+def _coverage_lines(config: pytest.Config) -> list[str]:
+    found = config.stash[_outcome_key].coverage
+    if found is None:
+        lines = ["no test used the sandbox"]
+    else:
+        from mock_platform.coverage import render
+
+        # The totals; the files tell the rest.
+        lines = "\n\n".join(render(found, "text").split("\n\n")[:2]).splitlines()
+        files = filter(None, config.getoption("--mock-coverage") or ())
+        lines += [f"written to {name}" for name in files]
+    if _too_little(config):
+        least = config.getoption("--mock-coverage-fail-under")
+        lines.append(f"FAILED: {_covered(config):g} % is under the {least:g} % asked for")
+    return lines
+
+
+def _covered(config: pytest.Config) -> float:
+    found = config.stash[_outcome_key].coverage
+    return 0.0 if found is None else float(found["percent"])
+
+
+def _too_little(config: pytest.Config) -> bool:
+    least = config.getoption("--mock-coverage-fail-under")
+    return least is not None and _covered(config) < least

@@ -1,0 +1,85 @@
+"""One test with its world: what must fail it, and what it is told when it fails."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from mock_platform.testing import story
+
+Entry = dict[str, Any]
+Section = tuple[str, str]
+
+
+class Sandbox(Protocol):
+    """Of a world what a trial needs; one in this process and one behind an address have it."""
+
+    @property
+    def scenarios(self) -> list[dict[str, Any]]:
+        """Every known scenario."""
+
+    def unfired_expectations(self) -> Sequence[object]:
+        """Rules that were expected to act and did not; each says so as text."""
+
+
+class Trial:
+    """Judges one test's world."""
+
+    def __init__(
+        self,
+        world: Sandbox,
+        entries: Callable[[], list[Entry]],
+        faults: Callable[[], Iterable[BaseException]],
+        end: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`entries` gives the journal as JSON, `faults` what failed outside of requests, once.
+
+        `end` is called before the world ends, to keep the entries where they would go with it.
+        """
+        self.end = end
+        self._world = world
+        self._entries = entries
+        self._faults = faults
+        self._told: set[str] = set()
+
+    def problems(self, *, late: bool = False) -> list[str]:
+        """What must fail the test although it passed; each only once.
+
+        `late`, after the test's end, leaves out rules: they have been judged.
+        """
+        found = []
+        broken = self._new(self._broken())
+        if broken:
+            told = "\n\n".join(broken)
+            found.append(f"mock_platform: the sandbox itself failed, not the test:\n{told}")
+        silent = [] if late else self._new(str(each) for each in self._world.unfired_expectations())
+        if silent:
+            found.append("mock_platform: " + "\n".join(silent))
+        return found
+
+    def sections(self, *, whole: bool = False) -> list[Section]:
+        """What a failing test shows: headings and texts, those that have something to say."""
+        entries = self._entries()
+        found = [
+            ("mock_platform journal", story.journal(entries, whole=whole)),
+            ("mock_platform rules that never acted", story.silent_rules(self._world.scenarios)),
+            ("mock_platform nearest misses", story.nearest_misses(entries)),
+            ("mock_platform faults of the sandbox", "\n\n".join(self._new(self._broken()))),
+        ]
+        return [(title, text) for title, text in found if text]
+
+    def _broken(self) -> list[str]:
+        met = story.tracebacks(self._entries())
+        # What a request met is in the journal already.
+        others = []
+        for fault in self._faults():
+            last = traceback.format_exception_only(fault)[-1].rstrip()
+            if not any(text.endswith(last) for text in met):
+                others.append("".join(traceback.format_exception(fault)).rstrip())
+        return met + others
+
+    def _new(self, texts: Iterable[str]) -> list[str]:
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._told]
+        self._told.update(fresh)
+        return fresh

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import asyncio
+import unittest
+from typing import Any
+
+import pytest
+import requests
+
+from mock_platform.testing import PlatformMixin, PlatformTestCase
+
+
+class Passing(PlatformTestCase):
+    """What a suite of unittest looks like."""
+
+    mock_clock = "2026-03-01T12:00:00Z"
+
+    def test_a(self) -> None:
+        """Leaves something behind."""
+        self.mock_platform.state["users"].delete("3805104374")
+        assert self.mock_platform_session.get("/12/accounts").status_code == 401
+
+    def test_b(self) -> None:
+        """Finds nothing of it."""
+        assert "3805104374" in self.mock_platform.state["users"]
+        assert self.mock_platform.clock.frozen
+        assert ["default", self.mock_platform.name] == self.mock_platform_server.worlds
+
+
+class Failing(PlatformMixin, unittest.TestCase):
+    """Every way to fail."""
+
+    __test__ = False  # for pytest; the tests below run it
+
+    mock_scenarios = {"answer-lost": {"on": "accounts.list"}}
+    mock_clock = "2026-03-01T12:00:00Z"
+
+    def test_silent(self) -> None:
+        """Asks nothing, so that the rule never acts."""
+
+    def test_wrong(self) -> None:
+        """Fails by itself."""
+        self.mock_platform_session.get("/12/nowhere")
+        self.fail("on purpose")
+
+    def test_skipped(self) -> None:
+        """Is not judged."""
+        self.skipTest("on purpose")
+
+
+class Asynchronous(PlatformMixin, unittest.IsolatedAsyncioTestCase):
+    """Tests that are coroutines."""
+
+    __test__ = False
+    mock_scenarios = {"answer-lost": {"on": "accounts.list"}}
+
+    async def test_silent(self) -> None:
+        """Asks nothing, so that the rule never acts."""
+        await asyncio.sleep(0)
+
+    async def test_acting(self) -> None:
+        """Meets the rule."""
+        await asyncio.sleep(0)
+        with pytest.raises(requests.ConnectionError):
+            self.mock_platform.session("oauth1").get("/12/accounts")
+
+
+def _run(kind: type[unittest.TestCase], *names: str) -> unittest.TestResult:
+    result = unittest.TestResult()
+    loader = unittest.defaultTestLoader
+    suite: Any = unittest.TestSuite(kind(name) for name in names or loader.getTestCaseNames(kind))
+    suite.run(result)
+    return result
+
+
+def test_each_test_has_a_fresh_world() -> None:
+    """The tests of a class share a server and nothing else."""
+    result = _run(Passing)
+
+    assert (2, [], []) == (result.testsRun, result.failures, result.errors)
+
+
+def test_a_rule_that_had_to_act_fails_the_test() -> None:
+    """The failure names the rule, and the notes tell the story."""
+    result = _run(Failing, "test_silent")
+
+    ((_, told),) = result.failures
+    assert (
+        "AssertionError: mock_platform: Scenario answer-lost, rule 0, was expected to act but "
+        "never did; 0 calls matched it.\n"
+        "mock_platform journal:\n"
+        "no request reached this test's world\n"
+        "mock_platform rules that never acted:\n"
+        "answer-lost/0: never acted; 0 calls matched it\n"
+    ) == told[told.index("AssertionError") :]
+
+
+def test_a_failing_test_tells_its_story() -> None:
+    """What the test itself failed of comes first."""
+    result = _run(Failing, "test_wrong")
+
+    ((_, told),) = result.failures
+    assert "AssertionError: on purpose\nmock_platform journal:\n1. 12:00:00.000 GET" in told
+
+
+def test_a_skipped_test_is_not_judged() -> None:
+    """Skipping stays skipping."""
+    result = _run(Failing, "test_skipped")
+
+    assert ([], [], 1) == (result.failures, result.errors, len(result.skipped))
+
+
+def test_coroutines_are_judged_when_they_end() -> None:
+    """A rule that acts within an awaited test is seen, one that does not fails it."""
+    result = _run(Asynchronous)
+
+    assert (2, []) == (result.testsRun, result.errors)
+    assert ["test_silent"] == [case._testMethodName for case, _ in result.failures]
+
+
+def test_it_runs_under_pytest_as_well(pytester: pytest.Pytester) -> None:
+    """Pytest collects such cases and shows the notes."""
+    pytester.makepyfile(
+        test_case="""
+        from mock_platform.testing import PlatformTestCase
+
+        class Case(PlatformTestCase):
+            mock_scenarios = {"answer-lost": {}}
+
+            def test_silent(self):
+                pass
+        """
+    )
+
+    result = pytester.runpytest_inprocess("-p", "no:randomly")
+
+    result.assert_outcomes(failed=1)
+    told = [line.removeprefix("E").strip() for line in result.stdout.lines]
+    assert "answer-lost/0: never acted; 0 calls matched it" in told

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mock_platform.core.call import Call
+from mock_platform.operations import OPERATIONS
+from mock_platform.testing import story
+from mock_platform.world.world import World
+from tests.plugin.conftest import Run
+from tests.plugin.reading import headings, section
+
+FAILING = """
+import pytest
+
+@pytest.mark.mock_clock("2026-03-01T12:00:00Z")
+@pytest.mark.mock_scenario("line-item-delete-retried", line_item_id="8v7jo")
+def test_it(mock_platform):
+    session = mock_platform.session("oauth1")
+    account = mock_platform.credentials["accounts"][0]
+    session.get("/12/accounts?count=x")
+    session.delete(f"/12/accounts/{account}/line_items/itttx")
+    session.delete(f"/12/accounts/{account}/line_items/itttx")
+    assert not "as expected"
+"""
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of accounts fails as no handler should."""
+
+    def fail(call: Call, world: World) -> Any:
+        raise ZeroDivisionError(f"for {call.path}")
+
+    operations = [
+        replace(operation, handler=fail) if operation.id == "accounts.list" else operation
+        for operation in OPERATIONS
+    ]
+    monkeypatch.setattr("mock_platform.platform.OPERATIONS", operations)
+
+
+def test_a_failing_test_tells_its_story(run: Run) -> None:
+    """Requests with their answers and changes, rules that kept still, and what kept them."""
+    result = run(FAILING)
+
+    result.assert_outcomes(failed=1)
+    assert [
+        "1. 12:00:00.000 GET /12/accounts?count=x -> 400 accounts.list",
+        '     answer: {"errors":[{"code":"INVALID_PARAMETER","message":"Expected Integer, got '
+        '\\"x\\" for count","parameter":"count","value":"x"}],"request":{"params":{}}}',
+        "2. 12:00:00.000 DELETE /12/accounts/18ce54d4x5t/line_items/itttx -> 200 line_items.delete",
+        "     created: account_history gmgrkic741",
+        "     changed: line_items itttx",
+        "3. 12:00:00.000 DELETE /12/accounts/18ce54d4x5t/line_items/itttx -> 404 line_items.delete",
+        "     the same request as 2",
+        '     answer: {"errors":[{"code":"LINE_ITEM_NOT_FOUND","message":"No line item has the id '
+        '\'itttx\'","parameter":"line_item_id","value":"itttx"}],"request":{"params":{'
+        '"account_id":"18ce54d4x5t","line_item_id":"itttx"}}}',
+    ] == section(result, "mock_platform journal")
+    assert ["line-item-delete-retried/0: never acted; 0 calls matched it"] == section(
+        result, "mock_platform rules that never acted"
+    )
+    assert [
+        'request 2: line-item-delete-retried/0: path.line_item_id: expected "8v7jo", got "itttx"',
+        'request 3: line-item-delete-retried/0: path.line_item_id: expected "8v7jo", got "itttx"',
+    ] == section(result, "mock_platform nearest misses")
+
+
+def test_the_whole_journal_is_shown_on_demand(run: Run) -> None:
+    """With the option, headers and bodies of all requests are shown, credentials redacted."""
+    result = run(FAILING, "--mock-journal-on-failure")
+
+    lines = section(result, "mock_platform journal")
+    assert "     response X-Mock-Operation: accounts.list" in lines
+    assert any(line.startswith("     response body: {") for line in lines)
+    (first, *_) = [line for line in lines if "request Authorization: OAuth " in line]
+    assert 'oauth_signature="[redacted]"' in first
+    assert 'oauth_token="[redacted]"' in first
+
+
+def test_a_long_journal_is_cut(run: Run) -> None:
+    """The newest twenty requests are shown, and how many there were before."""
+    source = """
+    def test_it(mock_platform_session):
+        for _ in range({}):
+            mock_platform_session.get("/12/accounts")
+        assert 0
+    """
+
+    just = section(run(source.format(20)), "mock_platform journal")
+    over = section(run(source.format(21)), "mock_platform journal")
+
+    assert just[0].startswith("1. ")
+    assert "(the first 1 are left out; --mock-journal-on-failure shows them)" == over[0]
+    assert over[1].startswith("2. ")
+
+
+def test_a_test_that_asked_nothing_says_so(run: Run) -> None:
+    """An empty journal is told, and headings with nothing under them are left out."""
+    result = run("def test_it(mock_platform): assert 0")
+
+    assert ["no request reached this test's world"] == section(result, "mock_platform journal")
+    assert 1 == sum("mock_platform" in heading for heading in headings(result))
+
+
+def test_a_test_that_passes_says_nothing(run: Run) -> None:
+    """The journal of a test that passed is nobody's concern."""
+    result = run("def test_it(mock_platform_session): mock_platform_session.get('/12/accounts')")
+
+    result.assert_outcomes(passed=1)
+    assert not any("mock_platform" in heading for heading in headings(result))
+
+
+def test_a_rule_that_had_to_act_fails_the_test(run: Run) -> None:
+    """`expect: fired` is a demand: a test that passes without it fails."""
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.mock_scenario("answer-lost")
+        def test_it(mock_platform):
+            pass
+        """
+    )
+
+    result.assert_outcomes(failed=1)
+    assert [
+        "mock_platform: Scenario answer-lost, rule 0, was expected to act but never did; 0 calls "
+        "matched it."
+    ] == section(result, "test_it")
+
+
+def test_a_failure_of_a_fixture_tells_the_story_too(run: Run) -> None:
+    """What a fixture asked before it failed, in setup or in teardown, is shown."""
+    result = run(
+        """
+        import pytest
+
+        @pytest.fixture
+        def early(mock_platform_session):
+            mock_platform_session.get("/12/early")
+            raise LookupError
+
+        @pytest.fixture
+        def late(mock_platform_session):
+            yield
+            mock_platform_session.get("/12/late")
+            raise LookupError
+
+        def test_early(early): pass
+        def test_late(late): pass
+        """
+    )
+
+    result.assert_outcomes(passed=1, errors=2)
+    asked = [line for line in result.stdout.lines if line.startswith("1. ")]
+    assert ["/12/early", "/12/late"] == [line.split()[3] for line in asked]
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize("where", ["in-process", "network"])
+def test_a_fault_of_the_sandbox_fails_the_test(run: Run, where: str) -> None:
+    """A client that swallows the answer does not hide what failed in a handler."""
+    result = run(
+        f"""
+        import contextlib, requests
+
+        def test_it(mock_platform):
+            token = mock_platform.credentials["bearer_token"]
+            headers = {{"Authorization": f"Bearer {{token}}"}}
+            if {where!r} == "network":
+                requests.get(mock_platform.base_url + "/12/accounts", headers=headers, timeout=10)
+            with contextlib.suppress(ZeroDivisionError):
+                mock_platform.session().get("/12/accounts", headers=headers)
+
+        def test_next(mock_platform):
+            pass
+        """
+    )
+
+    result.assert_outcomes(failed=1, passed=1)
+    lines = section(result, "test_it")
+    assert [
+        "mock_platform: the sandbox itself failed, not the test:",
+        "GET /12/accounts",
+        "Traceback (most recent call last):",
+    ] == lines[:3]
+    assert "ZeroDivisionError: for /12/accounts" == lines[-1]
+    assert any(line.endswith(", in fail") for line in lines)
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_fault_after_the_test_is_an_error_of_its_end(run: Run) -> None:
+    """What fails in the sandbox while fixtures clean up is told as well."""
+    result = run(
+        """
+        import contextlib, pytest
+
+        @pytest.fixture
+        def client(mock_platform):
+            yield
+            with contextlib.suppress(ZeroDivisionError):
+                mock_platform.session("oauth1").get("/12/accounts")
+
+        def test_it(client): pass
+        """
+    )
+
+    result.assert_outcomes(passed=1, errors=1)
+    assert (
+        "mock_platform: the sandbox itself failed, not the test:"
+        == (section(result, "ERROR at teardown of test_it")[0])
+    )
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_fault_of_the_sandbox_is_shown_beside_the_test_s_own(run: Run) -> None:
+    """A test that fails because of a fault shows the server's traceback in its story."""
+    result = run(
+        """
+        import requests
+
+        def test_it(mock_platform):
+            token = mock_platform.credentials["bearer_token"]
+            headers = {"Authorization": f"Bearer {token}"}
+            url = mock_platform.base_url + "/12/accounts"
+            assert requests.get(url, headers=headers, timeout=10).status_code == 200
+        """
+    )
+
+    result.assert_outcomes(failed=1)
+    lines = section(result, "mock_platform faults of the sandbox")
+    assert ("GET /12/accounts", "ZeroDivisionError: for /12/accounts") == (lines[0], lines[-1])
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://127.0.0.1:1/~w/12/accounts?a=1", "/12/accounts?a=1"),
+        ("http://127.0.0.1:1/12/accounts", "/12/accounts"),
+        ("http://127.0.0.1:1/~w", "/"),
+    ],
+)
+def test_addresses_are_shown_without_server_and_world(url: str, shown: str) -> None:
+    """Only what the client chose is told."""
+    assert shown == story.address(url)
