@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from datetime import datetime
 from typing import Any
 
@@ -16,16 +17,16 @@ _SIZE = re.compile(r"(\d+)([KMG]?)i?B?", re.ASCII | re.IGNORECASE)
 _POWERS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
-class Kind(click.ParamType[Any]):
+class Kind(click.ParamType[Any], ABC):
     """A value with a converter that raises `ValueError`."""
 
+    @abstractmethod
     def parse(self, text: str) -> Any:
         """The value that a text means.
 
         Raises:
             ValueError: None; the message says what would be one.
         """
-        raise NotImplementedError(text)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The value, or a usage error that names the option."""
