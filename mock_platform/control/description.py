@@ -72,6 +72,9 @@ def everything(platform: Platform, routes: Sequence[Route]) -> Description:
     return Description(make)
 
 
+_TEXTUAL = {"type": "string"}
+
+
 def _security(spec: APISpec, platform: Platform) -> list[dict[str, list[str]]]:
     if platform.settings.control_token is None:
         return []
@@ -87,9 +90,10 @@ def _add(
     success: dict[str, Any] = {"description": route.summary}
     if route.status != 204:
         schema = {} if route.returns is None else converter.reference(route.returns)
-        if route.media_type.startswith("text/"):
-            schema = {"type": "string"}
-        success["content"] = {route.media_type: {"schema": schema}}
+        success["content"] = {
+            media_type: {"schema": schema if media_type == "application/json" else _TEXTUAL}
+            for media_type in (route.media_type, *route.also)
+        }
     problem = {
         "description": "The request was refused; `detail` tells what to do.",
         "content": {MEDIA_TYPE: {"schema": converter.reference(ControlProblem)}},

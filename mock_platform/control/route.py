@@ -65,6 +65,8 @@ class Route:
     returns: type[Schema] | None = None
     status: int = 200
     media_type: str = "application/json"
+    also: tuple[str, ...] = ()
+    """Media types of the same thing in other forms, for those who ask for them."""
     whole_world: bool = False
     """Whether it takes a whole world, which is larger and nested deeper than a request."""
     form: bool = False
