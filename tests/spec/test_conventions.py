@@ -1,0 +1,459 @@
+"""What document B says once for all of its operations, held for each of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from mock_platform.control.routes import describe_everything
+from mock_platform.core.operation import Location, Operation, Origin
+from mock_platform.operations import OPERATIONS
+from tests.operations.creatives import IMAGE
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, sandbox
+
+CATALOG, AUDIENCE = "1547080787865939968", "1nmth"
+DOCUMENTED = tuple(op for op in OPERATIONS if op.origin is Origin.DOCUMENT_B)
+EXAMPLES = {
+    "account_id": ACCOUNT,
+    "account_media_id": "2pzo",
+    "card_id": "1712860000001000003",
+    "card_type": "image_conversation",
+    "curated_category_id": "8tujl1p3yn0g",
+    "custom_audience_id": AUDIENCE,
+    "do_not_reach_list_id": "4y1bc",
+    "line_item_curated_category_id": "1bx2k",
+    "line_item_id": "itttx",
+    "media_key": IMAGE,
+    "post_id": "1712850617439551489",
+    "product_catalog_id": CATALOG,
+    "product_set_id": "1547081000000000001",
+    "tailored_audience_id": AUDIENCE,
+    "tailored_audience_permission_id": "ri",
+}
+OWN_EXAMPLES = {
+    "cards.delete": {"card_id": "57i77"},
+    "cards_poll.get": {"card_id": "1712870000001000003"},
+    "cards_poll.delete": {"card_id": "1712870000001000003"},
+    "cards_video_conversation.get": {"card_id": "1712880000001000003"},
+    "cards_video_conversation.update": {"card_id": "1712880000001000003"},
+}
+HISTORY = {
+    "entity_type": "LINE_ITEM",
+    "entity_id": "itttx",
+    "start_time": "2026-09-02T08:00:00Z",
+    "end_time": "2026-09-02T12:00:00Z",
+}
+NEEDED: dict[str, dict[str, str]] = {
+    "account_history.list": HISTORY,
+    "insights.search_keywords": {
+        "granularity": "DAY",
+        "keywords": "coffee",
+        "start_time": "2026-11-01T00:00:00Z",
+        "end_time": "2026-11-02T00:00:00Z",
+    },
+}
+"""What a read needs beside its path."""
+READS = tuple(op for op in DOCUMENTED if op.method == "GET")
+ELSEWHERE = tuple(op for op in DOCUMENTED if not op.sandbox_only)
+SCOPED = tuple(op for op in DOCUMENTED if ":account_id" in op.path)
+
+
+def path_of(operation: Operation, **others: str) -> str:
+    """The operation's path with records of the fixtures in it, on the address that has it."""
+    values = EXAMPLES | OWN_EXAMPLES.get(operation.id, {}) | others
+    path = re.sub(r":([a-z_]+)", lambda found: values[found[1]], operation.path)
+    return f"/sandbox{path}" if operation.sandbox_only else path
+
+
+def named(operation: Operation) -> str:
+    """The operation's id, to tell the cases apart."""
+    return operation.id
+
+
+@pytest.fixture(scope="module")
+def shared() -> Sandbox:
+    """One sandbox; each test begins with its world as it was."""
+    return sandbox()
+
+
+@pytest.fixture
+def box(shared: Sandbox) -> Sandbox:
+    """A sandbox with the shipped fixtures."""
+    shared.platform.worlds.default.reset()
+    return shared
+
+
+def test_every_path_can_be_filled() -> None:
+    """The examples name a record for everything that varies in a documented path."""
+    assert {name for op in DOCUMENTED for name in op.path_names} == set(EXAMPLES)
+
+
+# -- who may call --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", DOCUMENTED, ids=named)
+def test_credentials_are_needed(box: Sandbox, operation: Operation) -> None:
+    """Without credentials no operation answers, whatever else is wrong."""
+    response = box.call(operation.method, path_of(operation), keys=None)
+
+    assert (401, [("UNAUTHORIZED_ACCESS", None)]) == (response.status_code, faults(response))
+
+
+@pytest.mark.parametrize("operation", SCOPED, ids=named)
+def test_the_account_is_associated_with_the_user(box: Sandbox, operation: Operation) -> None:
+    """An account of another user, and one that is unknown, are refused alike."""
+    for account in (OTHER_ACCOUNT, "nope"):
+        response = box.call(operation.method, path_of(operation, account_id=account))
+
+        assert (403, [("ACCOUNT_NOT_FOUND", "account_id")]) == (
+            response.status_code,
+            faults(response),
+        )
+
+
+@pytest.mark.parametrize(
+    "operation", [op for op in DOCUMENTED if "/product_catalogs" in op.path], ids=named
+)
+def test_catalogs_need_early_access(box: Sandbox, operation: Operation) -> None:
+    """Catalog endpoints refuse an app without early access before they look at anything."""
+    response = box.call(operation.method, path_of(operation), keys=NORTHBIKE)
+
+    assert (403, "UNAUTHORIZED_CLIENT_APPLICATION") == (
+        response.status_code,
+        faults(response)[0][0],
+    )
+
+
+@pytest.mark.parametrize("operation", [op for op in DOCUMENTED if op.method != "GET"], ids=named)
+def test_writes_need_write_access(box: Sandbox, operation: Operation) -> None:
+    """An app that may only read changes nothing."""
+    box.change("apps", "11827", _permissions=["read"])
+    response = box.call(operation.method, path_of(operation))
+
+    assert (403, "READONLY_CLIENT_APPLICATION") == (response.status_code, faults(response)[0][0])
+
+
+# -- addresses and versions ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", READS, ids=named)
+def test_the_sandbox_address_serves_the_same(box: Sandbox, operation: Operation) -> None:
+    """Every read answers on both addresses, with the same records."""
+    path, query = path_of(operation), NEEDED.get(operation.id, {})
+    plain = box.call("GET", path, query_string=query)
+    other = box.call("GET", f"/sandbox{path}", query_string=query)
+
+    assert (200, plain.get_json()) == (plain.status_code, other.get_json())
+
+
+@pytest.mark.parametrize("operation", [op for op in DOCUMENTED if op.sandbox_only], ids=named)
+def test_sandbox_operations_are_only_there(box: Sandbox, operation: Operation) -> None:
+    """On the plain address the method does not exist."""
+    path = path_of(operation).removeprefix("/sandbox")
+    response = box.call(operation.method, path, query_string={"feature_keys": "DR_TAP"})
+
+    assert (405, [("METHOD_NOT_ALLOWED", None)]) == (response.status_code, faults(response))
+    assert operation.method not in response.headers["Allow"].split(", ")
+
+
+def test_four_operations_are_sandbox_only() -> None:
+    """They are those that document B marks so."""
+    assert {"accounts.create", "accounts.delete", "features.add", "features.remove"} == {
+        op.id for op in DOCUMENTED if op.sandbox_only
+    }
+
+
+@pytest.mark.parametrize("operation", ELSEWHERE, ids=named)
+@pytest.mark.parametrize("version", ["4", "11", "13"])
+def test_the_version_is_part_of_the_path(box: Sandbox, operation: Operation, version: str) -> None:
+    """12 for most endpoints, 5 for tailored audience permissions; no other version is a route."""
+    documented = "5" if "tailored_audiences" in operation.path else "12"
+    assert operation.path.startswith(f"/{documented}/")
+    other = path_of(operation).replace(f"/{documented}/", f"/{version}/", 1)
+    response = box.call(operation.method, other)
+
+    assert (404, [("ROUTE_NOT_FOUND", None)]) == (response.status_code, faults(response))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/12/product_catalogs/{CATALOG}/scheduled_feeds",
+        *(
+            f"/12/accounts/{ACCOUNT}/{family}"
+            for family in (
+                "scheduled_posts",
+                "draft_posts",
+                "videos",
+                "media_creatives",
+                "campaigns",
+                "funding_instruments",
+                "promoted_posts",
+                "targeting_criteria",
+            )
+        ),
+    ],
+)
+def test_endpoints_that_are_not_shown_do_not_exist(box: Sandbox, path: str) -> None:
+    """What the document does not show is no route, whatever records of it there are."""
+    for method in ("GET", "POST"):
+        response = box.call(method, path)
+        assert (404, [("ROUTE_NOT_FOUND", None)]) == (response.status_code, faults(response))
+    created = box.call("POST", f"/12/accounts/{ACCOUNT}/line_items", query_string={"name": "x"})
+    assert 405 == created.status_code
+
+
+def test_names_are_neutral(shared: Sandbox) -> None:
+    """No path, parameter or field has the brand word or the former name of posts in it.
+
+    An older name is taken on input where the document prints it beside the neutral one.
+    """
+    words = json.dumps(describe_everything(shared.platform).at("http://localhost")["paths"])
+    words = words.replace("post.tweet-mode", "")  # the id of the assumption about it
+    found = set(re.findall(r"\w*(?:twitter|tweet)\w*", words, re.IGNORECASE))
+
+    assert {"tweet_mode"} == found
+
+
+# -- bodies --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "operation", [op for op in DOCUMENTED if op.location is Location.JSON], ids=named
+)
+def test_json_endpoints_take_json(box: Sandbox, operation: Operation) -> None:
+    """Endpoints marked JSON take application/json: no form, no other text, no query instead."""
+    path = path_of(operation)
+    for response in (
+        box.call(operation.method, path, form={"name": "x"}),
+        box.call(operation.method, path, data=b"{}", content_type="text/plain"),
+        box.call(operation.method, path, query_string={"name": "x"}),
+    ):
+        assert (415, "UNSUPPORTED_MEDIA_TYPE") == (response.status_code, faults(response)[0][0])
+
+
+def test_the_endpoints_marked_json() -> None:
+    """They are those of which document B shows a JSON body."""
+    assert {
+        "product_catalogs.products.upsert",
+        "product_catalogs.products.delete",
+        "product_sets.create",
+        "product_sets.update",
+        "custom_audiences.users",
+        "do_not_reach_lists.users",
+        "cards.create",
+        "cards.update",
+        "audience_estimate.create",
+    } == {op.id for op in DOCUMENTED if op.location is Location.JSON}
+
+
+@pytest.mark.parametrize("operation", READS, ids=named)
+def test_answers_are_json_with_what_was_sent(box: Sandbox, operation: Operation) -> None:
+    """Responses are JSON with request.params, path parameters among them, and data."""
+    query = NEEDED.get(operation.id, {})
+    response = box.call("GET", path_of(operation), query_string=query)
+    body = response.get_json()
+    sent = {v for k, v in (EXAMPLES | OWN_EXAMPLES.get(operation.id, {})).items()
+            if k in operation.path_names}  # fmt: skip
+
+    assert response.mimetype == "application/json"
+    assert {"request", "data"} <= body.keys()
+    assert sent <= {str(value) for value in body["request"]["params"].values()}
+
+
+# -- lists ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list: its table, one of its records, and the default and bound of its count."""
+
+    table: str
+    one: str
+    key: str = "id"
+    default: int = 200
+    most: int = 1000
+    total: bool = True
+
+
+LISTS = {
+    "product_catalogs.products.list": Listed(
+        "products", "1547080787865940007", "product_key", 100, 100, total=False
+    ),
+    "tailored_audiences.permissions.list": Listed("audience_permissions", "ri"),
+    "custom_audiences.permissions.list": Listed("audience_permissions", "ri"),
+    "account_media.list": Listed("account_media", "2pzo"),
+    "cards.list": Listed("cards", "1712860000001000003", default=100, most=200),
+    "media_library.list": Listed("media_library", IMAGE, "media_key", 20, 50),
+    "cards_poll.list": Listed("poll_cards", "1712870000001000003"),
+    "cards_video_conversation.list": Listed("video_conversation_cards", "1712880000001000003"),
+    "accounts.list": Listed("accounts", ACCOUNT),
+    "account_apps.list": Listed("account_apps", "tf"),
+    "account_history.list": Listed("account_history", "hx1", "_id", total=False),
+    "curated_categories.list": Listed("curated_categories", "8tujl1p3yn0g"),
+    "line_item_curated_categories.list": Listed("line_item_curated_categories", "1bx2k"),
+}
+WHOLE = {"product_catalogs.list", "advertiser_business_categories.list"}
+"""Lists that always fit one page."""
+BY_ID = {op.id: op for op in DOCUMENTED}
+
+
+def ask(box: Sandbox, id_: str, **query: str) -> TestResponse:
+    """One page of a list."""
+    operation = BY_ID[id_]
+    sent = NEEDED.get(id_, {}) | query
+    return box.call("GET", path_of(operation), query_string=sent)
+
+
+def fill(box: Sandbox, listed: Listed, number: int) -> None:
+    """So many more records like the one of the fixtures."""
+    world = box.platform.worlds.default
+    record = box.record(listed.table, listed.one)
+    with world.work():
+        for n in range(number):
+            world.store.put(listed.table, f"new{n}", record | {listed.key: f"new{n}"})
+
+
+def test_every_list_is_here() -> None:
+    """What has a next_cursor in document B is one of the lists below, or always one page."""
+    paged = {op.id for op in READS if op.id.endswith(".list") and "placements" not in op.path}
+
+    assert paged == {*LISTS, *WHOLE}
+
+
+@pytest.mark.parametrize("id_", LISTS)
+def test_the_default_count(box: Sandbox, id_: str) -> None:
+    """Without a count a page holds the documented number; one more record opens a second page."""
+    listed = LISTS[id_]
+    fill(box, listed, listed.default)
+    first = ask(box, id_).get_json()
+    second = ask(box, id_, cursor=first["next_cursor"]).get_json()
+
+    assert listed.default == len(first["data"])
+    assert "count" not in first["request"]["params"]
+    assert second["data"]
+    assert second["next_cursor"] is None
+
+
+@pytest.mark.parametrize("id_", LISTS)
+def test_the_bounds_of_count(box: Sandbox, id_: str) -> None:
+    """A count is 1 to the documented bound; 0 and one more are refused."""
+    listed = LISTS[id_]
+    fill(box, listed, listed.most + 1)
+    largest, smallest = ask(box, id_, count=str(listed.most)), ask(box, id_, count="1")
+
+    assert [listed.most, 1] == [len(found.get_json()["data"]) for found in (largest, smallest)]
+    for count in ("0", str(listed.most + 1)):
+        response = ask(box, id_, count=count)
+        assert (400, [("INVALID_PARAMETER", "count")]) == (response.status_code, faults(response))
+
+
+@pytest.mark.parametrize("id_", [id_ for id_, listed in LISTS.items() if listed.total])
+def test_with_total_count(box: Sandbox, id_: str) -> None:
+    """The total counts every record, is exclusive with cursor, and is limited to 200."""
+    listed = LISTS[id_]
+    fill(box, listed, 3)
+    whole = ask(box, id_).get_json()
+    counted = ask(box, id_, with_total_count="true", count="1")
+    body = counted.get_json()
+    both = ask(box, id_, with_total_count="true", cursor=body["next_cursor"])
+
+    assert len(whole["data"]) == body["total_count"]
+    assert ("200", "199") == (
+        counted.headers["x-rate-limit-limit"],
+        counted.headers["x-rate-limit-remaining"],
+    )
+    assert (400, [("EXCLUSIVE_PARAMETERS", "with_total_count")]) == (
+        both.status_code,
+        faults(both),
+    )
+
+
+@pytest.mark.parametrize("id_", [id_ for id_, listed in LISTS.items() if listed.total])
+def test_the_total_is_limited_to_200_in_15_minutes(box: Sandbox, id_: str) -> None:
+    """The 200th request passes, the 201st is refused; then a window of 15 minutes is over."""
+    world = box.platform.worlds.default
+    world.clock.freeze()
+    ask(box, id_, with_total_count="true", count="1")
+    for _ in range(198):  # as many requests as were counted, without making them
+        world.windows.count((id_, "with_total_count", "2244994945"), 200, 900)
+    last, over = (ask(box, id_, with_total_count="true", count="1") for _ in range(2))
+    plain = ask(box, id_, count="1")
+    world.clock.advance(899)
+    early = ask(box, id_, with_total_count="true", count="1")
+    world.clock.advance(1)
+    later = ask(box, id_, with_total_count="true", count="1")
+
+    assert [200, 429, 200, 429, 200] == [r.status_code for r in (last, over, plain, early, later)]
+    assert [("TOO_MANY_REQUESTS", None)] == faults(over)
+
+
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+WITHOUT: dict[str, set[str]] = {
+    "product_catalogs.products.list": {"created_at", "updated_at", "deleted"},
+    "account_history.list": {"id", "created_at", "updated_at", "deleted"},
+    "curated_categories.list": {"deleted"},
+    "media_library.list": {"id"},  # media_key is theirs
+}
+"""What the document does not list among the fields of a record."""
+
+
+@pytest.mark.parametrize("id_", LISTS)
+def test_records_carry_the_common_fields(box: Sandbox, id_: str) -> None:
+    """Every record carries id, created_at, updated_at and deleted unless stated."""
+    common = {"id": str, "created_at": str, "updated_at": str, "deleted": bool}
+    expected = {name: kind for name, kind in common.items() if name not in WITHOUT.get(id_, set())}
+    records: list[dict[str, Any]] = ask(box, id_).get_json()["data"]
+
+    assert records
+    for record in records:
+        assert expected == {name: type(record[name]) for name in expected}
+        assert not WITHOUT.get(id_, set()) & record.keys()
+        assert not [name for name in record if name.startswith("_")]
+        for name in ("created_at", "updated_at"):
+            assert name not in expected or MOMENT.fullmatch(record[name]), record
+
+
+@pytest.mark.parametrize("id_", [id_ for id_ in LISTS if id_ not in WITHOUT])
+def test_sort_by_both_ways(box: Sandbox, id_: str) -> None:
+    """sort_by takes an attribute with ascending or descending order, and nothing else."""
+    rising, falling = (
+        [
+            record["updated_at"]
+            for record in ask(box, id_, sort_by=f"updated_at-{way}").get_json()["data"]
+        ]
+        for way in ("asc", "desc")
+    )
+
+    assert sorted(rising) == rising
+    assert sorted(rising, reverse=True) == falling
+    for wrong in ("updated_at", "updated_at-down", "nothing-asc", "id-asc"):
+        assert [("INVALID_PARAMETER", "sort_by")] == faults(ask(box, id_, sort_by=wrong))
+
+
+ID_FILTERS = {
+    ("tailored_audiences.permissions.list", "granted_account_ids"),
+    ("tailored_audiences.permissions.list", "tailored_audience_permission_ids"),
+    ("account_media.list", "account_media_ids"),
+    ("cards.list", "card_id"),
+    ("cards.list", "card_uris"),
+    ("cards_poll.list", "card_ids"),
+    ("cards_video_conversation.list", "card_ids"),
+    ("accounts.list", "account_ids"),
+}
+
+
+@pytest.mark.parametrize(("id_", "name"), sorted(ID_FILTERS))
+def test_id_filters_take_200(box: Sandbox, id_: str, name: str) -> None:
+    """200 identifiers are taken, 201 refused; unknown ones find nothing and fail nothing."""
+    value = "card://1" if name == "card_uris" else "1"
+    inside = ask(box, id_, **{name: ",".join([value] * 200)})
+    outside = ask(box, id_, **{name: ",".join([value] * 201)})
+
+    assert (200, []) == (inside.status_code, inside.get_json()["data"])
+    assert (400, [("INVALID_PARAMETER", name)]) == (outside.status_code, faults(outside))

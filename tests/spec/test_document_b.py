@@ -1,0 +1,83 @@
+"""The table of document B is complete, and every test that it names exists."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from mock_platform.core.operation import Operation, Origin
+from mock_platform.operations import OPERATIONS as SERVED
+from tests.spec.document_b import ENDPOINTS, LIMITS, OPERATIONS, SECTIONS
+from tests.spec.table import endpoint, faults, missing
+
+DOCUMENTED: dict[str, Operation] = {op.id: op for op in SERVED if op.origin is Origin.DOCUMENT_B}
+BASES = {
+    "Product catalogs (early access only)": "/12",
+    "Tailored audience permissions (version 5)": (
+        "/5/accounts/:account_id/tailored_audiences/:tailored_audience_id/permissions"
+    ),
+}
+"""What the document says above a table and leaves out of its rows."""
+
+
+def test_every_rule_is_held_by_tests_that_exist() -> None:
+    """Each row names tests, or says why there can be none; each name leads to a test."""
+    assert [] == faults(SECTIONS)
+
+
+def test_every_limit_is_tried_on_both_sides() -> None:
+    """Each limit names tests just inside and just outside, and they exist."""
+    for limit in LIMITS:
+        assert limit.inside, limit.says
+        assert limit.outside, limit.says
+        assert [] == [m for name in (*limit.inside, *limit.outside) if (m := missing(name))]
+    assert len(LIMITS) == len({limit.says for limit in LIMITS})
+
+
+def test_every_operation_has_its_row() -> None:
+    """The 64 documented operations stand once each in the table, and no other one does."""
+    named = [each.operation for section in SECTIONS for each in section.rows if each.operation]
+
+    assert {} == {op: n for op, n in Counter(named).items() if n > 1}
+    assert set(DOCUMENTED) == set(named)
+    assert 64 == len(named)
+
+
+def test_each_heading_has_its_number_of_operations() -> None:
+    """10, 1, 3, 3, 2, 3, 5, 5, 4, 4, 2, 15, 2 and 5."""
+    counted = {
+        section.title: sum(each.operation is not None for each in section.rows)
+        for section in ENDPOINTS
+    }
+
+    assert OPERATIONS == counted
+    assert [10, 1, 3, 3, 2, 3, 5, 5, 4, 4, 2, 15, 2, 5] == list(counted.values())
+    assert 64 == sum(counted.values())
+
+
+def test_rows_have_the_method_and_path_of_their_operations() -> None:
+    """Where a row writes a whole path, the operation is served at just that one."""
+    written = 0
+    for section in ENDPOINTS:
+        for each in section.rows:
+            if each.operation is None:
+                continue
+            operation = DOCUMENTED[each.operation]
+            assert each.says.startswith(f"{operation.method}"), each.says
+            found = endpoint(each.says)
+            if found is None:
+                continue  # "the same path", or the end of a path that was written before
+            written += 1
+            path = found[1] if found[1].startswith("/12/") else BASES[section.title] + found[1]
+            assert (operation.method, operation.path) == (found[0], path)
+    assert 52 == written
+
+
+def test_operations_name_their_heading() -> None:
+    """What an operation says about its place in the document is a heading of the table."""
+    headings = [section.title for section in ENDPOINTS]
+    for section in ENDPOINTS:
+        for each in section.rows:
+            if each.operation is not None:
+                spec = DOCUMENTED[each.operation].spec.removeprefix("B, ").partition(":")[0]
+                assert any(heading.startswith(spec) for heading in headings), spec
+                assert section.title.startswith(spec), (section.title, spec)
