@@ -39,6 +39,7 @@ from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.operations import KINDS, OPERATIONS, openapi
 from mock_platform.records import TABLES
 from mock_platform.scenario.director import Director, engine_of
+from mock_platform.scenario.document import BadParameters, BadScenario, Complaint, load
 from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.scenario.library import Library, is_file
 from mock_platform.settings import Settings
@@ -115,6 +116,8 @@ class Platform:
         """Whether the server can break connections on command."""
         self.library = Library(shipped.folder("scenarios"), [op.id for op in self.operations])
         """The scenarios that every world knows."""
+        self.scenario_files: dict[Path, str] = {}
+        """Files of start-up scenarios, with the names in them."""
         self._start_up = [self._start_up_scenario(text) for text in settings.scenarios]
         self.on_world(self._direct)
         interceptor = interceptor or Director()
@@ -201,6 +204,33 @@ class Platform:
         self.shared_credentials |= frozenset(_held(base))
         self.worlds.rebase(base)
 
+    def reload_scenario(self, file: Path) -> list[str]:
+        """Load a start-up scenario's file again; the last version stays if anything is wrong.
+
+        Where it is active it begins anew with the parameters that it has. Gives, world by world,
+        why it cannot: there the last version stays active.
+
+        Raises:
+            BadScenario: The file has faults, or calls its scenario otherwise than at the start.
+            BadParameters: It cannot do without parameters, as a start-up scenario must.
+            CannotPerform: It breaks connections and the server cannot.
+        """
+        scenario, name = load(file, self.library.operations), self.scenario_files[file]
+        if scenario.name != name:
+            text = f"the server began with {name!r} from this file; restart it for another name"
+            raise BadScenario([Complaint(file, 1, 1, "name", text)])
+        scenario.bind({})
+        if scenario.needs_connection and not self.connections:
+            raise CannotPerform(name)
+        self.library.put(scenario)
+        kept = []
+        for world in self.worlds:
+            try:
+                engine_of(world).refresh(scenario)
+            except BadParameters as fault:
+                kept.append(f"World {world.name!r} goes on with the last version. {fault}")
+        return kept
+
     def close(self) -> None:
         """Stop what runs beside the calls: deliveries under way are broken off. Again is harmless.
 
@@ -230,7 +260,10 @@ class Platform:
     # -- within ----------------------------------------------------------------------------------
 
     def _start_up_scenario(self, text: str) -> str:
-        return self.library.add(Path(text)).name if is_file(text) else text
+        if not is_file(text):
+            return text
+        name = self.scenario_files[Path(text)] = self.library.add(Path(text)).name
+        return name
 
     def _direct(self, world: World) -> None:
         world.scenarios = Engine(

@@ -77,7 +77,8 @@ def main() -> None:
     help="Form of the log on standard error, one line for each request.",
 )  # fmt: skip
 @click.option(
-    "--watch/--no-watch", help="Load --fixtures folders again when a file in them changes."
+    "--watch/--no-watch",
+    help="Load --fixtures folders and --scenario files again when they change.",
 )
 def serve(
     *,
@@ -90,10 +91,11 @@ def serve(
 ) -> None:
     """Serve until stopped, after one line READY {…} on standard output."""
     from mock_platform.cli.serving import Serving, serve_until_stopped
+    from mock_platform.scenario.library import is_file
 
     settings = settings_of(values)
-    if watch and not settings.fixtures:
-        raise click.UsageError("--watch needs a --fixtures folder to watch.")
+    if watch and not settings.fixtures and not any(map(is_file, settings.scenarios)):
+        raise click.UsageError("--watch needs a --fixtures folder or a --scenario file to watch.")
     if tls_folder is not None and not tls:
         raise click.UsageError("--tls-folder needs --tls.")
     serve_until_stopped(

@@ -16,6 +16,7 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.credentials import Credentials, credentials, environment
 from mock_platform.platform import Platform
+from mock_platform.scenario.deliveries import DELIVERIES
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.effects.fault import AFTER_COMMIT, FaultEffect
 from mock_platform.scenario.engine import Engine
@@ -30,6 +31,17 @@ _FAULTS = {
 }
 _ANYWHERE = ("accounts.get", "line_items.list")
 """Which operations show a scenario that acts on all of them: any, and one that is a list."""
+_ADD_EVENT = f"""\
+curl -si -X POST \\
+     -H 'Content-Type: application/json' \\
+     -d '{{"webhook_id": "1146654567674912769", "event_type": "post.create", "payload": {{}}}}' \\
+     '{BASE_URL}/_mock/events'"""
+"""An event of the well-known webhook."""
+_DELIVERED = (
+    "It acts on deliveries to webhooks, of replay jobs and of events as they happen, so a "
+    "request's own header cannot ask for it. `GET /_mock/deliveries` tells of every attempt. The "
+    "event that is added above is one to deliver, and adding it answers `201`, `application/json`."
+)
 _INTRODUCTION = """\
 # Scenarios
 
@@ -73,16 +85,22 @@ class _Page:
     def section(self, scenario: Scenario) -> str:
         rules = scenario.bind({})
         rule = next((rule for rule in rules if rule.expected), rules[0])
-        shown = sample(shown_on(rule, self._operations), self._credentials, _conditions(rule))
+        commands, outcome = self._shown(scenario, rule)
         lines = [f"## {scenario.name}", "", " ".join(scenario.description.split()), ""]
         lines += [f"> {' '.join(scenario.spec.split())}", ""]
         if scenario.parameters:
             lines += ["| parameter | default |", "|---|---|"]
             lines += [f"| `{n}` | `{dumps(v).decode()}` |" for n, v in scenario.parameters.items()]
             lines.append("")
-        lines += ["```bash", *self._commands(scenario, rule, shown), "```", ""]
-        lines += [self._outcome(scenario, rule, shown), ""]
+        lines += ["```bash", *commands, "```", "", outcome, ""]
         return "\n".join(lines)
+
+    def _shown(self, scenario: Scenario, rule: Rule) -> tuple[list[str], str]:
+        """Commands of the shell that show a scenario, and a sentence on what they show."""
+        if rule.on == (DELIVERIES,):
+            return [_activation(scenario), _ADD_EVENT], _DELIVERED
+        shown = sample(shown_on(rule, self._operations), self._credentials, _conditions(rule))
+        return self._commands(scenario, rule, shown), self._outcome(scenario, rule, shown)
 
     def _commands(self, scenario: Scenario, rule: Rule, shown: Sample) -> list[str]:
         variables = environment(self._credentials)
@@ -91,7 +109,7 @@ class _Page:
         calls = " ".join(str(number) for number in range(1, rule.first + 1))
         curl = shown.curl(BASE_URL, variables)
         return [
-            f"curl -sf -o /dev/null -X POST {BASE_URL}/_mock/scenarios/{scenario.name}/activate",
+            _activation(scenario),
             f"for call in {calls}; do\n{curl}\ndone",
         ]
 
@@ -115,6 +133,10 @@ class _Page:
         return self._client.open(
             shown.path, method=shown.method, headers=dict(shown.headers), data=body
         )
+
+
+def _activation(scenario: Scenario) -> str:
+    return f"curl -sf -o /dev/null -X POST {BASE_URL}/_mock/scenarios/{scenario.name}/activate"
 
 
 def shown_on(rule: Rule, operations: Mapping[str, Operation]) -> Operation:

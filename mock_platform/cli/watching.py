@@ -1,20 +1,28 @@
-"""`serve --watch`: fixture folders are loaded again when a file in them changes.
+"""`serve --watch`: fixture folders and scenario files are loaded again when they change.
 
-What changed is checked first. If it is sound, the default world begins anew with it, as a reset
-would, and so does every world made from then on; other worlds keep the fixtures they began with. If
-it is not, the server goes on with the last sound fixtures and says what is wrong.
+What changed is checked first. If fixtures are sound, the default world begins anew with them, as a
+reset would, and so does every world made from then on; other worlds keep those they began with. If
+they are not, the server goes on with the last sound ones and says what is wrong.
+
+A scenario that is sound goes on in every world where it is active, from the beginning and with the
+parameters that it has; of one that is not the last sound version stays.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from mock_platform.core.fixtures import BadFixtures
 from mock_platform.platform import Platform, load_base
+from mock_platform.scenario.document import BadParameters, BadScenario
+from mock_platform.scenario.engine import CannotPerform
+
+if TYPE_CHECKING:
+    from watchfiles import Change
 
 _LOG = logging.getLogger(__name__)
 _PATIENCE = 5.0
@@ -31,34 +39,86 @@ class Watcher(Protocol):
 
 
 class Watch:
-    """A thread that keeps a platform's fixtures as its folders have them."""
+    """Threads that keep a platform's fixtures and scenarios as their files have them."""
 
     def __init__(self, platform: Platform, watcher: Watcher | None = None) -> None:
         self._platform = platform
-        self._watcher = watcher or _watch_files
+        self._scenarios = ScenarioFiles(platform)
         self._stop = threading.Event()
-        self._watching = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="fixtures", daemon=True)
+        self._threads: list[tuple[threading.Thread, threading.Event]] = []
+        if platform.settings.fixtures:
+            self._add(
+                "Fixture folders", platform.settings.fixtures, watcher or _watch_trees,
+                lambda: reload(platform),
+            )  # fmt: skip
+        if platform.scenario_files:
+            # An editor puts a new file into the place of the old one: only the folder sees that.
+            folders = tuple(dict.fromkeys(file.parent for file in platform.scenario_files))
+            self._add("Scenario files", folders, watcher or _watch_folders, self._scenarios.reload)
 
     def start(self) -> None:
         """Begin to watch; no change is missed once this returns."""
-        self._thread.start()
-        self._watching.wait(_PATIENCE)
+        for thread, _ in self._threads:
+            thread.start()
+        for _, watching in self._threads:
+            watching.wait(_PATIENCE)
 
     def stop(self) -> None:
         """Watch no longer."""
         self._stop.set()
-        self._thread.join()
+        for thread, _ in self._threads:
+            thread.join()
 
-    def _run(self) -> None:
-        try:
-            for changes in self._watcher(self._platform.settings.fixtures, self._stop):
-                self._watching.set()
-                if changes and not self._stop.is_set():
-                    reload(self._platform)
-        except (OSError, RuntimeError) as fault:  # the system's watches may be used up
-            self._watching.set()
-            _LOG.error("Fixture folders cannot be watched any longer: %s", fault)
+    def _add(
+        self, what: str, folders: Sequence[Path], watcher: Watcher, act: Callable[[], object]
+    ) -> None:
+        watching = threading.Event()
+
+        def run() -> None:
+            try:
+                for changes in watcher(folders, self._stop):
+                    watching.set()
+                    if changes and not self._stop.is_set():
+                        act()
+            except (OSError, RuntimeError) as fault:  # the system's watches may be used up
+                watching.set()
+                _LOG.error("%s cannot be watched any longer: %s", what, fault)
+
+        name = f"mock-platform-watch-{len(self._threads) + 1}"
+        self._threads.append((threading.Thread(target=run, name=name, daemon=True), watching))
+
+
+class ScenarioFiles:
+    """A platform's scenario files, with what was last read of each."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        self._last = {file: _content(file) for file in platform.scenario_files}
+
+    def reload(self) -> None:
+        """Load those again whose content is another one."""
+        for file, last in self._last.items():
+            content = _content(file)
+            if content == last:
+                continue
+            self._last[file] = content
+            try:
+                kept = self._platform.reload_scenario(file)
+            except (BadScenario, BadParameters, CannotPerform) as fault:
+                _LOG.error("A scenario changed and has faults; its last sound version stays.\n%s",
+                           fault)  # fmt: skip
+                continue
+            for text in kept:
+                _LOG.error("%s loaded again. %s", file, text)
+            if not kept:
+                _LOG.info("%s loaded again.", file)
+
+
+def _content(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
 
 
 def reload(platform: Platform) -> bool:
@@ -77,7 +137,33 @@ def reload(platform: Platform) -> bool:
     return True
 
 
-def _watch_files(folders: Sequence[Path], stop: threading.Event) -> Iterable[Collection[object]]:
-    from watchfiles import watch  # 27 ms that other servers do not pay
+def _watch_trees(folders: Sequence[Path], stop: threading.Event) -> Iterable[Collection[object]]:
+    from watchfiles import DefaultFilter  # 27 ms that other servers do not pay
 
-    return watch(*folders, stop_event=stop, debounce=200, rust_timeout=100, yield_on_timeout=True)
+    sane = DefaultFilter()
+
+    def wanted(change: Change, path: str) -> bool:  # scenarios are no fixtures
+        return sane(change, path) and not path.endswith((".yaml", ".yml"))
+
+    return _changes(folders, stop, wanted, deep=True)
+
+
+def _watch_folders(folders: Sequence[Path], stop: threading.Event) -> Iterable[Collection[object]]:
+    from watchfiles import DefaultFilter
+
+    return _changes(folders, stop, DefaultFilter(), deep=False)
+
+
+def _changes(
+    folders: Sequence[Path],
+    stop: threading.Event,
+    wanted: Callable[[Change, str], bool],
+    *,
+    deep: bool,
+) -> Iterable[Collection[object]]:
+    from watchfiles import watch
+
+    return watch(
+        *folders, watch_filter=wanted, recursive=deep,
+        stop_event=stop, debounce=200, rust_timeout=100, yield_on_timeout=True,
+    )  # fmt: skip

@@ -6,14 +6,15 @@ exist before the first delivery.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Hashable
 
 from mock_platform.core.replay import CREATED, REPLAY_JOB
 from mock_platform.delivery.agenda import Agenda, Entry
 from mock_platform.delivery.envelope import activity, job_status
 from mock_platform.delivery.events import ADDED
 from mock_platform.delivery.replay_run import ReplayRun
-from mock_platform.delivery.sender import Sender, Stale, receiver
+from mock_platform.delivery.sender import Dispatch, Sender, Stale, receiver
 from mock_platform.delivery.workers import Workers
 from mock_platform.settings import DeliverySettings
 from mock_platform.world.clock import UPTIME
@@ -32,6 +33,9 @@ class Deliverer:
         self._sender = Sender(settings)
         self._workers = Workers(settings.workers, on_error)
         self._agenda = Agenda(on_error)
+        self._held: dict[Hashable, Dispatch] = {}
+        """Events that scenarios hold back until the next one of their webhook is delivered."""
+        self._holding = threading.Lock()
 
     def attach(self, world: World) -> None:
         """Take up what a world asks for from now on."""
@@ -40,8 +44,10 @@ class Deliverer:
 
     def detach(self, world: World) -> None:
         """Forget a dropped world; what is under way for it ends without a word."""
-        del world  # closed by now, which everybody sees who looks
-        self._agenda.wake()
+        with self._holding:
+            self._held = {lane: sent for lane, sent in self._held.items()
+                          if sent.to.world is not world}  # fmt: skip
+        self._agenda.wake()  # the world is closed by now, which everybody sees who looks
 
     def resume(self, world: World) -> None:
         """Go on with the unfinished jobs of a world that returned to a saved state.
@@ -120,7 +126,7 @@ class Deliverer:
                 assert job is not None
                 body = job_status(job | {"state": state})
             try:
-                self._sender.deliver(to, body, job_id=job_id, event_id=None)
+                self._sender.deliver(Dispatch(to, body, job_id, None))
             except Stale:
                 return
 
@@ -133,12 +139,31 @@ class Deliverer:
             to = None if event is None else receiver(world, event["webhook_id"])
         if event is None or to is None or isinstance(to, str):
             return
-        sent = activity(event, to.owner_id)
+        body = activity(event, to.owner_id)
+        lane = (world, to.epoch, "events", to.webhook_id)
 
         def deliver() -> None:
             try:
-                self._sender.deliver(to, sent, job_id=None, event_id=event_id)
+                mishap = self._sender.mishap(to, event, holding=lane in self._held)
+                sent = Dispatch(to, body, None, event_id, mishap)
+                if mishap is not None and mishap.reorder:
+                    self._hold(lane, sent)
+                    return
+                self._sender.deliver(sent)
+                late = self._hold(lane, None)
+                if late is not None:
+                    self._sender.deliver(late)
             except Stale:
-                return
+                self._hold(lane, None)
 
-        self._workers.submit((world, to.epoch, "events", to.webhook_id), deliver)
+        self._workers.submit(lane, deliver)
+
+    def _hold(self, lane: Hashable, sent: Dispatch | None) -> Dispatch | None:
+        """Hold a delivery back in its lane, instead of the one that was held there."""
+        with self._holding:
+            before = self._held.pop(lane, None)
+            if sent is not None:
+                kept = self._held.items()  # without those of worlds that were reset since
+                self._held = {at: it for at, it in kept if it.to.epoch == it.to.world.epoch}
+                self._held[lane] = sent
+            return before

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from mock_platform.core.replay import REPLAY_JOB, parse_minute
 from mock_platform.delivery.envelope import activity
-from mock_platform.delivery.sender import Receiver, Sender, Stale, receiver
+from mock_platform.delivery.sender import Dispatch, Receiver, Sender, Stale, receiver
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store import Order, Position, Record
 from mock_platform.world.world import World
@@ -55,10 +55,8 @@ class ReplayRun:
         if fault is not None:
             return fault
         silent = 0
-        for event in self._events(job, to):
-            outcome = self._sender.deliver(
-                to, activity(event, to.owner_id), job_id=self._job_id, event_id=event["id"]
-            )
+        for sent in self._in_turn(job, to):
+            outcome = self._sender.deliver(sent)
             if outcome == "taken":
                 self._delivered += 1
             else:
@@ -69,6 +67,22 @@ class ReplayRun:
         if self._failed:
             return f"{self._failed} of {self._failed + self._delivered} events were not taken"
         return None
+
+    def _in_turn(self, job: Record, to: Receiver) -> Iterator[Dispatch]:
+        """What to deliver, in this order; an event that a scenario holds back is second then."""
+        held: Dispatch | None = None
+        for event in self._events(job, to):
+            mishap = self._sender.mishap(to, event, holding=held is not None)
+            sent = Dispatch(to, activity(event, to.owner_id), self._job_id, event["id"], mishap)
+            if mishap is not None and mishap.reorder:
+                held = sent
+                continue
+            yield sent
+            if held is not None:
+                yield held
+                held = None
+        if held is not None:
+            yield held
 
     def _events(self, job: Record, to: Receiver) -> Iterator[Record]:
         """The webhook's events of the window, oldest first, that had been attempted before."""

@@ -21,6 +21,7 @@ from mock_platform.settings import DeliverySettings
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME, wire_millis
 from mock_platform.world.ids import unguessable
+from mock_platform.world.mishaps import Mishap
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
@@ -28,6 +29,8 @@ Outcome = Literal["taken", "refused", "silent"]
 """How an event fared: taken, answered otherwise, or (at last) not answered in time."""
 
 _ANY_NESTING = 10_000
+_LOOK = 0.05
+"""Seconds after which a wait looks whether what it waits for is wanted yet."""
 _USER_AGENT = f"mock-platform/{__version__}"
 
 
@@ -57,6 +60,18 @@ class Receiver:
             if self.world.closed or self.world.epoch != self.epoch:
                 raise Stale
             yield self.world
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """One event on its way to a webhook."""
+
+    to: Receiver
+    body: Mapping[str, Any]
+    job_id: str | None
+    event_id: str | None
+    mishap: Mishap | None = None
+    """What a scenario has befall it."""
 
 
 def receiver(world: World, webhook_id: str) -> Receiver | str:
@@ -103,33 +118,58 @@ class Sender:
         self._record(attempt, answer, error)
         return error
 
-    def deliver(
-        self, to: Receiver, body: Mapping[str, Any], *, job_id: str | None, event_id: str | None
-    ) -> Outcome:
+    def mishap(self, to: Receiver, event: Record, *, holding: bool) -> Mishap | None:
+        """What a scenario has befall an event; to be asked once for each.
+
+        Raises:
+            Stale: It is not wanted any more.
+        """
+        shown = {name: event[name] for name in ("id", "event_type", "webhook_id")}
+        with to.held() as world:
+            if world.scenarios is None:
+                return None
+            return world.scenarios.on_delivery(shown, holding=holding)
+
+    def deliver(self, sent: Dispatch) -> Outcome:
         """Post a body until it is taken or the attempts are used up.
 
         Raises:
             Stale: It is not wanted any more.
         """
-        data = dumps(body)
+        to, mishap = sent.to, sent.mishap
+        data = dumps(sent.body)
         shown = loads(data, max_nesting=_ANY_NESTING)  # shares nothing with the records
         headers = {
             "Content-Type": "application/json",
             SIGNATURE_HEADER: signature(to.secret, data),
         }
+        if mishap is not None:
+            self._pause(to, mishap.delay)
+            if mishap.drop:
+                lost = _Attempt(to, sent.job_id, sent.event_id, 1, to.url, shown)
+                self._begin(lost)
+                self._record(lost, None, f"lost by scenario rule {mishap.rule}; nothing was sent")
+                return "refused"
         outcome: Outcome = "refused"
         for number in range(1, self._settings.attempts + 1):
             if number > 1:
-                self._pause(self._settings.backoff * 2 ** (number - 2))
-            attempt = _Attempt(to, job_id, event_id, number, to.url, shown)
-            answer = self._try(attempt, "POST", headers, data)
-            if isinstance(answer, Answer):
-                taken = answer.status == 200
-                error = None if taken else f"answered with status {answer.status}, not 200"
+                self._pause(to, self._settings.backoff * 2 ** (number - 2))
+            attempt = _Attempt(to, sent.job_id, sent.event_id, number, to.url, shown)
+            answer = _staged(mishap, number)
+            if answer is None:
+                answer = self._try(attempt, "POST", headers, data)
+                error = _fault(answer)
             else:
-                taken, error = False, str(answer)
+                assert mishap is not None
+                self._begin(attempt)
+                by = f"by scenario rule {mishap.rule}; nothing was sent"
+                error = f"{_fault(answer)}, {by}"
             self._record(attempt, answer, error)
-            if taken:
+            if error is None:
+                if mishap is not None and mishap.duplicate:
+                    again = _Attempt(to, sent.job_id, sent.event_id, number + 1, to.url, shown)
+                    answer = self._try(again, "POST", headers, data)
+                    self._record(again, answer, _fault(answer))
                 return "taken"
             outcome = "refused"
             if isinstance(answer, OutboundFault):
@@ -141,8 +181,7 @@ class Sender:
     def _try(
         self, attempt: _Attempt, method: str, headers: Mapping[str, str], data: bytes
     ) -> Answer | OutboundFault:
-        with attempt.to.held() as world:
-            attempt.at = wire_millis(world.clock.now())
+        self._begin(attempt)
         started = UPTIME()
         try:
             return self._outbound.send(
@@ -155,7 +194,13 @@ class Sender:
         finally:
             attempt.milliseconds = (UPTIME() - started) * 1000
 
-    def _record(self, attempt: _Attempt, answer: Answer | OutboundFault, error: str | None) -> None:
+    def _begin(self, attempt: _Attempt) -> None:
+        with attempt.to.held() as world:
+            attempt.at = wire_millis(world.clock.now())
+
+    def _record(
+        self, attempt: _Attempt, answer: Answer | OutboundFault | None, error: str | None
+    ) -> None:
         entry = {
             "id": f"d{next(self._numbers)}",
             "job_id": attempt.job_id,
@@ -172,9 +217,34 @@ class Sender:
         with attempt.to.held() as world:
             world.deliveries.append(entry)
 
-    def _pause(self, seconds: float) -> None:
-        if self._stopping.wait(seconds):
-            raise Stale
+    def _pause(self, to: Receiver, seconds: float) -> None:
+        """Wait, as long as the world stays the same."""
+        end = UPTIME() + seconds
+        while (left := end - UPTIME()) > 0:
+            if self._stopping.wait(min(left, _LOOK)):
+                raise Stale
+            with to.held():
+                pass
+
+
+def _fault(answer: Answer | OutboundFault) -> str | None:
+    """What is wrong with an answer, `None` if it takes the delivery."""
+    if isinstance(answer, OutboundFault):
+        return str(answer)
+    return None if answer.status == 200 else f"answered with status {answer.status}, not 200"
+
+
+def _staged(mishap: Mishap | None, number: int) -> Answer | OutboundFault | None:
+    """How an attempt fails because a scenario has it fail; `None` if it does not."""
+    if mishap is None or mishap.fail is None:
+        return None
+    if mishap.failures is not None and number > mishap.failures:
+        return None
+    if mishap.fail == "refused":
+        return OutboundFault("connection", "the connection was refused")
+    if mishap.fail == "timeout":
+        return OutboundFault("timeout", "no answer came in time")
+    return Answer(mishap.fail, b"")
 
 
 @dataclass(slots=True)

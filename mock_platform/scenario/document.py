@@ -13,12 +13,14 @@ from difflib import get_close_matches
 from pathlib import Path as FilePath
 from typing import Any
 
-from mock_platform.scenario import match
+from mock_platform.scenario import deliveries, match
+from mock_platform.scenario.deliveries import DELIVERIES
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import Effect
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, forms
 from mock_platform.scenario.shapes import Path, Report, reference, shown
 from mock_platform.scenario.source import Malformed, Source, read
+from mock_platform.world.mishaps import Mishap
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _ANY: Any = object()
@@ -71,6 +73,10 @@ class Rule:
     effects: tuple[Effect, ...]
     expected: bool
     before_auth: bool
+    mishap: Mishap | None = None
+    """What befalls a delivery, where the rule acts on deliveries."""
+    next_state: str | None = None
+    """The state that a delivery moves the scenario to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +229,15 @@ def _cross_check(document: Mapping[str, Any], report: Report) -> None:
 
 def _cross_check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None:
     match.cross_check(rule.get("when", {}), (*at, "when"), report)
+    call = rule.get("call")
+    if isinstance(call, dict) and _last(call) < _first(call):
+        report((*at, "call", "to"), f"to must not be before from, got {shown(call)}")
     effects = _listed(rule["then"])
+    if rule.get("on") == DELIVERIES:
+        inside = isinstance(rule["then"], list)
+        places = [(*at, "then", i) if inside else (*at, "then") for i in range(len(effects))]
+        deliveries.cross_check(effects, places, report)
+        return
     inside = isinstance(rule["then"], list)
 
     def place(index: int, keyword: str) -> Path:
@@ -248,9 +262,6 @@ def _cross_check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None
     if rule.get("stage") == BEFORE_AUTH and "caller" in rule.get("when", {}):
         text = "the caller is not known before authentication; leave the stage out"
         report((*at, "when", "caller"), text)
-    call = rule.get("call")
-    if isinstance(call, dict) and _last(call) < _first(call):
-        report((*at, "call", "to"), f"to must not be before from, got {shown(call)}")
 
 
 def _first(call: Mapping[str, Any]) -> float:
@@ -347,8 +358,9 @@ def _rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
         first = last = call
     else:
         first, last, every = call.get("from", 1), call.get("to"), call.get("every", 1)
-    made = []
-    for effect in _listed(rule["then"]):
+    effects, made = _listed(rule["then"]), []
+    delivery = on == DELIVERIES
+    for effect in () if delivery else effects:
         keyword = next(name for name in KINDS if name in effect)
         made.append(KINDS[keyword].make(effect))
     return Rule(
@@ -362,6 +374,8 @@ def _rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
         effects=tuple(made),
         expected=rule.get("expect") == "fired",
         before_auth=rule.get("stage") == BEFORE_AUTH,
+        mishap=deliveries.mishap(effects) if delivery else None,
+        next_state=deliveries.next_state(effects) if delivery else None,
     )
 
 

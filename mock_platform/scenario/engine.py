@@ -7,16 +7,18 @@ for one look into a dict. Everything here runs under the world's lock.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.table import Tables
+from mock_platform.scenario.deliveries import DELIVERIES
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.effects.effect import Staging
 from mock_platform.scenario.library import Library, UnknownScenario
 from mock_platform.scenario.match import Check, Difference, checks, first_difference
 from mock_platform.scenario.performance import perform
+from mock_platform.world.mishaps import Mishap
 from mock_platform.world.world import World
 
 _NEAREST = 3
@@ -61,8 +63,10 @@ class Armed:
         due = max(0, (rule.last - rule.first + 1) // rule.every - behind // rule.every)
         return due if left is None else min(due, left)
 
-    def decide(self, call: Call, world: World) -> tuple[int, Difference] | None:
+    def decide(self, call: Call | Mapping[str, Any], world: World) -> tuple[int, Difference] | None:
         """Count the call if it fits; `None` if the rule acts on it, else how near it came and why.
+
+        A call is a request, or an event on its way to a webhook.
 
         Nearness is the number of conditions that hold, or more than any if all of them do.
         """
@@ -239,6 +243,22 @@ class Engine:
                 self._active.pop(name, None)
             self._index()
 
+    def refresh(self, scenario: Scenario) -> None:
+        """Go on with a file's new version, if the one of this name that is active is the file's.
+
+        It begins anew with the parameters that it has.
+
+        Raises:
+            BadParameters: It cannot go on with these; the last version stays active.
+            CannotPerform: It breaks connections and the server cannot; as above.
+        """
+        with self.world.lock:
+            running = self._active.get(scenario.name)
+            if running is not None and scenario.name not in self._defined:
+                self._check(scenario)
+                self._active[scenario.name] = Active(scenario, running.parameters)
+                self._index()
+
     def asked_for(self, name: str) -> list[Armed]:
         """The rules of a scenario for one request alone, counting from the beginning.
 
@@ -321,6 +341,25 @@ class Engine:
             "call": acting.calls,
         }
         return perform(acting.rule.effects, self._staging(acting, call), proceed)
+
+    def on_delivery(self, event: Mapping[str, Any], *, holding: bool) -> Mishap | None:
+        """What befalls the delivery of an event; decided once for all its attempts.
+
+        While one is held back (`holding`), no rule holds another: the first one goes out after it.
+        """
+        acting: Armed | None = None
+        for armed in self.late.get(DELIVERIES, ()):
+            if armed.decide(event, self.world) is not None or acting is not None:
+                continue
+            assert armed.rule.mishap is not None
+            if not (holding and armed.rule.mishap.reorder):
+                acting = armed
+                armed.fired += 1
+        if acting is None or acting.rule.mishap is None:
+            return None
+        if acting.rule.next_state is not None:
+            acting.active.move(acting.rule.next_state)
+        return replace(acting.rule.mishap, rule=acting.name)
 
     def explain_refusal(self, call: Call, status: int) -> None:
         """Say of the rules that a refused request never came to that this is why they did not act.

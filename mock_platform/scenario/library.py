@@ -47,8 +47,12 @@ class Library:
             BadScenario: The file has faults.
         """
         scenario = load(file, self.operations)
-        self._files[scenario.name] = scenario
+        self.put(scenario)
         return scenario
+
+    def put(self, scenario: Scenario) -> None:
+        """Know a scenario by its name from now on, in place of one that had it."""
+        self._files[scenario.name] = scenario
 
     def find(self, name: str) -> Scenario | None:
         """The scenario of this name, if there is one.

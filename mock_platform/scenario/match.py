@@ -64,6 +64,12 @@ CONDITION = Either(
     what="a value, or an object with equals, in, matches, exists, above, below",
 )
 _ANY_NAMES = Entries(CONDITION)
+STATE = Either(
+    text=Word(),
+    object=Fields({"equals": Word(), "in": Many(Word())}, least=1),
+    null=True,
+    what="the name of a state, or equals or in",
+)
 WHEN = Fields(
     {
         "path": _ANY_NAMES,
@@ -72,12 +78,7 @@ WHEN = Fields(
         "form": _ANY_NAMES,
         "headers": _ANY_NAMES,
         "caller": Fields({"app": CONDITION, "user": CONDITION, "scheme": CONDITION}, least=1),
-        "state": Either(
-            text=Word(),
-            object=Fields({"equals": Word(), "in": Many(Word())}, least=1),
-            null=True,
-            what="the name of a state, or equals or in",
-        ),
+        "state": STATE,
     },
     description="Conditions on the request, all of which must hold.",
 )
@@ -103,7 +104,8 @@ def cross_check(when: Mapping[str, Any], at: Path, report: Report) -> None:
 # -- matching ------------------------------------------------------------------------------------
 
 Test = Callable[[Any], bool]
-Getter = Callable[[Call], Any]
+Getter = Callable[[Any], Any]
+"""Looks into a `Call`, or into an event on its way to a webhook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +131,10 @@ def checks(when: Mapping[str, Any], state: Callable[[], str | None]) -> list[Che
     return found
 
 
-def first_difference(call: Call, of: Sequence[Check]) -> tuple[int, Difference] | None:
+def first_difference(subject: Any, of: Sequence[Check]) -> tuple[int, Difference] | None:
     """How many conditions hold before the first that does not, and that one; `None` if all do."""
     for index, check in enumerate(of):
-        got = check.get(call)
+        got = check.get(subject)
         if not check.holds(got):
             return index, Difference(check.path, check.expected, got)
     return None
@@ -278,6 +280,10 @@ def _caller(name: str) -> Getter:
     return get
 
 
+def _event(name: str) -> Getter:
+    return lambda event: event.get(name, ABSENT)
+
+
 _GETTERS: Mapping[str, Callable[[str], Getter]] = {
     "path": _path,
     "query": _query,
@@ -285,4 +291,5 @@ _GETTERS: Mapping[str, Callable[[str], Getter]] = {
     "headers": _header,
     "json": _json,
     "caller": _caller,
+    "event": _event,
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from mock_platform.scenario.deliveries import DELIVERIES, rule_form
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.match import WHEN
 from mock_platform.scenario.shapes import (
@@ -18,8 +19,11 @@ from mock_platform.scenario.shapes import (
     Fields,
     Fixed,
     Flag,
+    JsonSchema,
     Many,
     Number,
+    Path,
+    Report,
     Whole,
     Word,
 )
@@ -41,23 +45,47 @@ class Forms:
     """The forms of a document and of a rule in it."""
 
     document: Fields
-    rule: Fields
+    rule: RuleForm
+
+
+@dataclass(frozen=True, slots=True)
+class RuleForm:
+    """Rules on requests, and those on deliveries, told apart by what they stand `on`."""
+
+    request: Fields
+    delivery: Fields
+
+    def schema(self) -> JsonSchema:
+        """The one form or the other."""
+        on_deliveries = {"properties": {"on": {"const": DELIVERIES}}, "required": ["on"]}
+        return {
+            "type": "object",
+            "if": on_deliveries,
+            "then": self.delivery.schema(),
+            "else": self.request.schema(),
+        }
+
+    def check(self, value: Any, at: Path, report: Report) -> None:
+        """Must have the form of its kind."""
+        delivery = isinstance(value, dict) and value.get("on") == DELIVERIES
+        (self.delivery if delivery else self.request).check(value, at, report)
 
 
 @lru_cache(maxsize=8)
 def forms(operations: tuple[str, ...]) -> Forms:
     """The forms, where these operations exist."""
-    named = Word((*operations, EVERYTHING))
-    rule = Fields(
+    named = Word((*operations, EVERYTHING, DELIVERIES))
+    call = Either(
+        number=_COUNT,
+        object=Fields({"from": _COUNT, "to": _COUNT, "every": _COUNT}, least=1),
+        what="the number of a matching call, or an object with from, to, every",
+    )
+    request = Fields(
         {
             "on": Either(text=named, items=Many(Word(operations)), what="an operation id, a list "
-                         "of them, or '*'"),
+                         "of them, '*' or 'deliveries'"),
             "when": WHEN,
-            "call": Either(
-                number=_COUNT,
-                object=Fields({"from": _COUNT, "to": _COUNT, "every": _COUNT}, least=1),
-                what="the number of a matching call, or an object with from, to, every",
-            ),
+            "call": call,
             "times": _COUNT,
             "probability": Number(0, 1),
             "stage": Fixed((BEFORE_AUTH,)),
@@ -67,8 +95,9 @@ def forms(operations: tuple[str, ...]) -> Forms:
             "expect": Fixed(("fired",)),
         },
         required=("then",),
-        description="When a rule acts, and what it does. Without `on` it acts on everything.",
+        description="When a rule acts, and what it does. Without `on` it acts on every request.",
     )  # fmt: skip
+    rule = RuleForm(request, rule_form(_COUNT, call))
     document = Fields(
         {
             "name": Word(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from mock_platform.world.clock import Clock
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal
+from mock_platform.world.mishaps import Mishap
 from mock_platform.world.nonces import Nonces
 from mock_platform.world.store import Base, Change, MemoryStore, Snapshot
 from mock_platform.world.transitions import Kind, Transitions
@@ -61,6 +62,12 @@ class Companion(Protocol):
 
     def begin(self) -> None:
         """Begin as at the start; called under the world's lock."""
+
+    def on_delivery(self, event: Mapping[str, Any], *, holding: bool) -> Mishap | None:
+        """What befalls the delivery of an event; called once for each, under the world's lock.
+
+        `holding` says that one before it is held back, to go out after it.
+        """
 
 
 StoreMaker = Callable[["World"], MemoryStore]

@@ -146,7 +146,7 @@ def test_the_module_is_the_command() -> None:
         (["serve", "--store", "state.json"], "Did you mean 'tinydb:state.json'?"),
         (["serve", "--freeze", "tomorrow"], "for instance 2026-03-25T16:00:00Z"),
         (["serve", "--port", "65536"], "0<=x<=65535"),
-        (["serve", "--watch"], "--watch needs a --fixtures folder"),
+        (["serve", "--watch"], "--watch needs a --fixtures folder or a --scenario file"),
         (["serve", "--tls-folder", "x"], "--tls-folder needs --tls"),
         (["run"], "mock-platform run -- pytest -q"),
         (["where"], 'mock-platform where "PUT /12/accounts/1/line_items/2"'),

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from mock_platform.delivery import sender
@@ -139,16 +136,9 @@ class Scripted(Sender):
         """Everybody passes."""
         return None
 
-    def deliver(
-        self,
-        to: sender.Receiver,
-        body: Mapping[str, Any],
-        *,
-        job_id: str | None,
-        event_id: str | None,
-    ) -> Outcome:
+    def deliver(self, sent: sender.Dispatch) -> Outcome:
         """The next outcome; taken when none is left."""
-        self.asked.append(event_id)
+        self.asked.append(sent.event_id)
         return self.outcomes.pop(0) if self.outcomes else "taken"
 
 

@@ -143,7 +143,7 @@ class TestReceiversThatFail:
     ) -> None:
         """Between the attempts lie the backoff and its double."""
         waits: list[float] = []
-        monkeypatch.setattr(Sender, "_pause", lambda _self, seconds: waits.append(seconds))
+        monkeypatch.setattr(Sender, "_pause", lambda _self, _to, seconds: waits.append(seconds))
         receiver.plan.extend([500, 500, 500])
         desk.create()
         desk.wait()

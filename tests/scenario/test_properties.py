@@ -57,6 +57,20 @@ TREATMENTS = st.one_of(
 EFFECTS = ANSWERS | st.tuples(ANSWERS, TREATMENTS).map(list) | st.lists(
     TREATMENTS, min_size=1, max_size=3
 )  # fmt: skip
+FATES = st.sampled_from([
+    {"drop": True}, {"duplicate": True}, {"reorder": True}, {"fail": {"status": 500}},
+    {"fail": {"connection": "refused", "attempts": 2}},
+])  # fmt: skip
+DELIVERY_RULE = st.fixed_dictionaries(
+    {"on": st.just("deliveries"),
+     "then": FATES | st.tuples(FATES, TREATMENTS.filter(lambda t: "set_state" in t)).map(list)},
+    optional={
+        "when": st.fixed_dictionaries(
+            {}, optional={"event": st.fixed_dictionaries({"id": CONDITION}), "state": WORD}),
+        "call": st.integers(1, 9),
+        "times": st.integers(1, 9),
+    },
+)  # fmt: skip
 RULE = st.fixed_dictionaries(
     {"then": EFFECTS},
     optional={
@@ -71,7 +85,7 @@ RULE = st.fixed_dictionaries(
 )  # fmt: skip
 DOCUMENT = st.fixed_dictionaries(
     {"name": st.from_regex("[a-z0-9][a-z0-9._-]{0,9}", fullmatch=True),
-     "rules": st.lists(RULE, min_size=1, max_size=3)},
+     "rules": st.lists(RULE | DELIVERY_RULE, min_size=1, max_size=3)},
     optional={"description": WORD, "spec": WORD,
               "parameters": st.dictionaries(st.sampled_from(["a", "b_1"]), SCALAR)},
 )  # fmt: skip
@@ -141,6 +155,7 @@ def _beyond_the_schema(found: list[Complaint]) -> bool:
     """Whether the loader complains of what no schema can say."""
     beyond = (
         "cannot act on one request",
+        "cannot befall one delivery",
         "true answer",
         "no regular expression",
         "is no parameter",

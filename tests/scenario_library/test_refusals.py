@@ -8,6 +8,7 @@ import pytest
 
 from mock_platform.core.problems import PROBLEM_TYPES
 from tests.scenario_library.support import NAMES, Stage
+from tests.scenario_library.test_deliveries import DELIVERIES
 from tests.scenario_library.test_others import ELSEWHERE
 from tests.support import Sandbox, sandbox
 
@@ -175,7 +176,7 @@ def test_every_scenario_is_tried() -> None:
     """Each shipped file is a problem, a refusal of this module, or has a test of its own."""
     problems = {kind.name for kind in PROBLEM_TYPES.values()}
 
-    assert set(NAMES) == problems | set(REFUSED) | ELSEWHERE
+    assert set(NAMES) == problems | set(REFUSED) | ELSEWHERE | DELIVERIES
 
 
 @pytest.mark.parametrize("name", REFUSED)

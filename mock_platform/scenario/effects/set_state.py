@@ -19,12 +19,13 @@ class SetStateEffect:
         staging.set_state(self.state)
 
 
+FORM = Fields(
+    {"set_state": Word(least=1, most=100)},
+    required=("set_state",),
+    description="The state that `when: {state: …}` sees from the next request on.",
+)
 KIND = Kind(
     "set_state",
     lambda value: SetStateEffect(value["set_state"]),
-    form=Fields(
-        {"set_state": Word(least=1, most=100)},
-        required=("set_state",),
-        description="The state that `when: {state: …}` sees from the next request on.",
-    ),
+    form=FORM,
 )

@@ -1,0 +1,196 @@
+"""The table of document A is complete, and every test that it names exists."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.problems import PROBLEM_TYPES, problem
+from mock_platform.core.release_history import RELEASES, names_in_force
+from mock_platform.operations import OPERATIONS
+from tests.spec.document_a import ENDPOINTS, HISTORY, LIMITS, SECTIONS
+from tests.spec.document_a.limits import ELSEWHERE
+from tests.spec.table import endpoint, faults, missing
+from tests.support import BEARER, Sandbox, sandbox
+
+DOCUMENTED: dict[str, Operation] = {
+    op.id: op for op in OPERATIONS if op.origin is Origin.DOCUMENT_A
+}
+
+
+def test_every_rule_is_held_by_tests_that_exist() -> None:
+    """Each row names tests, or says why there can be none; each name leads to a test."""
+    assert [] == faults(SECTIONS)
+
+
+def test_every_limit_is_tried_on_both_sides() -> None:
+    """Each limit names tests just inside and just outside; the others say whose they are."""
+    for limit in LIMITS:
+        assert limit.inside, limit.says
+        assert limit.outside, limit.says
+        assert [] == [m for name in (*limit.inside, *limit.outside) if (m := missing(name))]
+    assert all(limit.because for limit in ELSEWHERE)
+
+
+def test_every_operation_has_its_heading() -> None:
+    """The eight documented operations have a heading each, with their method and path."""
+    shown = {
+        each.operation: endpoint(section.title)
+        for section in ENDPOINTS
+        for each in section.rows
+        if each.operation
+    }
+
+    assert 8 == len(DOCUMENTED)
+    assert {op.id: (op.method, op.path) for op in DOCUMENTED.values()} == shown
+
+
+def test_every_problem_type_has_its_row() -> None:
+    """The eighteen slugs of the table are those that are served."""
+    (section,) = (each for each in SECTIONS if each.title.startswith("Problem object"))
+    slugs = [re.match(r"about:blank|[a-z]+-[a-z-]+|conflict", each.says) for each in section.rows]
+
+    assert set(PROBLEM_TYPES) == {slug[0] for slug in slugs if slug}
+    assert 18 == len(PROBLEM_TYPES)
+
+
+def test_the_release_history_is_that_of_the_product() -> None:
+    """Date and text of each of the nineteen rows are what the product holds."""
+    rows = [each.says.partition(": ") for each in HISTORY.rows]
+
+    assert [(release.date, release.change) for release in RELEASES] == [
+        (date, change) for date, _, change in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        ("profile.update.bio", "bio changed"),
+        ("profile.update.verified", "verification status changed"),
+        ("profile.update.affiliate", "affiliate badge changed"),
+        ("profile.update.screenname", "handle changed"),
+        ("post.create", "a user creates a post"),
+        ("post.delete", "a user deletes a post"),
+        ("spaces.start", "a Space starts"),
+        ("spaces.end", "a Space ends"),
+        *(
+            (f"dm.{kind}", "legacy direct-message event")
+            for kind in ("received", "sent", "read", "indicate_typing")
+        ),
+    ],
+)
+def test_the_event_types_of_the_document(name: str, meaning: str) -> None:
+    """Each is known with the document's words, and in force today without a warning."""
+    today = {entry.name: entry for entry in names_in_force(datetime(2026, 11, 20, tzinfo=UTC))}
+
+    assert (meaning, True, None) == (
+        today[name].meaning,
+        today[name].documented,
+        today[name].successor,
+    )
+
+
+RESOURCES = ("user", "post", "media", "list", "space")
+REQUIRED: dict[str, dict[str, Any]] = {
+    "disallowed-resource": {"resource_id": "1", "resource_type": "post", "section": "data"},
+    "not-authorized-for-field": {"field": "f", "resource_type": "user", "section": "data"},
+    "not-authorized-for-resource": {
+        "value": "1",
+        "resource_id": "1",
+        "resource_type": "media",
+        "section": "data",
+        "parameter": "id",
+    },
+    "resource-not-found": {
+        "parameter": "id",
+        "value": "1",
+        "resource_id": "1",
+        "resource_type": "user",
+    },
+    "resource-unavailable": {"parameter": "id", "resource_id": "1", "resource_type": "user"},
+}
+VALUES = {
+    ("client-forbidden", "reason"): ("official-client-forbidden", "client-not-enrolled"),
+    ("disallowed-resource", "resource_type"): RESOURCES,
+    ("disallowed-resource", "section"): ("data", "includes"),
+    ("not-authorized-for-field", "resource_type"): RESOURCES,
+    ("not-authorized-for-field", "section"): ("data", "includes"),
+    ("not-authorized-for-resource", "resource_type"): RESOURCES,
+    ("not-authorized-for-resource", "section"): ("data", "includes"),
+    ("operational-disconnect", "disconnect_type"): (
+        "OperationalDisconnect",
+        "UpstreamOperationalDisconnect",
+        "ForceDisconnect",
+        "UpstreamUncleanDisconnect",
+        "SlowReader",
+        "InternalError",
+        "ClientApplicationStateDegraded",
+        "InvalidRules",
+    ),
+    ("resource-not-found", "resource_type"): (*RESOURCES, "place", "poll"),
+    ("resource-unavailable", "resource_type"): RESOURCES,
+    ("streaming-connection", "connection_issue"): (
+        "TooManyConnections",
+        "ProvisioningSubscription",
+        "RuleConfigurationIssue",
+        "RulesInvalidIssue",
+    ),
+    ("usage-capped", "period"): ("Daily", "Monthly"),
+    ("usage-capped", "scope"): ("Account", "Product"),
+}
+
+
+@pytest.mark.parametrize(("slug", "field"), VALUES)
+def test_extra_fields_take_the_documented_values(slug: str, field: str) -> None:
+    """Each value of an enumeration is taken, and none beside them."""
+    required = REQUIRED.get(slug, {})
+    for value in VALUES[slug, field]:
+        shown = problem(slug, **required | {field: value}).as_json("http://h")
+        assert value == shown[field]
+    for other in ("", "other", "tweet", *{"place", "poll"} - {*VALUES[slug, field]}):
+        with pytest.raises(ValueError, match=f"problem {slug}: "):
+            problem(slug, **required | {field: other})
+
+
+@pytest.fixture(scope="module")
+def box() -> Sandbox:
+    """A sandbox that is only asked."""
+    return sandbox(strict=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/2/activity/stream"),
+        ("POST", "/2/activity/subscriptions"),
+        ("GET", "/2/news/search"),
+        ("GET", "/2/news/1"),
+        ("GET", "/2/connections"),
+        ("DELETE", "/2/connections"),
+        ("DELETE", "/2/connections/all"),
+        ("DELETE", "/2/connections/filtered_stream"),
+        ("POST", "/2/evaluate_note"),
+        ("GET", "/2/posts/search/stream/rules"),
+        ("GET", "/2/notes/search/posts_eligible_for_notes"),
+        ("GET", "/2/notes/search/notes_written"),
+        ("POST", "/2/notes"),
+        ("POST", "/2/posts"),
+        ("POST", "/2/articles/draft"),
+        ("GET", "/2/webhooks"),
+    ],
+)
+def test_what_is_only_named_is_no_documented_route(box: Sandbox, method: str, path: str) -> None:
+    """--strict serves no shape that the document does not show: no route, or 501."""
+    headers = {"Authorization": f"Bearer {BEARER}"}
+    response = box.call(method, path, keys=None, headers=headers)
+    operation = box.platform.where(method, path)
+
+    assert operation is None or operation.origin is Origin.NAMED
+    assert (404 if operation is None else 501) == response.status_code
+    assert "application/problem+json" == response.mimetype
+    assert 404 != response.status_code or "about:blank" == response.get_json()["type"]
