@@ -14,7 +14,7 @@ from mock_platform.control.routes import describe_everything
 from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.operations import OPERATIONS
 from tests.operations.creatives import IMAGE
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, sandbox
+from tests.support import ACCOUNT, HARBOR, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, sandbox
 
 CATALOG, AUDIENCE = "1547080787865939968", "1nmth"
 DOCUMENTED = tuple(op for op in OPERATIONS if op.origin is Origin.DOCUMENT_B)
@@ -457,3 +457,31 @@ def test_id_filters_take_200(box: Sandbox, id_: str, name: str) -> None:
 
     assert (200, []) == (inside.status_code, inside.get_json()["data"])
     assert (400, [("INVALID_PARAMETER", name)]) == (outside.status_code, faults(outside))
+
+
+OWNED = {
+    ACCOUNT: (HARBOR, "2906h", "itttx"),
+    "18ce55fw2ag": (HARBOR, "3m8qe", "iv3k8"),
+    OTHER_ACCOUNT: (NORTHBIKE, "4q7sd", "iv7pd"),
+}
+"""For three accounts of two users: who signs, an audience of theirs, a line item of theirs."""
+
+
+@pytest.mark.parametrize("account", OWNED)
+@pytest.mark.parametrize("id_", [id_ for id_ in LISTS if ":account_id" in BY_ID[id_].path])
+def test_every_account_has_two_pages_of_everything(box: Sandbox, account: str, id_: str) -> None:
+    """The default fixtures show each list of each account on at least two pages of one."""
+    keys, audience, line_item = OWNED[account]
+    ids = {"custom_audience_id": audience, "tailored_audience_id": audience}
+    path = path_of(BY_ID[id_], account_id=account, **ids)
+    query = NEEDED.get(id_, {}) | {"count": "1"}
+    if "entity_id" in query:
+        query |= {"entity_id": line_item, "end_time": "2026-10-01T00:00:00Z"}
+    first = box.call("GET", path, keys=keys, query_string=query)
+    if first.status_code == 403:  # the other user's app is on no allowlist
+        assert ("account_history.list", OTHER_ACCOUNT) == (id_, account)
+        return
+    cursor = {"cursor": first.get_json()["next_cursor"]}
+    second = box.call("GET", path, keys=keys, query_string=query | cursor)
+
+    assert [1, 1] == [len(page.get_json()["data"]) for page in (first, second)]
