@@ -50,6 +50,11 @@ REPEATED = settled(
     "products.repeated-id",
     "All instances of an id repeated within a request are left out and reported as ERROR.",
 )
+NOT_FETCHED = expectation(
+    "products.not-fetched",
+    "Pages and images are never fetched: that a title matches its landing page, and that an image "
+    "has 500x500 pixels and at most 5 MB, is taken on the merchant's word.",
+)
 DELETE_MESSAGES = public_fact(
     "products.delete-report",
     "A deleted key is reported under product_key, one that failed under failed_product_key with a "
@@ -391,7 +396,7 @@ OPERATIONS = (
         returns=Data(UpsertResult),
         params=ProductUpsert,
         location=Location.JSON,
-        assumptions=(MESSAGES,),
+        assumptions=(MESSAGES, NOT_FETCHED),
         may_assume=(GROUPS, REPEATED),
         **_MISSING,
     ),

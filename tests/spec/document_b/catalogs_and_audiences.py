@@ -187,7 +187,7 @@ ENDPOINTS = (
                 "test_a_bad_item_refuses_the_whole_batch"),
             row("Batches succeed or fail as a group and responses keep request order",
                 "test_a_bad_item_refuses_the_whole_batch", "test_operations_are_applied_in_order",
-                "property/test_families_model.py::test_audience_users_agree_with_a_plain_model"),
+                "property/test_uploads_model.py::test_audience_users_agree_with_a_plain_model"),
         ),
     ),
     Section(

@@ -1,0 +1,65 @@
+"""What the models of families share: a world that begins anew, requests of the well-known user."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+from werkzeug.test import TestResponse
+
+from mock_platform.world.clock import wire_seconds
+from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
+
+BASE = f"/12/accounts/{ACCOUNT}"
+START = datetime(2026, 11, 20, 10, tzinfo=UTC)
+INVALID, MISSING = "INVALID_PARAMETER", "MISSING_PARAMETER"
+Record = dict[str, Any]
+
+
+class Family(RuleBasedStateMachine):
+    """A sandbox whose world begins anew with each sequence; its clock stands between calls."""
+
+    box: Sandbox
+
+    def start(self) -> None:
+        """The world as it is shipped, at a moment of its own."""
+        self.world = self.box.platform.worlds.default
+        self.world.reset()
+        self.world.clock.freeze(START)
+
+    @property
+    def now(self) -> str:
+        """The world's time as it is served."""
+        return wire_seconds(self.world.clock.now())
+
+    def tick(self) -> None:
+        """Time passes between what happens and what happens next."""
+        self.world.clock.advance(1)
+
+    def call(self, method: str, path: str, **more: Any) -> TestResponse:
+        """One request of the well-known user."""
+        headers = {"Authorization": f"Bearer {BEARER}"}
+        return self.box.call(method, path, keys=None, headers=headers, **more)
+
+
+def data(response: TestResponse) -> Any:
+    """The data of a success."""
+    assert response.status_code == 200, response.text
+    return response.get_json()["data"]
+
+
+def run(machine: type[Family], *, examples: int, steps: int) -> None:
+    """Random sequences of operations, the same ones each time."""
+    run_state_machine_as_test(
+        type(machine.__name__, (machine,), {"box": sandbox(limits="off")}),
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            derandomize=True,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
