@@ -6,12 +6,18 @@ import os
 import re
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 
 from tests.live.processes import PATIENCE, environment
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_NAMED = re.compile(
+    r"`([\w./-]+\.(?:yaml|json))`(?:(?!\n\n).)*:\n\n```(?:yaml|json)\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+_LEFT_OUT = "…"
 
 
 class Page:
@@ -30,6 +36,35 @@ class Page:
         """The code blocks of one language, in order."""
         return [text for name, text in _BLOCK.findall(self.text) if name == language]
 
+    def files(self) -> dict[str, str]:
+        """The blocks that are files, by name.
+
+        Such a Python block begins with a comment that names it; before others a sentence does.
+        """
+        files = dict(_NAMED.findall(self.text))
+        for block in self.blocks("python"):
+            named = re.match(r"# (\w+\.py)\n", block)
+            if named is not None:
+                assert named[1] not in files, f"{named[1]} stands there twice"
+                files[named[1]] = block
+        return files
+
+    def programs(self) -> list[str]:
+        """The Python blocks that are no files: programs, to be run by themselves."""
+        files = self.files().values()
+        return [block for block in self.blocks("python") if block not in files]
+
+    def runs(self) -> list[tuple[str, list[list[str]]]]:
+        """Commands that are shown with output, and the parts of it between lines left out."""
+        found = []
+        for block in self.blocks("console"):
+            command, *output = block.splitlines()
+            groups = groupby(output, lambda line: line == _LEFT_OUT)
+            shown = [list(lines) for left_out, lines in groups if not left_out]
+            if shown:
+                found.append((command.removeprefix("$ "), shown))
+        return found
+
     def dead_links(self) -> list[str]:
         """Links to files that are not there, and to headings that no page has."""
         dead = []
@@ -41,10 +76,12 @@ class Page:
         return dead
 
 
-def run_bash(script: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_bash(
+    script: str, folder: Path | None = None, **env: str
+) -> subprocess.CompletedProcess[str]:
     """A script that ends with its first command that fails; our commands are on its path."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return _ended(["bash", "-euo", "pipefail", "-c", script], folder, PATH=path)
+    return _ended(["bash", "-euo", "pipefail", "-c", script], folder, PATH=path, **env)
 
 
 def run_python(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
