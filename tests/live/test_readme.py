@@ -44,12 +44,22 @@ def test_the_tour_works_as_one_walks_it(served: Served) -> None:
     assert "line_items.update" in done.stdout
 
 
-@pytest.mark.parametrize("number", range(len(README.blocks("python"))))
-def test_python_examples_work(number: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", README.programs())
+def test_python_examples_work(program: str, tmp_path: Path) -> None:
     """Each example runs by itself, in a folder of its own."""
-    done = run_python(README.blocks("python")[number], tmp_path)
+    done = run_python(program, tmp_path)
 
     assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_test_files_pass(pytester: pytest.Pytester) -> None:
+    """Examples that are test files pass, without a warning."""
+    for name, text in README.files().items():
+        pytester.path.joinpath(name).write_text(text, "utf-8")
+
+    result = pytester.runpytest_inprocess("-p", "no:randomly", "-W", "error")
+
+    result.assert_outcomes(passed=1)
 
 
 def test_links_lead_somewhere() -> None:
