@@ -16,7 +16,8 @@ from mock_platform.credentials import credentials
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import Settings
 from mock_platform.world.clock import UPTIME
-from mock_platform.world.store import Base, Record
+from mock_platform.world.memory import Base
+from mock_platform.world.store import Record
 
 HOST = "http://127.0.0.1:8080"
 ACCOUNT = "18ce54d4x5t"
@@ -30,11 +31,17 @@ def grown(size: int) -> Platform:
     tables = {name: {k: row.record for k, row in rows.items()} for name, rows in base.rows.items()}
     line_item = tables["line_items"]["itttx"]
     product = next(iter(tables["products"].values()))
+    media = next(m for m in tables["media_library"].values() if m["_account_id"] == ACCOUNT)
     for number in range(size):
         key = f"z{number:x}"
         tables["line_items"][key] = line_item | {"id": key, "name": f"Item {number:06}"}
         merchant = f"SKU-{number}"
         tables["products"][key] = product | {"product_key": key, "id": merchant}
+        tables["media_library"][f"3_{number}"] = media | {
+            "media_key": f"3_{number}",
+            "name": f"Autumn picture {number}",
+            "file_name": f"{'harbour' if number % 97 == 5 else 'street'}-{number % 100}.png",
+        }
         user: Record = {
             "_id": key,
             "_audience_id": "1nmth",
@@ -95,6 +102,14 @@ def measure() -> dict[str, dict[int, float]]:
                 "GET", f"{account}/line_items?with_total_count=true&count=1"
             ),
             "prefix search, ten hits": caller.time("GET", f"{account}/line_items?q=item%20000005"),
+            "term search, each hit": caller.time("GET", f"{account}/media_library?q=autumn"),
+            "term search, a hundredth": caller.time(
+                "GET", f"{account}/media_library?q=harbour%20picture"
+            ),
+            "term search, none": caller.time("GET", f"{account}/media_library?q=winter"),
+            "media library, change of a name": caller.time(
+                "PUT", f"{account}/media_library/3_5?name=Autumn%20evening"
+            ),
             "upsert of 25 products": caller.time(
                 "PUT", f"/12/product_catalogs/{CATALOG}/products", {"products": upserts}, 20
             ),

@@ -1,4 +1,4 @@
-"""How long it takes to be ready: `serve` to its first answer, a server in a thread, a world.
+"""How long it takes to be ready: `serve` to its first answer, a thread, a world, a pytest run.
 
 Run it with `python benchmarks/starting.py`. Milliseconds, medians; the ratio is to a bare Flask
 application on the development server in the same run.
@@ -7,11 +7,14 @@ application on the development server in the same run.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from mock_platform import MockPlatform
 from mock_platform.platform import Platform
@@ -58,6 +61,17 @@ def thread_start_and_stop() -> tuple[float, float]:
     return (started - start) * 1000, (UPTIME() - started) * 1000
 
 
+def empty_suite(*options: str) -> float:
+    """Milliseconds of a pytest run with one test that uses nothing of ours."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    quiet = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **os.environ}
+    with TemporaryDirectory() as folder:
+        Path(folder, "test_it.py").write_text("def test_it(): pass\n")
+        start = UPTIME()
+        subprocess.run(command, cwd=folder, env=quiet, stdout=subprocess.DEVNULL, check=True)
+        return (UPTIME() - start) * 1000
+
+
 def measure() -> dict[str, float]:
     """Medians in milliseconds, by name."""
     serve = [sys.executable, "-m", "mock_platform", "serve", "--port", "0"]
@@ -78,6 +92,10 @@ def measure() -> dict[str, float]:
         "start in a thread": statistics.median(start for start, _ in pairs),
         "stop in a thread": statistics.median(stop for _, stop in pairs),
         "a fresh world": median(world, 200),
+        "pytest without the plugin": median(empty_suite, 9),
+        "pytest with it, not used": median(
+            lambda: empty_suite("-p", "mock_platform.pytest_plugin"), 9
+        ),
     }
 
 

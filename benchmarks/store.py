@@ -14,7 +14,8 @@ from pathlib import Path
 
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.durable import Archive, Durability, DurableStore
-from mock_platform.world.store import Base, MemoryStore, Order, Record
+from mock_platform.world.memory import Base, MemoryStore
+from mock_platform.world.store import Order, Record
 
 SIZES = (1_000, 10_000, 100_000)
 RESET_SIZES = (100, 10_000, 100_000)

@@ -1,0 +1,13 @@
+"""The sandbox within the process: a world for each test, bearer credentials checked."""
+
+from __future__ import annotations
+
+from story import five_requests
+
+from mock_platform.faces import WorldFace
+
+
+def test_card(mock_platform: WorldFace, number: int) -> None:
+    """A card's life."""
+    with mock_platform.session("bearer") as session:
+        five_requests(session, mock_platform.base_url)
