@@ -1,7 +1,8 @@
 """From settings to a platform whose worlds stand where its store left them.
 
 `memory` keeps nothing. `tinydb:FILE` keeps every world in that file: worlds that it holds go on
-with their records, clock and ids; what they began with (fixtures) is read anew at each start.
+with their records, clock and ids. What they began with is read anew at each start if it was the
+fixtures; what a fork began as stands in the file as well, under a name that no world can have.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from mock_platform.operations import KINDS
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import Settings
 from mock_platform.world.durable import Archive, Durability, DurableStore, StoreDamaged, StoreError
-from mock_platform.world.store import Base
-from mock_platform.world.world import Blueprint, World
+from mock_platform.world.memory import Base
+from mock_platform.world.world import Blueprint, SavedWorld, World
 
 MEMORY = "memory"
 _TINYDB = "tinydb:"
+_ORIGIN = "@origin"
+"""Behind a world's name: what that world began as."""
 
 
 class BadStore(ValueError):
@@ -109,9 +112,13 @@ def _archive(path: Path, durability: Durability) -> Archive:
 
 
 def _restored(settings: Settings, base: Base, archive: Archive) -> Platform:
-    kept = {name: stored.meta for name, stored in archive.worlds.items()}
-    for name, meta in kept.items():
+    found = {name: stored.meta for name, stored in archive.worlds.items()}
+    for name, meta in found.items():
         _try(archive, name, meta)
+    kept = {name: meta for name, meta in found.items() if not name.endswith(_ORIGIN)}
+    for name in found.keys() - kept.keys():
+        if name.removesuffix(_ORIGIN) not in kept:  # its drop was cut short
+            archive.drop_world(name)
     waiting = dict(kept)
 
     def store(world: World) -> DurableStore:
@@ -127,7 +134,11 @@ def _restored(settings: Settings, base: Base, archive: Archive) -> Platform:
         world = platform.worlds.create(name)
         del waiting[name]
         world.resume(meta)
+        snapshot = archive.attach(name + _ORIGIN, base)
+        if snapshot is not None:
+            world.origin = SavedWorld(snapshot, found[name + _ORIGIN])
     platform.on_world(_record_each_jump)
+    platform.on_world(lambda world: world.on_origin(_keep_origin(archive)))
     platform.worlds.dropped_listeners.append(_forget(archive))
     return platform
 
@@ -165,5 +176,21 @@ def _record(world: World) -> None:
     store.record_meta()
 
 
+def _keep_origin(archive: Archive) -> Callable[[World], None]:
+    def keep(world: World) -> None:
+        name, origin = world.name + _ORIGIN, world.origin
+        if name in archive.worlds:
+            archive.drop_world(name)
+        if origin is not None:
+            archive.add_world(name, origin.meta, world.blueprint.base, origin.records)
+
+    return keep
+
+
 def _forget(archive: Archive) -> Callable[[World], None]:
-    return lambda world: archive.drop_world(world.name)
+    def forget(world: World) -> None:
+        for name in (world.name, world.name + _ORIGIN):
+            if name in archive.worlds:
+                archive.drop_world(name)
+
+    return forget

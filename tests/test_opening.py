@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,8 +9,10 @@ from tinydb import TinyDB
 
 from mock_platform.core.fixtures import BadFixtures
 from mock_platform.opening import BadStore, Opened, open_platform, store_path
+from mock_platform.platform import load_base
 from mock_platform.settings import Settings
 from mock_platform.state import State
+from mock_platform.world.durable import Archive
 from mock_platform.world.store_errors import StoreDamaged, StoreError, StoreInUse
 
 NEW_USER = {"id": "77", "screen_name": "kept", "name": "Kept"}
@@ -128,6 +131,94 @@ def test_a_dropped_world_stays_dropped(tmp_path: Path) -> None:
         assert [world.name for world in opened.platform.worlds] == ["default"]
         opened.platform.worlds.create("side")
         assert "77" not in state(opened, "side")["users"]
+
+
+def names(opened: Opened, world: str) -> list[str]:
+    """What the users of a world are called."""
+    return [user["screen_name"] for user in state(opened, world)["users"].all()]
+
+
+def test_a_fork_returns_to_what_it_was_made_from(tmp_path: Path) -> None:
+    """Also after a restart, whatever became of the fork, its source and the fixtures since."""
+    settings = kept(tmp_path)
+    moment = datetime(2027, 1, 1, tzinfo=UTC)
+    with open_platform(settings) as opened:
+        state(opened)["users"].put(NEW_USER)
+        opened.platform.worlds.default.clock.freeze(moment)
+        fork = opened.platform.worlds.create("fork", source="default", seed=5)
+        drawn = fork.ids.snowflake()
+        state(opened, "fork")["users"].delete("77")
+        state(opened)["users"].put(NEW_USER | {"screen_name": "changed"})
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    (fresh / "users.json").write_text('[{"id": "8", "screen_name": "later", "name": "Later"}]')
+
+    for settings_now in (settings, replace(settings, fixtures=(fresh,))):
+        with open_platform(settings_now) as opened:
+            fork = opened.platform.worlds.get("fork")
+            fork.clock.advance(60)
+            state(opened, "fork")["users"].delete("3805104374")
+            fork.reset()
+
+            assert ["harbor_roasters", "northbike_co", "kept"] == names(opened, "fork")
+            assert (moment, drawn) == (fork.clock.now(), fork.ids.snowflake())
+            assert {"default", "fork"} == {world.name for world in opened.platform.worlds}
+    with TinyDB(tmp_path / "state.json") as file:
+        assert NEW_USER.items() <= file.table("~fork@origin/users").all()[-1].items()
+
+
+@pytest.mark.parametrize("source", ["default", None])
+def test_a_frozen_world_returns_to_its_moment(tmp_path: Path, source: str | None) -> None:
+    """Where its clock was to stand when it was made belongs to what a world began as."""
+    settings = kept(tmp_path)
+    moment = datetime(2027, 1, 1, tzinfo=UTC)
+    with open_platform(settings) as opened:
+        opened.platform.worlds.create("fork", source=source, freeze=moment)
+
+    with open_platform(settings) as opened:
+        fork = opened.platform.worlds.get("fork")
+        fork.clock.resume()
+        fork.reset()
+
+        assert moment == fork.clock.now()
+
+
+def test_a_dropped_fork_leaves_nothing(tmp_path: Path) -> None:
+    """Dropped before or after a restart, or halfway when a server died; its name is free again."""
+    settings = kept(tmp_path)
+    with open_platform(settings) as opened:
+        for name in ("one", "two", "three"):
+            opened.platform.worlds.create(name, source="default")
+        opened.platform.worlds.drop("one")
+    with Archive(tmp_path / "state.json") as archive:
+        assert {"default", "two", "two@origin", "three", "three@origin"} == set(archive.worlds)
+        archive.drop_world("three")
+
+    with open_platform(settings) as opened:
+        opened.platform.worlds.drop("two")
+        opened.platform.worlds.create("three")
+        assert opened.archive is not None
+        assert {"default", "three"} == set(opened.archive.worlds)
+        state(opened, "three")["users"].put(NEW_USER)
+        opened.platform.worlds.get("three").reset()
+        assert ["harbor_roasters", "northbike_co"] == names(opened, "three")
+
+
+def test_a_fork_with_other_fixtures_returns_to_those(tmp_path: Path) -> None:
+    """Begun anew with other fixtures a world is no fork any more, here and after a restart."""
+    settings = kept(tmp_path)
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    (fresh / "users.json").write_text('[{"id": "8", "screen_name": "later", "name": "Later"}]')
+    with open_platform(settings) as opened:
+        state(opened)["users"].put(NEW_USER)
+        fork = opened.platform.worlds.create("fork", source="default")
+        fork.rebase(load_base(Settings(fixtures=(fresh,))))
+        fork.reset()
+
+        assert ["harbor_roasters", "northbike_co", "later"] == names(opened, "fork")
+        assert opened.archive is not None
+        assert {"default", "fork"} == set(opened.archive.worlds)
 
 
 def test_the_file_opens_with_plain_tinydb(tmp_path: Path) -> None:

@@ -13,11 +13,9 @@ from mock_platform.core import fixtures
 from mock_platform.platform import Platform
 from mock_platform.records import TABLES
 from mock_platform.scenario import library
-from mock_platform.scenario.document import SUFFIXES
 from mock_platform.settings import Settings
 
 _BARE = Settings(default_fixtures=False)
-_TABLES = frozenset(table.name for table in TABLES)
 
 
 def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
@@ -29,7 +27,7 @@ def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
         CheckFailed: There are some.
     """
     under = [shipped.folder("fixtures")] if default_fixtures else []
-    scenarios = [file for path in paths for file in _files(path) if _is_scenario(file)]
+    scenarios = [file for path in paths for file in _scenarios(path)]
     others = [path for path in paths if not _holds_scenarios_only(path)]
     complaints: list[object] = []
     if others:
@@ -44,20 +42,12 @@ def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
     click.echo(f"No faults in {', '.join(str(path) for path in paths)}.", err=True)
 
 
-def _files(path: Path) -> list[Path]:
-    return library.scenario_files(path) if path.is_dir() else [path]
-
-
-def _is_scenario(file: Path) -> bool:
-    """Whether a file holds a scenario: YAML, or a JSON object that is not called like a table."""
-    if file.suffix != ".json":
-        return file.suffix in SUFFIXES
-    if file.stem in _TABLES or not file.is_file():
-        return False
-    with file.open("rb") as opened:
-        return opened.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+def _scenarios(path: Path) -> list[Path]:
+    if path.is_dir():
+        return library.scenario_files(path)
+    return [path] if library.is_scenario(path) else []
 
 
 def _holds_scenarios_only(path: Path) -> bool:
-    files = _files(path)
-    return bool(files) and all(_is_scenario(file) for file in files)
+    files = library.files_of(path) if path.is_dir() else [path]
+    return bool(files) and all(library.is_scenario(file) for file in files)

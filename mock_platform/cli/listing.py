@@ -15,7 +15,7 @@ from mock_platform.control import about
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.operation import Operation
-from mock_platform.core.routing import Router, nearest
+from mock_platform.core.routing import Router
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.schema import json_schema
@@ -66,16 +66,16 @@ def where_text(method: str, address: str, form: str) -> str:
     path, sandbox = _path_of(address)
     if method not in _METHODS:
         raise CheckFailed(f"{method} is no method. Methods: {', '.join(_METHODS)}.")
-    operations = Platform().operations
+    platform = Platform()
     router = Router(
         (operation.method, spelling, operation)
-        for operation in operations
+        for operation in platform.operations
         if (operation.dialect == "ads" if sandbox else not operation.sandbox_only)
         for spelling in (operation.path, *operation.also)
     )
     found = router.find(method, path)
     if found.target is None:
-        near = nearest(operations, method, path)
+        near = platform.nearest.to(method, path)
         raise CheckFailed(_nowhere(method, path, found.allowed, near, sandbox=sandbox))
     if form == "json":
         return pretty(found.target.as_json() | {"path_parameters": dict(found.params)})

@@ -6,48 +6,31 @@ that does.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
-import structlog
-
 from mock_platform.world import redact
-from mock_platform.world.clock import UPTIME, machine_now, wire_millis
+from mock_platform.world.clock import UPTIME, wire_millis
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 LogFormat = Literal["text", "json"]
-_REQUESTS = "mock_platform.requests"
+_REQUESTS = logging.getLogger("mock_platform.requests")
+_FIELDS = "request_fields"
+"""Where a record of the standard library carries what is said of a request."""
 LOGGERS = ("mock_platform", "cheroot", "granian", "watchfiles.main", "py.warnings")
 """Whose lines go to the log; those of a host program are not ours to direct."""
 
 
 def configure(form: LogFormat, stream: TextIO | None = None) -> None:
     """Send every log line of the process to `stream` (standard error) in this form."""
-    stream = stream or sys.stderr
-    shared: list[Any] = [
-        _stamped,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.PositionalArgumentsFormatter(),
-        structlog.processors.format_exc_info,
-    ]
-    last: Any = structlog.processors.JSONRenderer() if form == "json" else _Plain()
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, last],
-        )
-    )
-    structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=True,
-    )
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonLines() if form == "json" else PlainLines())
     logging.captureWarnings(capture=True)
     for name in LOGGERS:
         logger = logging.getLogger(name)
@@ -56,12 +39,49 @@ def configure(form: LogFormat, stream: TextIO | None = None) -> None:
     logging.getLogger("mock_platform").setLevel(logging.INFO)
 
 
+class JsonLines(logging.Formatter):
+    """A log line for programs: one JSON object."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The object, with `timestamp`, `level`, `event`, and what the event is about."""
+        line = {"timestamp": _time(record), "level": record.levelname.lower()}
+        line |= {"event": record.getMessage(), **record.__dict__.get(_FIELDS, {})}
+        exception = _exception(record)
+        if exception is not None:
+            line["exception"] = exception
+        return json.dumps(line)
+
+
+class PlainLines(logging.Formatter):
+    """A log line for people: time, event, what it is about."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, with a traceback below it."""
+        text, fields = record.getMessage(), dict(record.__dict__.get(_FIELDS, {}))
+        if fields:
+            text = f"{fields.pop('status') or '---'} {fields.pop('method')} {fields.pop('url')}"
+        elif record.levelno >= logging.WARNING:
+            text = f"{record.levelname}: {text}"
+        rest = "".join(f" {key}={value}" for key, value in fields.items())
+        exception = _exception(record)
+        return f"{_time(record)} {text}{rest}" + (f"\n{exception}" if exception else "")
+
+
+def _time(record: logging.LogRecord) -> str:
+    return wire_millis(datetime.fromtimestamp(record.created, UTC))
+
+
+def _exception(record: logging.LogRecord) -> str | None:
+    if not record.exc_info or record.exc_info[0] is None:
+        return None
+    return logging.Formatter().formatException(record.exc_info)
+
+
 class RequestLog:
     """A WSGI application that logs what another one answers, credentials redacted."""
 
     def __init__(self, application: WSGIApplication) -> None:
         self._application = application
-        self._log = structlog.stdlib.get_logger(_REQUESTS)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer and log one request."""
@@ -96,29 +116,8 @@ class RequestLog:
         for key, header in (("operation", "x-mock-operation"), ("id", "x-mock-request-id")):
             if header in named:
                 line[key] = named[header]
-        write = self._log.error if (answered.get("status") or 500) >= 500 else self._log.info
-        write("request", **line)
-
-
-class _Plain:
-    """A log line for people: time, event, what it is about."""
-
-    def __call__(self, logger: Any, name: str, event: MutableMapping[str, Any]) -> str:
-        at, level = event.pop("timestamp"), event.pop("level", "info")
-        exception = event.pop("exception", None)
-        text = str(event.pop("event"))
-        if text == "request":
-            status = event.pop("status") or "---"
-            text = f"{status} {event.pop('method')} {event.pop('url')}"
-        elif level in {"warning", "error", "critical"}:
-            text = f"{level.upper()}: {text}"
-        rest = "".join(f" {key}={value}" for key, value in event.items())
-        return f"{at} {text}{rest}" + (f"\n{exception}" if exception else "")
-
-
-def _stamped(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    event["timestamp"] = wire_millis(machine_now())
-    return event
+        level = logging.ERROR if (answered.get("status") or 500) >= 500 else logging.INFO
+        _REQUESTS.log(level, "request", extra={_FIELDS: line})
 
 
 def _address(environ: WSGIEnvironment) -> str:

@@ -20,6 +20,7 @@ _NAME = "mock-platform"
 _PREFIX = "MOCK_PLATFORM"
 _FORMAT = click.Choice(["text", "json"])
 _FOLDERS = click.Path(path_type=Path)
+_BY_READER = "[default: text on a terminal, else json]"
 
 
 class _Command(click.Command):
@@ -39,6 +40,11 @@ class _Command(click.Command):
 
 class _Group(click.Group):
     command_class = _Command
+
+
+def _for_reader() -> Literal["text", "json"]:
+    """People read a terminal; what goes elsewhere is the control route's own answer."""
+    return "text" if sys.stdout.isatty() else "json"
 
 
 @click.group(
@@ -78,7 +84,7 @@ def main() -> None:
 )  # fmt: skip
 @click.option(
     "--watch/--no-watch",
-    help="Load --fixtures folders and --scenario files again when they change.",
+    help="Load --fixtures folders, --scenario files and folders again when they change.",
 )
 def serve(
     *,
@@ -94,8 +100,10 @@ def serve(
     from mock_platform.scenario.library import is_file
 
     settings = settings_of(values)
-    if watch and not settings.fixtures and not any(map(is_file, settings.scenarios)):
-        raise click.UsageError("--watch needs a --fixtures folder or a --scenario file to watch.")
+    paths = [each for each in settings.scenarios if is_file(each) or Path(each).is_dir()]
+    if watch and not settings.fixtures and not paths:
+        text = "--watch needs a --fixtures folder, or a --scenario file or folder, to watch."
+        raise click.UsageError(text)
     if tls_folder is not None and not tls:
         raise click.UsageError("--tls-folder needs --tls.")
     serve_until_stopped(
@@ -212,36 +220,43 @@ def assumptions(*, format: str) -> None:
 
 @group.command()
 @click.option(
-    "--format", type=click.Choice(["text", "json", "markdown", "schema"]), default="text",
-    show_default=True,
+    "--format", type=click.Choice(["text", "json", "markdown", "schema"]),
     help="Aligned columns, what GET /_mock/scenarios answers, a page of the documentation, or the "
-    "JSON Schema of the files.",
+    f"JSON Schema of the files.  {_BY_READER}",
 )  # fmt: skip
 @click.option(
-    "--scenario", "scenario", multiple=True, metavar="NAME|FILE",
-    help="A scenario that is active, as for serve. Repeatable.",
+    "--scenario", "scenario", multiple=True, metavar="NAME|FILE|FOLDER",
+    help="A scenario that is active, or a folder of known ones, as for serve. Repeatable.",
 )  # fmt: skip
-def scenarios(*, format: str, scenario: tuple[str, ...]) -> None:
+def scenarios(*, format: str | None, scenario: tuple[str, ...]) -> None:
     """List the scenarios that a server knows by name."""
     from mock_platform.cli.listing import scenarios_text
 
-    click.echo(scenarios_text(format, scenario))
+    click.echo(scenarios_text(format or _for_reader(), scenario))
 
 
 @group.command()
 @click.option(
     "--url", default="http://127.0.0.1:8080", show_default=True, metavar="URL",
-    help="Base address of a running server; under /~NAME, what that world alone has met.",
+    # The second one is what `run` tells its command.
+    envvar=[f"{_PREFIX}_COVERAGE_URL", f"{_PREFIX}_URL"],
+    help="Base address of a running server; under /~NAME, what that world alone has met.  "
+    "[env var: MOCK_PLATFORM_URL]",
 )  # fmt: skip
 @click.option(
-    "--format", type=click.Choice(["text", "json", "junit", "html"]), default="text",
-    show_default=True, help="For people, for programs, for CI systems, or as one page.",
+    "--format", type=click.Choice(["text", "json", "junit", "html"]),
+    help=f"For people, for programs, for CI systems, or as one page.  {_BY_READER}",
 )  # fmt: skip
 @click.option(
     "--fail-under", type=click.FloatRange(0, 100), metavar="N",
     help="Exit with status 1 if less than N percent are covered.",
 )  # fmt: skip
-@click.option("--control-token", metavar="TOKEN", help="The server's control token, if it has one.")
+@click.option(
+    "--control-token", metavar="TOKEN",
+    # The second one is what the pytest plugin takes as well.
+    envvar=[f"{_PREFIX}_COVERAGE_CONTROL_TOKEN", f"{_PREFIX}_CONTROL_TOKEN"],
+    help="The server's control token, if it has one.  [env var: MOCK_PLATFORM_CONTROL_TOKEN]",
+)  # fmt: skip
 @click.option(
     "--ca", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
     help="Certificate authority to trust, where the server has one of its own.",
@@ -249,7 +264,7 @@ def scenarios(*, format: str, scenario: tuple[str, ...]) -> None:
 def coverage(
     *,
     url: str,
-    format: Literal["text", "json", "junit", "html"],
+    format: Literal["text", "json", "junit", "html"] | None,
     fail_under: float | None,
     control_token: str | None,
     ca: Path | None,
@@ -257,7 +272,7 @@ def coverage(
     """Print which documented outcomes and parameters the clients of a running server have met."""
     from mock_platform.cli.measuring import show_coverage
 
-    show_coverage(url, format, fail_under, control_token, ca)
+    show_coverage(url, format or _for_reader(), fail_under, control_token, ca)
 
 
 @group.command()

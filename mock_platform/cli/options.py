@@ -85,7 +85,8 @@ SETTINGS: tuple[Setting, ...] = (
             "before. Repeatable.", _FOLDER, many=True, metavar="DIR"),
     Setting("no-default-fixtures", "Begin without the shipped fixtures.", flag=True),
     Setting("scenario", "Name or file of a scenario that is active from the start and after each "
-            "reset. Repeatable.", field="scenarios", many=True, metavar="NAME|FILE"),
+            "reset, or a folder of files that are known. Repeatable.",
+            field="scenarios", many=True, metavar="NAME|FILE|FOLDER"),
     Setting("store", "Where the records live: in memory, or kept in a TinyDB file.", STORE),
     Setting(
         "durability",

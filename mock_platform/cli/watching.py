@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from mock_platform.core.fixtures import BadFixtures
 from mock_platform.platform import Platform, load_base
-from mock_platform.scenario.document import BadParameters, BadScenario
+from mock_platform.scenario.document import SUFFIXES, BadParameters, BadScenario
 from mock_platform.scenario.engine import CannotPerform
 
 if TYPE_CHECKING:
@@ -51,10 +51,17 @@ class Watch:
                 "Fixture folders", platform.settings.fixtures, watcher or _watch_trees,
                 lambda: reload(platform),
             )  # fmt: skip
-        if platform.scenario_files:
-            # An editor puts a new file into the place of the old one: only the folder sees that.
-            folders = tuple(dict.fromkeys(file.parent for file in platform.scenario_files))
-            self._add("Scenario files", folders, watcher or _watch_folders, self._scenarios.reload)
+        start_up = platform.start_up
+        if start_up.folders:
+            self._add(
+                "Scenario folders", start_up.folders, watcher or _watch_scenarios,
+                self._scenarios.reload,
+            )  # fmt: skip
+        # An editor puts a new file into the place of the old one: only the folder sees that.
+        parents = dict.fromkeys(file.parent for file in start_up.files)
+        single = tuple(at for at in parents if not {at, *at.parents} & {*start_up.folders})
+        if single:
+            self._add("Scenario files", single, watcher or _watch_folders, self._scenarios.reload)
 
     def start(self) -> None:
         """Begin to watch; no change is missed once this returns."""
@@ -93,21 +100,24 @@ class ScenarioFiles:
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
-        self._last = {file: _content(file) for file in platform.scenario_files}
+        self._lock = threading.Lock()
+        self._last = {file: _content(file) for file in platform.start_up.files}
 
     def reload(self) -> None:
-        """Load those again whose content is another one."""
-        for file, last in self._last.items():
-            content = _content(file)
-            if content == last:
-                continue
+        """Load those again whose content is another one, and what came into the folders."""
+        with self._lock:
+            for file in dict.fromkeys([*self._last, *self._platform.start_up.added()]):
+                self._reload(file, _content(file))
+
+    def _reload(self, file: Path, content: bytes | None) -> None:
+        if content != self._last.get(file):
             self._last[file] = content
             try:
                 kept = self._platform.reload_scenario(file)
             except (BadScenario, BadParameters, CannotPerform) as fault:
                 _LOG.error("A scenario changed and has faults; its last sound version stays.\n%s",
                            fault)  # fmt: skip
-                continue
+                return
             for text in kept:
                 _LOG.error("%s loaded again. %s", file, text)
             if not kept:
@@ -144,6 +154,19 @@ def _watch_trees(folders: Sequence[Path], stop: threading.Event) -> Iterable[Col
 
     def wanted(change: Change, path: str) -> bool:  # scenarios are no fixtures
         return sane(change, path) and not path.endswith((".yaml", ".yml"))
+
+    return _changes(folders, stop, wanted, deep=True)
+
+
+def _watch_scenarios(
+    folders: Sequence[Path], stop: threading.Event
+) -> Iterable[Collection[object]]:
+    from watchfiles import DefaultFilter
+
+    sane = DefaultFilter()
+
+    def wanted(change: Change, path: str) -> bool:
+        return sane(change, path) and path.endswith(SUFFIXES)
 
     return _changes(folders, stop, wanted, deep=True)
 

@@ -8,30 +8,23 @@ when its time is over, however slowly the answer drips.
 
 from __future__ import annotations
 
-import http.client
 import ipaddress
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
-
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError, LocationParseError
-from urllib3.exceptions import SSLError as Urllib3SSLError
-from urllib3.exceptions import TimeoutError as Urllib3Timeout
-from urllib3.response import BaseHTTPResponse
-from urllib3.util.url import Url, parse_url
+from typing import TYPE_CHECKING, Any
 
 from mock_platform.world.clock import UPTIME
 
+if TYPE_CHECKING:
+    from mock_platform.delivery.connections import FaultKind
+
 LARGEST_ANSWER = 64 * 1024
 """Bytes of an answer's body that are read; the rest is left."""
-
-FaultKind = Literal["address", "name", "timeout", "connection", "tls", "stopped"]
 
 
 class OutboundFault(Exception):
@@ -87,31 +80,6 @@ class _TLSSocket(_Deadlined, ssl.SSLSocket):
     pass
 
 
-Opener = Callable[[str, int], socket.socket]
-
-
-class _Plain(HTTPConnection):
-    """A connection whose socket `opener` makes; the library's own would look the name up anew."""
-
-    def __init__(self, host: str, port: int, opener: Opener) -> None:
-        super().__init__(host, port)
-        self._opener = opener
-
-    def _new_conn(self) -> socket.socket:
-        return self._opener(self._dns_host, self.port)
-
-
-class _Secure(HTTPSConnection):
-    """The same over TLS."""
-
-    def __init__(self, host: str, port: int, opener: Opener, context: ssl.SSLContext) -> None:
-        super().__init__(host, port, ssl_context=context)
-        self._opener = opener
-
-    def _new_conn(self) -> socket.socket:
-        return self._opener(self._dns_host, self.port)
-
-
 class Outbound:
     """Sends single requests. Safe for concurrent use.
 
@@ -134,16 +102,22 @@ class Outbound:
         Raises:
             OutboundFault: There is none.
         """
-        target = _target(url)
+        # urllib3 takes 12 ms that servers without deliveries do not pay.
+        from mock_platform.delivery import connections
+
+        try:
+            target = connections.target_of(url)
+        except ValueError as fault:
+            raise OutboundFault("address", str(fault)) from fault
         held: list[socket.socket] = []
         deadline = UPTIME() + self._timeout
 
         def opener(host: str, port: int) -> socket.socket:
             return self._connect(host, port, deadline, held)
 
-        connection = self._connection(target, opener)
+        connection = connections.connection(target, opener, lambda: self._tls)
         try:
-            with self._told(target):
+            with self._told(target.netloc or ""):
                 connection.connect()
                 self._secured(connection.sock, deadline, held)
                 connection.request(
@@ -154,7 +128,7 @@ class Outbound:
                     preload_content=False,
                 )
                 response = connection.getresponse()
-                return Answer(response.status, _beginning(response))
+                return Answer(response.status, connections.beginning(response, LARGEST_ANSWER))
         finally:
             with self._lock:
                 self._open.difference_update(held)
@@ -171,12 +145,6 @@ class Outbound:
                     continue
 
     # -- within ----------------------------------------------------------------------------------
-
-    def _connection(self, target: Url, opener: Opener) -> HTTPConnection:
-        host = (target.host or "").strip("[]")
-        if target.scheme == "http":
-            return _Plain(host, target.port or 80, opener)
-        return _Secure(host, target.port or 443, opener, self._tls)
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -242,39 +210,18 @@ class Outbound:
             held.append(sock)
 
     @contextmanager
-    def _told(self, target: Url) -> Iterator[None]:
+    def _told(self, where: str) -> Iterator[None]:
         """Every way in which a request can fail, as a fault that says what happened."""
+        from mock_platform.delivery import connections
+
         try:
             yield
         except OutboundFault:
             raise
-        except (OSError, HTTPError, http.client.HTTPException, ValueError) as fault:
+        except connections.FAULTS as fault:
             if self._stopped:
                 raise OutboundFault("stopped", "the server stops") from fault
-            raise _fault(fault, target.netloc or "", self._timeout) from fault
-
-
-def _beginning(response: BaseHTTPResponse) -> bytes:
-    """The body as far as it is read; one that ends before its declared length is a fault."""
-    body = b""
-    while len(body) < LARGEST_ANSWER:
-        chunk = response.read(LARGEST_ANSWER - len(body), decode_content=False)
-        if not chunk:
-            break
-        body += chunk
-    return body
-
-
-def _fault(fault: Exception, where: str, timeout: float) -> OutboundFault:
-    if isinstance(fault, TimeoutError | Urllib3Timeout):
-        return OutboundFault("timeout", f"{where} gave no whole answer within {timeout:g} seconds")
-    if isinstance(fault, ssl.SSLError | Urllib3SSLError):
-        return OutboundFault("tls", f"no trusted TLS connection to {where}: {fault}")
-    if isinstance(fault, ConnectionRefusedError):
-        return OutboundFault("connection", f"nothing listens at {where}")
-    if isinstance(fault, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
-        return OutboundFault("connection", f"{where} closed the connection without an answer")
-    return OutboundFault("connection", f"{where} gave no usable answer: {fault}")
+            raise OutboundFault(*connections.explained(fault, where, self._timeout)) from fault
 
 
 def _addresses(host: str, port: int) -> list[Any]:
@@ -282,16 +229,6 @@ def _addresses(host: str, port: int) -> list[Any]:
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as fault:
         raise OutboundFault("name", f"{host} has no address: {fault}") from fault
-
-
-def _target(url: str) -> Url:
-    try:
-        target = parse_url(url)
-    except LocationParseError as fault:
-        raise OutboundFault("address", f"{url!r} is no address") from fault
-    if target.scheme not in {"http", "https"} or not target.host:
-        raise OutboundFault("address", f"{url!r} is no http or https address")
-    return target
 
 
 def _bare(host: str) -> str:

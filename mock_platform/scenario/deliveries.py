@@ -21,6 +21,7 @@ from mock_platform.scenario.shapes import (
     JsonSchema,
     Many,
     Number,
+    Own,
     Path,
     Report,
     Shape,
@@ -102,23 +103,27 @@ def rule_form(count: Shape, call: Shape) -> Fields:
     return Fields(
         {
             "on": Fixed((DELIVERIES,)),
-            "when": Fields(
-                {
-                    "event": Fields(
-                        {"id": CONDITION, "event_type": CONDITION, "webhook_id": CONDITION},
-                        least=1,
-                    ),
-                    "state": STATE,
-                },
-                description="Conditions on the event, all of which must hold.",
+            "when": Own(
+                Fields(
+                    {
+                        "event": Fields(
+                            {"id": CONDITION, "event_type": CONDITION, "webhook_id": CONDITION},
+                            least=1,
+                        ),
+                        "state": STATE,
+                    },
+                    description="Conditions on the event, all of which must hold.",
+                )
             ),
             "call": call,
             "times": count,
             "probability": Number(0, 1),
-            "then": Either(
-                object=_EFFECT,
-                items=Many(_EFFECT, most=20),
-                what="an effect on a delivery or a list of them",
+            "then": Own(
+                Either(
+                    object=_EFFECT,
+                    items=Many(Own(_EFFECT), most=20),
+                    what="an effect on a delivery or a list of them",
+                )
             ),
             "expect": Fixed(("fired",)),
         },

@@ -62,7 +62,11 @@ def _asked(call: Call, engine: Engine) -> list[Armed]:
     found: list[Armed] = []
     name = call.header(HEADER)
     if name is not None:
-        found += [a for a in engine.asked_for(name.strip()) if call.operation.id in a.rule.on]
+        rules = engine.asked_for(name.strip())
+        found += [armed for armed in rules if call.operation.id in armed.rule.on]
+        if not found:
+            others = ", ".join(dict.fromkeys(on for armed in rules for on in armed.rule.on))
+            call.warn(f"the scenario {name!r} has no rule for {call.operation.id}, only: {others}")
     preference = call.header("prefer")
     if preference is not None:
         found += preferred(preference, call.operation)

@@ -17,13 +17,13 @@ from mock_platform.scenario import deliveries, match
 from mock_platform.scenario.deliveries import DELIVERIES
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import Effect
+from mock_platform.scenario.parameters import put_in, reference_at, references
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, forms
-from mock_platform.scenario.shapes import Path, Report, reference, shown
+from mock_platform.scenario.shapes import Path, Report, shown
 from mock_platform.scenario.source import Malformed, Source, read
 from mock_platform.world.mishaps import Mishap
 
 SUFFIXES = (".yaml", ".yml", ".json")
-_ANY: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,8 @@ class Rule:
     """What befalls a delivery, where the rule acts on deliveries."""
     next_state: str | None = None
     """The state that a delivery moves the scenario to."""
+    everywhere: bool = False
+    """Whether `on` was written as "*"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +103,16 @@ class Scenario:
             BadParameters: One is unknown, or a value does not fit where the scenario uses it.
         """
         values = self._values(parameters)
-        bound = [_bound(rule, values) for rule in self.document["rules"]]
+        rules = [put_in(values, rule) for rule in self.document["rules"]]
         faults: list[tuple[str, str]] = []
-        for index, rule in enumerate(bound):
-            self._check(rule, index, faults)
+        for index, (raw, rule) in enumerate(zip(self.document["rules"], rules, strict=True)):
+            for at, text in _faults(rule, self.operations):
+                named = reference_at(raw, at)
+                place = "" if named else f"{_dotted(('rules', index, *at))}: "
+                faults.append((named, place + text))
         if faults:
             raise BadParameters(self.name, faults)
-        return tuple(_rule(rule, self.operations) for rule in bound)
+        return tuple(_rule(rule, self.operations) for rule in rules)
 
     def _values(self, given: Mapping[str, Any]) -> dict[str, Any]:
         faults = []
@@ -119,24 +124,13 @@ class Scenario:
                 faults.append((name, f"is no parameter; its parameters: {known}.{hint}"))
                 continue
             default = self.parameters[name]
+            faults += [(name, text) for text in _indirect(value)]
             if value is not None and default is not None and _kind(value) != _kind(default):
                 text = f"expected {_kind(default)} like {shown(default)}, got {shown(value)}"
                 faults.append((name, text))
         if faults:
             raise BadParameters(self.name, faults)
         return {**self.parameters, **given}
-
-    def _check(self, rule: dict[str, Any], index: int, faults: list[tuple[str, str]]) -> None:
-        raw = self.document["rules"][index]
-
-        def report(at: Path, text: str) -> None:
-            named = _reference_at(raw, at)
-            place = "" if named else f"{_dotted(('rules', index, *at))}: "
-            faults.append((named, place + text))
-
-        forms(self.operations).rule.check(rule, (), report)
-        if not faults:
-            _cross_check_rule(rule, (), report)
 
 
 # -- loading -------------------------------------------------------------------------------------
@@ -193,6 +187,8 @@ def scenario(source: Source, operations: Sequence[str], file: FilePath | None = 
     forms(known).document.check(document, (), report)
     if not complaints:
         _cross_check(document, report)
+    if not complaints:
+        _check_defaults(document, known, report)
     if complaints:
         raise BadScenario(sorted(complaints, key=lambda fault: (fault.line, fault.column)))
     return Scenario(
@@ -216,8 +212,11 @@ def scenario(source: Source, operations: Sequence[str], file: FilePath | None = 
 def _cross_check(document: Mapping[str, Any], report: Report) -> None:
     """What the form alone cannot tell: parameters that are not declared, effects at odds."""
     parameters = document.get("parameters") or {}
+    for name, default in parameters.items():
+        for text in _indirect(default):
+            report(("parameters", name), text)
     for index, rule in enumerate(document["rules"]):
-        for at, name in _references(rule, ("rules", index)):
+        for at, name in references(rule, ("rules", index)):
             if name not in parameters:
                 declared = ", ".join(parameters) or "none"
                 near = get_close_matches(name, list(parameters), 1)
@@ -225,6 +224,41 @@ def _cross_check(document: Mapping[str, Any], report: Report) -> None:
                 report(at, f"${name} is no parameter of this scenario; declared: {declared}.{hint} "
                            f"For the text itself write $${name}.")  # fmt: skip
         _cross_check_rule(rule, ("rules", index), report)
+
+
+def _indirect(value: Any) -> list[str]:
+    """What is wrong with a parameter's value that names parameters itself."""
+    named = references(value, ())
+    return [f"expected a value of its own, got the parameter ${name}" for _, name in named]
+
+
+def _check_defaults(
+    document: Mapping[str, Any], operations: tuple[str, ...], report: Report
+) -> None:
+    """Whether the rules are sound with the defaults; one that is null may have to be given."""
+    parameters = document.get("parameters") or {}
+    defaults = {name: value for name, value in parameters.items() if value is not None}
+    for index, rule in enumerate(document["rules"]):
+        for at, text in _faults(put_in(defaults, rule), operations):
+            place = _dotted(("rules", index, *at))
+            named = reference_at(rule, at)
+            if named in defaults:
+                report(("parameters", named), f"{text} (the default, in {place})")
+            else:
+                report(("rules", index, *at), f"{text} (with the defaults of the parameters)")
+
+
+def _faults(rule: Mapping[str, Any], operations: tuple[str, ...]) -> list[tuple[Path, str]]:
+    """What is wrong with a rule whose parameters are put in, and where in it."""
+    found: list[tuple[Path, str]] = []
+
+    def report(at: Path, text: str) -> None:
+        found.append((at, text))
+
+    forms(operations).rule.check(rule, (), report)
+    if not found:
+        _cross_check_rule(rule, (), report)
+    return found
 
 
 def _cross_check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None:
@@ -254,6 +288,8 @@ def _cross_check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None
         seen[role] = keyword
         if kind.changes_answer:
             seen["true answer"] = keyword
+        if kind.cross_check is not None:
+            kind.cross_check(effect, place(index, keyword), report)
     replaced = seen.get("answer")
     if replaced is not None and replaced not in {"rate_limit", "items"} and "true answer" in seen:
         index = next(i for i, effect in enumerate(effects) if seen["true answer"] in effect)
@@ -279,37 +315,6 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _references(value: Any, at: Path) -> list[tuple[Path, str]]:
-    """Every parameter that a value names, with its place."""
-    name = reference(value)
-    if name is not None:
-        return [(at, name)]
-    found: list[tuple[Path, str]] = []
-    if isinstance(value, dict):
-        for key, item in value.items():
-            tail = reference(key.partition("/")[2])
-            if tail is not None:
-                found.append(((*at, key), tail))
-            found += _references(item, (*at, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            found += _references(item, (*at, index))
-    return found
-
-
-def _reference_at(raw: Any, at: Path) -> str:
-    """The parameter that stands at a place of the unbound rule, or around it; empty if none."""
-    for step in at:
-        named = reference(raw)
-        if named is not None:
-            return named
-        try:
-            raw = raw[step]
-        except (KeyError, IndexError, TypeError):
-            break
-    return reference(raw) or ""
-
-
 def _dotted(at: Path) -> str:
     text = ""
     for step in at:
@@ -318,35 +323,6 @@ def _dotted(at: Path) -> str:
 
 
 # -- binding -------------------------------------------------------------------------------------
-
-
-def _bound(value: Any, values: Mapping[str, Any]) -> Any:
-    """A value with its parameters put in; what is any (null) is left out."""
-    name = reference(value)
-    if name is not None:
-        return _ANY if values[name] is None else values[name]
-    if isinstance(value, str):
-        return value[1:] if value.startswith("$$") else value
-    if isinstance(value, dict):
-        found = {}
-        for key, item in value.items():
-            bound = _bound(item, values)
-            if bound is not _ANY:
-                found[_bound_key(key, values)] = bound
-        # A condition or an object of which nothing is left restricts nothing.
-        return _ANY if value and not found else found
-    if isinstance(value, list):
-        return [bound for item in value if (bound := _bound(item, values)) is not _ANY]
-    return value
-
-
-def _bound_key(key: str, values: Mapping[str, Any]) -> str:
-    """`TABLE/$name` with the parameter put in."""
-    table, slash, tail = key.partition("/")
-    name = reference(tail)
-    if name is None:
-        return key
-    return f"{table}{slash}{'' if values[name] is None else values[name]}"
 
 
 def _rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
@@ -376,6 +352,7 @@ def _rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
         before_auth=rule.get("stage") == BEFORE_AUTH,
         mishap=deliveries.mishap(effects) if delivery else None,
         next_state=deliveries.next_state(effects) if delivery else None,
+        everywhere=on == EVERYTHING,
     )
 
 

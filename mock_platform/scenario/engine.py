@@ -86,7 +86,7 @@ class Armed:
         if (number - rule.first + 1) % rule.every:
             return Difference("call", f"every {rule.every}th", number)
         if rule.times is not None and self.fired >= rule.times:
-            return Difference("times", f"at most {rule.times}", self.fired)
+            return Difference("times", f"no more than {rule.times}", self.fired + 1)
         if rule.probability is not None:
             drawn = world.ids.fraction("rule", self.active.scenario.name, self.index, number)
             if drawn >= rule.probability:
@@ -97,6 +97,8 @@ class Armed:
         """The rule as the control plane shows it."""
         return {
             "rule": self.index,
+            "on": "*" if self.rule.everywhere else list(self.rule.on),
+            "expected": self.rule.expected,
             "matched": self.calls,
             "fired": self.fired,
             "remaining": self.remaining,

@@ -1,4 +1,7 @@
-"""The scenarios that a server knows by name: those shipped, and those of files it was given."""
+"""The scenarios that a server knows by name: those shipped, and those of files it was given.
+
+Also which files of a folder are scenarios, and what is wrong with them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from mock_platform.records import TABLES
 from mock_platform.scenario.document import (
     SUFFIXES,
     BadScenario,
@@ -14,6 +18,8 @@ from mock_platform.scenario.document import (
     Scenario,
     load,
 )
+
+_TABLES = frozenset(table.name for table in TABLES)
 
 
 class UnknownScenario(LookupError):
@@ -39,16 +45,6 @@ class Library:
         self._files: dict[str, Scenario] = {}
         self._shipped: dict[str, Scenario] | None = None
         self._lock = threading.Lock()
-
-    def add(self, file: Path) -> Scenario:
-        """Read a file's scenario and know it by its name from now on.
-
-        Raises:
-            BadScenario: The file has faults.
-        """
-        scenario = load(file, self.operations)
-        self.put(scenario)
-        return scenario
 
     def put(self, scenario: Scenario) -> None:
         """Know a scenario by its name from now on, in place of one that had it."""
@@ -79,6 +75,11 @@ class Library:
 
 def scenario_files(folder: Path) -> list[Path]:
     """The scenario files of a folder, those in folders below included, none from outside it."""
+    return [path for path in files_of(folder) if is_scenario(path)]
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files of a folder, and of folders below, that are called as scenarios or fixtures are."""
     root = folder.resolve()
     return sorted(
         path
@@ -87,27 +88,50 @@ def scenario_files(folder: Path) -> list[Path]:
     )
 
 
-def check(paths: Iterable[Path], operations: Sequence[str]) -> list[Complaint]:
-    """Everything that is wrong with scenario files, those of folders included.
+def is_scenario(file: Path) -> bool:
+    """Whether a file holds a scenario: YAML, or a JSON object that is not called like a table."""
+    if file.suffix != ".json":
+        return file.suffix in SUFFIXES
+    if file.stem in _TABLES or not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        return opened.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
+def read_all(
+    files: Iterable[Path], operations: Sequence[str]
+) -> tuple[dict[Path, Scenario], list[Complaint]]:
+    """The scenarios of files, each file read once, and everything that is wrong with them.
 
     Two files that define the same name are a fault as well.
     """
+    found: dict[Path, Scenario] = {}
     complaints: list[Complaint] = []
     names: dict[str, Path] = {}
-    for path in paths:
-        for file in scenario_files(path) if path.is_dir() else [path]:
-            try:
-                scenario = load(file, operations)
-            except BadScenario as fault:
-                complaints += fault.complaints
-                continue
-            first = names.setdefault(scenario.name, file)
-            if first != file:
-                text = f"{scenario.name!r} is the name of {first} already"
-                complaints.append(Complaint(file, 1, 1, "name", text))
-    return complaints
+    for file in dict.fromkeys(files):
+        try:
+            scenario = load(file, operations)
+        except BadScenario as fault:
+            complaints += fault.complaints
+            continue
+        found[file] = scenario
+        first = names.setdefault(scenario.name, file)
+        if not _same(first, file):
+            text = f"{scenario.name!r} is the name of {first} already"
+            complaints.append(Complaint(file, 1, 1, "name", text))
+    return found, complaints
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one == other or one.resolve() == other.resolve()
+
+
+def check(paths: Iterable[Path], operations: Sequence[str]) -> list[Complaint]:
+    """Everything that is wrong with scenario files, those of folders included."""
+    files = [file for path in paths for file in (scenario_files(path) if path.is_dir() else [path])]
+    return read_all(files, operations)[1]
 
 
 def is_file(text: str) -> bool:
-    """Whether what names a scenario at start-up is a file's name rather than a scenario's."""
+    """Whether what names a scenario at start-up is a path rather than a scenario's name."""
     return text.endswith(SUFFIXES) or "/" in text or "\\" in text

@@ -70,6 +70,20 @@ STATE = Either(
     null=True,
     what="the name of a state, or equals or in",
 )
+SCHEME = Either(
+    text=Word(SCHEMES),
+    object=Fields(
+        {
+            "equals": Word(SCHEMES),
+            "in": Many(Word(SCHEMES)),
+            "matches": _OPERATORS["matches"],
+            "exists": _OPERATORS["exists"],
+        },
+        least=1,
+    ),
+    null=True,
+    what="a scheme, or an object with equals, in, matches, exists",
+)
 WHEN = Fields(
     {
         "path": _ANY_NAMES,
@@ -77,7 +91,7 @@ WHEN = Fields(
         "json": _ANY_NAMES,
         "form": _ANY_NAMES,
         "headers": _ANY_NAMES,
-        "caller": Fields({"app": CONDITION, "user": CONDITION, "scheme": CONDITION}, least=1),
+        "caller": Fields({"app": CONDITION, "user": CONDITION, "scheme": SCHEME}, least=1),
         "state": STATE,
     },
     description="Conditions on the request, all of which must hold.",

@@ -9,7 +9,6 @@ from mock_platform.core.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.operation import Operation
 from mock_platform.core.problems import PROBLEM_TYPES
 from mock_platform.scenario.document import Scenario
-from mock_platform.scenario.effects.error import phrase
 from mock_platform.scenario.engine import Active, Armed
 from mock_platform.scenario.shapes import one_of
 
@@ -77,7 +76,7 @@ def _status(status: int, operation: Operation) -> dict[str, Any]:
         for slug in operation.errors:
             if slug in PROBLEM_TYPES and PROBLEM_TYPES[slug].status == status:
                 return {"problem": slug}
-        return {"problem": "about:blank", "title": phrase(status), "status": status}
+        return {"problem": "about:blank", "status": status}
     if operation.dialect == "oauth":
         codes = [entry for entry in NUMERIC_CODES.values() if entry.status == status]
         codes.sort(
@@ -85,6 +84,8 @@ def _status(status: int, operation: Operation) -> dict[str, Any]:
         )
         number = codes[0].code if codes else 131
         return {"error": {"code": number, "status": status}}
-    named = next((code for code in operation.errors if ADS_STATUS.get(code) == status), None)
-    code = named or _NAMED.get(status, "INTERNAL_ERROR" if status >= 500 else "INVALID_PARAMETER")
+    documented = (code for code in operation.errors if ADS_STATUS.get(code) == status)
+    listed = (code for code, of in ADS_STATUS.items() if of == status)
+    code = next(documented, None) or _NAMED.get(status) or next(listed, None)
+    code = code or ("INTERNAL_ERROR" if status >= 500 else "INVALID_PARAMETER")
     return {"error": {"code": code, "status": status}}

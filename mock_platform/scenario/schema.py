@@ -22,6 +22,7 @@ from mock_platform.scenario.shapes import (
     JsonSchema,
     Many,
     Number,
+    Own,
     Path,
     Report,
     Whole,
@@ -84,14 +85,13 @@ def forms(operations: tuple[str, ...]) -> Forms:
         {
             "on": Either(text=named, items=Many(Word(operations)), what="an operation id, a list "
                          "of them, '*' or 'deliveries'"),
-            "when": WHEN,
+            "when": Own(WHEN),
             "call": call,
             "times": _COUNT,
             "probability": Number(0, 1),
             "stage": Fixed((BEFORE_AUTH,)),
-            "then": Either(
-                object=_EFFECT, items=Many(_EFFECT, most=20), what="an effect or a list of them"
-            ),
+            "then": Own(Either(object=_EFFECT, items=Many(Own(_EFFECT), most=20),
+                               what="an effect or a list of them")),
             "expect": Fixed(("fired",)),
         },
         required=("then",),
@@ -100,13 +100,13 @@ def forms(operations: tuple[str, ...]) -> Forms:
     rule = RuleForm(request, rule_form(_COUNT, call))
     document = Fields(
         {
-            "name": Word(
+            "name": Own(Word(
                 pattern=SCENARIO_NAME,
                 meaning="a name in lower case, digits, dots, hyphens and underscores",
-            ),
+            )),
             "description": Word(),
             "spec": Word(),
-            "parameters": Entries(
+            "parameters": Own(Entries(
                 Either(
                     text=Word(), number=Number(-1e18, 1e18), flag=Flag(), items=Many(
                         Anything(), least=0), null=True,
@@ -114,8 +114,8 @@ def forms(operations: tuple[str, ...]) -> Forms:
                 pattern=NAME,
                 meaning="a parameter's name in lower case",
                 least=0,
-            ),
-            "rules": Many(rule, most=500),
+            )),
+            "rules": Own(Many(Own(rule), most=500)),
         },
         required=("name", "rules"),
     )  # fmt: skip

@@ -35,7 +35,10 @@ def reference(value: Any) -> str | None:
 
 def shown(value: Any) -> str:
     """A value as a message quotes it."""
-    text = dumps(value).decode()
+    try:
+        text = dumps(value).decode()
+    except TypeError:  # from Python comes what JSON cannot say
+        text = repr(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
@@ -61,14 +64,15 @@ class Shape(Protocol):
 def schema_of(shape: Shape) -> JsonSchema:
     """The form as JSON Schema, a parameter's name in its place included."""
     schema = shape.schema()
-    if isinstance(shape, Fixed | Anything) or (isinstance(shape, Word) and not shape.choices):
+    free = isinstance(shape, Word) and not shape.choices and shape.pattern is None
+    if free or isinstance(shape, Own | Fixed | Anything):
         return schema  # takes such a text anyway, or takes none
     return {"anyOf": [schema, {"type": "string", "pattern": f"^\\${NAME}$"}]}
 
 
 def check(shape: Shape, value: Any, at: Path, report: Report) -> None:
     """Report what is wrong with a value; a parameter's name is fine for now."""
-    if reference(value) is None or isinstance(shape, Fixed):
+    if reference(value) is None or isinstance(shape, Own | Fixed):
         shape.check(value, at, report)
 
 
@@ -139,6 +143,21 @@ class Fixed:
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Must be one of them."""
         Word(self.choices).check(value, at, report)
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A part of the document's own build, which no parameter may stand for."""
+
+    shape: Shape
+
+    def schema(self) -> JsonSchema:
+        """Its form."""
+        return self.shape.schema()
+
+    def check(self, value: Any, at: Path, report: Report) -> None:
+        """Must have that form."""
+        self.shape.check(value, at, report)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
 MAX_VALUES = 20_000
 
+_LONG_DIGITS = 20
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}", re.ASCII)
 _FLOAT = re.compile(
     r"(?=[^eE]*[.eE])[-+]?(?:\.[0-9]{1,40}|[0-9]{1,40}(?:\.[0-9]{0,40})?)(?:[eE][-+]?[0-9]{1,3})?",
@@ -87,19 +88,24 @@ def read(file: FilePath, content: bytes) -> Source:
 def _json(file: FilePath, text: str) -> Source:
     try:
         loads(text.encode(), max_nesting=MAX_DEPTH)
-        data = json.loads(text, object_pairs_hook=_unique)
+        data = json.loads(text, object_pairs_hook=_unique, parse_int=_whole)
     except _Duplicate as fault:
         raise Malformed(f"key {shown(fault.key)} stands twice in one object") from fault
     except json.JSONDecodeError as fault:
         raise Malformed(f"not valid JSON: {fault.msg}", fault.lineno, fault.colno) from fault
     except BadJson as fault:
-        found = re.search(r"at line (\d+), column (\d+)", str(fault))
-        line, column = (int(found[1]), int(found[2])) if found else (1, 1)
-        raise Malformed(str(fault), line, column) from fault
+        raise Malformed(str(fault), fault.line, fault.column) from fault
     count = _values(data)
     if count > MAX_VALUES:
         raise Malformed(f"holds more than {MAX_VALUES:,} values")
     return Source(file, data, text)
+
+
+def _whole(digits: str) -> int | float:
+    """An integer of 64 bits; a longer one becomes the float that other readers make of it."""
+    if len(digits) <= _LONG_DIGITS and -(2**63) <= (number := int(digits)) < 2**63:
+        return number
+    return float(digits)
 
 
 class _Duplicate(ValueError):

@@ -21,8 +21,9 @@ import orjson
 from tinydb import TinyDB
 
 from mock_platform.world.changelog import ChangeLog
+from mock_platform.world.memory import Base, MemoryStore
 from mock_platform.world.state_file import AtomicStorage, decode, encode
-from mock_platform.world.store import Base, Change, MemoryStore, Row, Rows, Slot, Snapshot
+from mock_platform.world.store import Change, Row, Rows, Slot, Snapshot
 from mock_platform.world.store_errors import StoreDamaged, StoreError, StoreForeign, StoreInUse
 from mock_platform.world.stored import (
     Contents,

@@ -46,6 +46,8 @@ class JournalEntry:
     request_body: bytes = b""
     response_headers: Sequence[tuple[str, str]] = ()
     response_body: bytes = b""
+    reason: str | None = None
+    """The reason phrase of the answer, where it is not the standard one."""
     sent: Iterable[str] = ()
     """Names of the operation's parameters that were sent; for the coverage, not shown."""
 
@@ -115,15 +117,23 @@ class Query:
     since: datetime | None = None
 
     def matches(self, entry: JournalEntry) -> bool:
-        """Whether an entry is among those asked for; `path` is a part of the URL."""
+        """Whether an entry is among those asked for.
+
+        `path` is a part of the URL; `rule` is a scenario's name, or one of its rules as NAME/0.
+        """
         return (
             (self.operation is None or entry.operation == self.operation)
             and (self.status is None or entry.status == self.status)
             and (self.method is None or entry.method == self.method.upper())
             and (self.path is None or self.path in entry.url)
             and (self.since is None or entry.at >= self.since)
-            and (self.rule is None or (entry.rule or {}).get("scenario") == self.rule)
+            and (self.rule is None or self.rule in _names(entry.rule))
         )
+
+
+def _names(rule: dict[str, Any] | None) -> tuple[str, ...]:
+    """By what a rule that acted is found."""
+    return () if rule is None else (rule["scenario"], f"{rule['scenario']}/{rule['rule']}")
 
 
 class Journal:

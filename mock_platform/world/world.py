@@ -17,9 +17,10 @@ from typing import Any, Protocol
 from mock_platform.world.clock import Clock
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal
+from mock_platform.world.memory import Base, MemoryStore
 from mock_platform.world.mishaps import Mishap
 from mock_platform.world.nonces import Nonces
-from mock_platform.world.store import Base, Change, MemoryStore, Snapshot
+from mock_platform.world.store import Change, Snapshot
 from mock_platform.world.transitions import Kind, Transitions
 from mock_platform.world.windows import Windows
 
@@ -116,6 +117,7 @@ class World:
         self._depth = 0
         self._on_notice: Callable[[World, Notice], None] | None = None
         self._observers: list[Callable[[World, Iterable[Change]], None]] = []
+        self._on_origin: Callable[[World], None] | None = None
         self.store = MemoryStore(blueprint.base) if store is None else store(self)
         self.transitions = Transitions(
             blueprint.kinds, self.store, self.clock, self._moved, self._paced
@@ -170,6 +172,16 @@ class World:
         """Ask to be shown the changes of each committed piece of work, under the lock."""
         self._observers.append(observer)
 
+    def on_origin(self, listener: Callable[[World], None]) -> None:
+        """Say who keeps `origin` when it becomes another one."""
+        self._on_origin = listener
+
+    def begin_from(self, origin: SavedWorld | None) -> None:
+        """Return to this with each reset, or with `None` to the fixtures."""
+        self.origin = origin
+        if self._on_origin is not None:
+            self._on_origin(self)
+
     def reset(self) -> None:
         """The world as it started, at the price of what changed."""
         if self.origin is not None:
@@ -198,6 +210,8 @@ class World:
         """Begin anew with other fixtures, as a reset does with the same ones."""
         with self.lock:
             self.reset()
+            if self.origin is not None:  # differs from the other fixtures otherwise
+                self.begin_from(None)
             self.blueprint = replace(self.blueprint, base=base)
             self.store.rebase(base)
             self._begin()

@@ -6,21 +6,27 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from datetime import datetime
 
-from mock_platform.world.store import Base, Change
+from mock_platform.world.memory import Base
+from mock_platform.world.store import Change
 from mock_platform.world.world import Blueprint, StoreMaker, World
 
 DEFAULT = "default"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+_FORM = "1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit"
 
 
 class UnknownWorld(LookupError):
     """There is no world of that name."""
 
     def __init__(self, name: str) -> None:
+        if _NAME.fullmatch(name) is None:
+            how = f"None can be called so: {_FORM}. Choose another name"
+        else:
+            how = f"Create it with PUT /_mock/worlds/{name} (an empty body is enough)"
         super().__init__(
-            f"There is no world {name!r}. Create it with PUT /_mock/worlds/{name} "
-            "(an empty body is enough), or leave the world out to use 'default'."
+            f"There is no world {name!r}. {how}, or leave the world out to use 'default'."
         )
         self.name = name
 
@@ -29,10 +35,7 @@ class BadWorldName(ValueError):
     """A world cannot have that name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(
-            f"{name!r} is no name for a world: 1 to 64 letters, digits, dots, underscores and "
-            "hyphens, the first a letter or digit."
-        )
+        super().__init__(f"{name!r} is no name for a world: {_FORM}.")
 
 
 class TooManyWorlds(RuntimeError):
@@ -89,13 +92,23 @@ class Worlds:
             raise UnknownWorld(name)
         return world
 
-    def create(self, name: str, *, source: str | None = None, seed: int | None = None) -> World:
+    def create(
+        self,
+        name: str,
+        *,
+        source: str | None = None,
+        seed: int | None = None,
+        freeze: datetime | None = None,
+    ) -> World:
         """Make a world, as a fork of `source` if given. An existing one is returned as it is.
+
+        With `freeze` its clock stands still there, from the beginning and after each reset.
 
         Raises:
             BadWorldName: The name has another form.
             UnknownWorld: `source` does not exist.
             TooManyWorlds: The limit is reached.
+            ValueError: `freeze` does not say its offset from UTC, or is out of a clock's bounds.
         """
         if _NAME.fullmatch(name) is None:
             raise BadWorldName(name)
@@ -110,14 +123,20 @@ class Worlds:
             origin = None if source is None else self.get(source)
             saved = None if origin is None else origin.save()
             blueprint = self.blueprint if origin is None else origin.blueprint
+            if freeze is not None:
+                blueprint = replace(blueprint, settings=replace(blueprint.settings, freeze=freeze))
             world = World(name, blueprint, seed=seed, store=self._store)
             if self._credentials is not None:
                 world.on_commit(self._index)
             if self._prepare is not None:
                 self._prepare(world)
             if saved is not None:
-                world.origin = saved
                 world.load(saved)
+            if freeze is not None:
+                world.clock.freeze(freeze)
+                saved = world.save()
+            if saved is not None:
+                world.begin_from(saved)
             self._worlds[name] = world
             return world
 

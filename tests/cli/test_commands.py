@@ -117,12 +117,33 @@ def test_help_comes_without_loading_the_server() -> None:
         "from mock_platform.cli import main\n"
         "sys.argv = ['mock-platform', 'serve', '--help']\n"
         "try:\n    main()\nexcept SystemExit: pass\n"
-        "print(sorted({'flask', 'marshmallow', 'cheroot', 'structlog'} & set(sys.modules)))"
+        "print(sorted({'flask', 'marshmallow', 'cheroot'} & set(sys.modules)))"
     )
 
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert out.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_server_is_up_without_what_few_servers_need() -> None:
+    """Deliveries, TLS, scenario files, descriptions, metrics and watches load what they take."""
+    code = (
+        "import sys\n"
+        "from mock_platform.app import create_app\n"
+        "from mock_platform.cli import logs, serving\n"
+        "from mock_platform.opening import open_platform\n"
+        "from mock_platform.settings import Settings\n"
+        "logs.configure('text')\n"
+        "app = create_app(open_platform(Settings()).platform)\n"
+        "assert app.test_client().get('/_mock/health').status_code == 200\n"
+        "late = {'urllib3', 'requests', 'trustme', 'cryptography', 'ruamel', 'apispec', 'asyncio',"
+        " 'prometheus_client', 'watchfiles', 'pycountry', 'granian'}\n"
+        "print(sorted(late & set(sys.modules)))"
+    )
+
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert out.stdout == "[]\n"
 
 
 def test_the_module_is_the_command() -> None:
@@ -146,7 +167,7 @@ def test_the_module_is_the_command() -> None:
         (["serve", "--store", "state.json"], "Did you mean 'tinydb:state.json'?"),
         (["serve", "--freeze", "tomorrow"], "for instance 2026-03-25T16:00:00Z"),
         (["serve", "--port", "65536"], "0<=x<=65535"),
-        (["serve", "--watch"], "--watch needs a --fixtures folder or a --scenario file"),
+        (["serve", "--watch"], "--watch needs a --fixtures folder, or a --scenario file or folder"),
         (["serve", "--tls-folder", "x"], "--tls-folder needs --tls"),
         (["run"], "mock-platform run -- pytest -q"),
         (["where"], 'mock-platform where "PUT /12/accounts/1/line_items/2"'),

@@ -40,18 +40,30 @@ def platform() -> Iterator[MockPlatform]:
 def test_text(run: Run, platform: MockPlatform) -> None:
     """The text is printed, whatever the address ends with."""
     for end in ("", "/", "/_mock"):
-        result = run("--url", f"{platform.base_url}{end}")
+        result = run("--format", "text", "--url", f"{platform.base_url}{end}")
 
         assert result.exit_code == 0, result.output
         assert "  openapi.get       1 requests" in result.output
 
 
 def test_json_is_what_the_control_route_gives(run: Run, platform: MockPlatform) -> None:
-    """The document is that of the server."""
+    """The document is that of the server; programs, which read no terminal, get it unasked."""
     result = run("--format", "json", MOCK_PLATFORM_COVERAGE_URL=platform.base_url)
+    unasked = run(MOCK_PLATFORM_COVERAGE_URL=platform.base_url)
 
     answer = requests.get(f"{platform.base_url}/_mock/coverage", timeout=10).json()
     assert answer == json.loads(result.stdout)
+    assert result.stdout == unasked.stdout
+
+
+def test_beside_run_it_needs_no_address(run: Run, platform: MockPlatform) -> None:
+    """The address that `run` tells its command is taken; the option's own twin wins over it."""
+    taken = run("--format", "json", MOCK_PLATFORM_URL=platform.base_url)
+    own = {"MOCK_PLATFORM_COVERAGE_URL": f"{platform.base_url}/~w2", "MOCK_PLATFORM_URL": "x"}
+    platform.world("w2")
+
+    assert 0 < json.loads(taken.stdout)["percent"]
+    assert 0 == json.loads(run("--format", "json", **own).stdout)["percent"]
 
 
 def test_a_world(run: Run, platform: MockPlatform) -> None:
@@ -92,10 +104,11 @@ def test_control_token(run: Run) -> None:
     with MockPlatform.start(Settings(control_token="t0ken")) as platform:
         refused = run("--url", platform.base_url)
         taken = run("--url", platform.base_url, "--control-token", "t0ken")
+        from_environment = run("--url", platform.base_url, MOCK_PLATFORM_CONTROL_TOKEN="t0ken")
 
     assert 1 == refused.exit_code
     assert "answers 401: The control token is missing" in refused.stderr
-    assert 0 == taken.exit_code
+    assert (0, 0) == (taken.exit_code, from_environment.exit_code)
 
 
 def test_no_server(run: Run) -> None:

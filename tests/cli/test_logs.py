@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
-import structlog
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
@@ -29,7 +28,6 @@ def _as_it_was() -> Iterator[None]:
     yield
     logging.captureWarnings(capture=False)
     warnings.showwarning = showing
-    structlog.reset_defaults()
     for logger, handlers, propagate, level in before:
         logger.handlers, logger.propagate = handlers, propagate
         logger.setLevel(level)

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator
 
+from mock_platform.app import create_app
 from mock_platform.cli.main import group
+from mock_platform.platform import Platform
 
 SOUND = (
     "name: capped\ndescription: Too much.\nparameters: {period: Daily}\n"
@@ -49,13 +55,34 @@ def test_list(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(SOUND)
 
-    text = run("scenarios", "--scenario", file).stdout
+    text = run("scenarios", "--format", "text", "--scenario", file).stdout
     listed = json.loads(run("scenarios", "--format", "json", "--scenario", file).stdout)
 
     line = next(line for line in text.splitlines() if line.startswith("capped"))
     assert ["capped (active)", "period", "Too much."] == re.split(" {2,}", line)
     (found,) = [entry for entry in listed["scenarios"] if entry["active"]]
     assert ("capped", {"period": "Daily"}) == (found["name"], found["parameters"])
+
+
+def test_what_programs_read() -> None:
+    """Where no terminal is, the list is what `GET /_mock/scenarios` answers."""
+    server = create_app(Platform()).test_client().get("/_mock/scenarios").get_json()
+
+    assert server == json.loads(run("scenarios").stdout)
+
+
+@pytest.mark.live
+def test_what_people_read() -> None:
+    """On a terminal it is columns."""
+    master, terminal = os.openpty()
+    words = [sys.executable, "-m", "mock_platform", "scenarios"]
+    with subprocess.Popen(words, stdout=terminal) as command:
+        os.close(terminal)
+        beginning = os.read(master, 8)
+        os.close(master)
+        command.kill()
+
+    assert b"SCENARIO" == beginning
 
 
 def test_schema() -> None:

@@ -3,9 +3,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from queue import Queue
 
 import pytest
 
@@ -13,29 +11,9 @@ from mock_platform.cli.watching import Watch, reload
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
+from tests.cli.watches import END, Changes, around_a_change, real_watches
 
 USER = {"id": "9", "screen_name": "nine", "name": "Nine"}
-END = None
-
-
-class Changes:
-    """Stands for the system's watches: a test says what changed and when."""
-
-    def __init__(self) -> None:
-        self.queue: Queue[Collection[object] | Exception | None] = Queue()
-        self.seen = threading.Semaphore(0)
-        self.folders: Sequence[Path] = ()
-
-    def __call__(
-        self, folders: Sequence[Path], stop: threading.Event
-    ) -> Iterable[Collection[object]]:
-        """Give what the test puts into the queue."""
-        self.folders = folders
-        while (told := self.queue.get()) is not END:
-            if isinstance(told, Exception):
-                raise told
-            yield told
-            self.seen.release()
 
 
 @pytest.fixture
@@ -123,30 +101,18 @@ def test_a_folder_that_went_away_is_told(
 
 def test_only_changes_reload(folder: Path, platform: Platform) -> None:
     """Signs of life change nothing; a change loads the folders that are watched."""
-    changes = Changes()
-    changes.queue.put(set())
-    watch = Watch(platform, changes)
-    watch.start()
-    rename(folder, "neun")
-    changes.queue.put(set())
-    assert changes.seen.acquire(timeout=10)
-    assert changes.seen.acquire(timeout=10)
+    default = platform.worlds.default
 
-    before = name(platform.worlds.default)
-    changes.queue.put({"users.json"})
-    assert changes.seen.acquire(timeout=10)
-    changes.queue.put(END)
-    watch.stop()
+    found = around_a_change(
+        platform, lambda: rename(folder, "neun"), "users.json", lambda: name(default)
+    )
 
-    assert before == "nine"
-    assert name(platform.worlds.default) == "neun"
-    assert (folder,) == changes.folders
+    assert ("nine", "neun", (folder,)) == found
 
 
 def test_a_change_on_the_way_out_is_left(folder: Path, platform: Platform) -> None:
     """Once stopped, nothing is loaded any more."""
-    changes = Changes()
-    changes.queue.put(set())
+    changes = Changes(set())
     watch = Watch(platform, changes)
     watch.start()
     rename(folder, "neun")
@@ -160,9 +126,7 @@ def test_a_change_on_the_way_out_is_left(folder: Path, platform: Platform) -> No
 
 def test_watches_that_fail_are_told(platform: Platform, caplog: pytest.LogCaptureFixture) -> None:
     """A system without watches left does not end the server."""
-    changes = Changes()
-    changes.queue.put(OSError("no watches left"))
-    watch = Watch(platform, changes)
+    watch = Watch(platform, Changes(OSError("no watches left")))
     watch.start()
     watch.stop()
 
@@ -175,11 +139,5 @@ def test_real_watches_see_a_change(
     """What changes right after the start is seen."""
     loaded = threading.Event()
     monkeypatch.setattr(platform, "reload", lambda _: loaded.set())
-    watch = Watch(platform)
-    watch.start()
-    try:
+    with real_watches(platform, loaded):
         rename(folder, "neun")
-
-        assert loaded.wait(30)
-    finally:
-        watch.stop()

@@ -9,10 +9,10 @@ import pytest
 from mock_platform.cli.watching import ScenarioFiles, Watch
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import engine_of
-from mock_platform.scenario.document import loads
-from mock_platform.scenario.engine import Active, Engine
+from mock_platform.scenario.document import Scenario, loads
+from mock_platform.scenario.engine import Active, CannotPerform, Engine
 from mock_platform.settings import Settings
-from tests.cli.test_watching import END, Changes
+from tests.cli.watches import around_a_change, real_watches
 
 TEXT = """\
 name: bad-day
@@ -175,22 +175,11 @@ def test_a_touch_changes_nothing(
 
 def test_watching_needs_no_fixtures(file: Path, platform: Platform) -> None:
     """The file's folder is watched; signs of life load nothing."""
-    changes = Changes()
-    changes.queue.put(set())
-    watch = Watch(platform, changes)
-    watch.start()
-    write(file, "Second.")
-    changes.queue.put(set())
-    assert changes.seen.acquire(timeout=10)
-    assert changes.seen.acquire(timeout=10)
-    before = description(platform)
-    changes.queue.put({"bad-day.yaml"})
-    assert changes.seen.acquire(timeout=10)
-    changes.queue.put(END)
-    watch.stop()
+    found = around_a_change(
+        platform, lambda: write(file, "Second."), "bad-day.yaml", lambda: description(platform)
+    )
 
-    assert ("First.", "Second.") == (before, description(platform))
-    assert (file.parent,) == changes.folders
+    assert ("First.", "Second.", (file.parent,)) == found
 
 
 def test_real_watches_see_a_file_that_is_put_in_place(
@@ -207,17 +196,12 @@ def test_real_watches_see_a_file_that_is_put_in_place(
             loaded.set()
 
     monkeypatch.setattr(platform, "reload_scenario", noticed)
-    watch = Watch(platform)
-    watch.start()
-    try:
+    with real_watches(platform, loaded):
         new = file.with_suffix(".new")
         write(new, "Second.")
         new.replace(file)
 
-        assert loaded.wait(30)
-        assert "Second." == description(platform)
-    finally:
-        watch.stop()
+    assert "Second." == description(platform)
 
 
 def test_scenarios_in_a_fixture_folder_reset_nothing(
@@ -231,13 +215,114 @@ def test_scenarios_in_a_fixture_folder_reset_nothing(
     world, loaded = platform.worlds.default, threading.Event()
     with world.work():
         world.store.remove("users", "9")
-    watch = Watch(platform)
     monkeypatch.setattr(platform.library, "put", lambda _: loaded.set())
-    watch.start()
-    try:
+    with real_watches(platform, loaded):
         write(file, "Second.")
 
-        assert loaded.wait(30)
-    finally:
-        watch.stop()
     assert world.store.get("users", "9") is None
+
+
+# -- folders -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def known(file: Path) -> Platform:
+    """A platform that knows the file's folder."""
+    return Platform(Settings(scenarios=(str(file.parent),)))
+
+
+def told(platform: Platform) -> list[tuple[str, object, object]]:
+    """What a world knows from the folder: name, description, whether it is active."""
+    listed = engine(platform).as_json()
+    return [
+        (each["name"], each["description"], each["active"])
+        for each in listed
+        if each["name"].startswith(("bad", "good"))
+    ]
+
+
+def test_a_file_that_comes_into_a_folder_becomes_known(
+    file: Path, known: Platform, caplog: pytest.LogCaptureFixture
+) -> None:
+    """So does a changed one; nothing is switched on, and what is on goes on as the new one says."""
+    files = ScenarioFiles(known)
+    (file.parent / "below").mkdir()
+    good = file.parent / "below" / "good-day.yml"
+    good.write_text(TEXT.replace("bad-day", "good-day").replace("DESCRIPTION", "Good."))
+    files.reload()
+    assert [("bad-day", "First.", False), ("good-day", "Good.", False)] == told(known)
+
+    engine(known).activate("bad-day", {"code": 32})
+    write(file, "Second.")
+    files.reload()
+
+    assert ("bad-day", "Second.", True) == told(known)[0]
+    assert {"code": 32} == engine(known).describe("bad-day")["given"]
+    assert not [record for record in caplog.records if record.levelno == logging.ERROR]
+
+
+def test_a_bad_file_that_comes_into_a_folder_is_told(
+    file: Path, known: Platform, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One with faults, or with a name that another has, is not known before it is mended."""
+    files = ScenarioFiles(known)
+    copy = file.with_name("copy.yaml")
+    write(copy, "Copy.")
+    files.reload()
+    files.reload()
+    assert [f"{copy}:1:1: name: 'bad-day' is the name of {file} already"] == [
+        record.getMessage().partition("\n")[2] for record in caplog.records
+    ]
+    assert [("bad-day", "First.", False)] == told(known)
+
+    copy.write_text(TEXT.replace("bad-day", "good-day").replace("DESCRIPTION", "Good."))
+    files.reload()
+
+    assert [("bad-day", "First.", False), ("good-day", "Good.", False)] == told(known)
+
+
+def test_a_known_scenario_may_need_parameters_or_connections(file: Path, known: Platform) -> None:
+    """What only an active scenario must do without is asked for when it is switched on."""
+    files = ScenarioFiles(known)
+    known.without_connections()
+    file.write_text(TEXT.replace("error: $code", "fault: reset").replace("DESCRIPTION", "Second."))
+
+    files.reload()
+
+    assert [("bad-day", "Second.", False)] == told(known)
+    with pytest.raises(CannotPerform):
+        engine(known).activate("bad-day")
+
+
+def test_a_file_that_went_from_a_folder_stays_known(
+    file: Path, known: Platform, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its absence is told once."""
+    files = ScenarioFiles(known)
+    file.unlink()
+
+    files.reload()
+    files.reload()
+
+    assert [("bad-day", "First.", False)] == told(known)
+    assert 1 == caplog.text.count("cannot be read: No such file")
+
+
+def test_real_watches_see_into_a_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file in a folder below is seen, and the folder is not watched twice."""
+    folder = file.parent
+    known = Platform(Settings(scenarios=(str(folder), str(file))))
+    below, loaded = folder / "below", threading.Event()
+    below.mkdir()
+    put = known.library.put
+
+    def noticed(scenario: Scenario) -> None:
+        put(scenario)
+        loaded.set()
+
+    monkeypatch.setattr(known.library, "put", noticed)
+    with real_watches(known, loaded):
+        (below / "new.yaml").write_text("name: good-day\nrules: [{then: {error: 89}}]")
+
+    assert ["bad-day", "good-day"] == [name for name, *_ in told(known)]
+    assert 1 == len(Watch(known)._threads)

@@ -9,6 +9,7 @@ from mock_platform.scenario.document import BadParameters, BadScenario, load
 from mock_platform.scenario.effects.error import ErrorEffect
 from mock_platform.scenario.effects.fault import FaultEffect
 from mock_platform.scenario.effects.problem import ProblemEffect
+from mock_platform.scenario.library import check
 from tests.scenario.support import OPERATIONS, complaints, read
 
 EXAMPLE = """
@@ -78,6 +79,11 @@ def test_the_example_of_the_form() -> None:
          "expected a number from 0 to 1"),
         ("name: a\nrules:\n- when: {query: {a: {matches: '(a+)+'}}}\n  then: {error: 89}", 3, 22,
          "rules[0].when.query.a.matches", "repetition within a repetition"),
+        ("name: a\nrules:\n- when: {caller: {scheme: oauth}}\n  then: {error: 89}", 3, 19,
+         "rules[0].when.caller.scheme", "Did you mean 'oauth1'?"),
+        ("name: a\nrules:\n- when: {caller: {scheme: {in: [basic, beare]}}}\n"
+         "  then: {error: 89}", 3, 40, "rules[0].when.caller.scheme.in[1]",
+         "Allowed: bearer, oauth1, basic, session, none."),
         ("name: a\nrules:\n- when: {query: {a: $b}}\n  then: {error: 89}", 3, 18,
          "rules[0].when.query.a", "$b is no parameter of this scenario; declared: none."),
         ("name: a\nrules:\n- stage: before_auth\n  when: {caller: {app: '1'}}\n"
@@ -90,6 +96,28 @@ def test_the_example_of_the_form() -> None:
          "rules[0].then[1].fault", "fault and fault cannot act on one request"),
         ("name: a\nrules:\n- then: {set: {line_itms/1: {}}}", 3, 16,
          "rules[0].then.set.line_itms/1", "TABLE/ID with the name of a table"),
+        ("name: a\nrules:\n- then: {set: {line_items/1: {nme: a}}}", 3, 31,
+         "rules[0].then.set.line_items/1.nme", "Did you mean 'name'?"),
+        ("name: a\nrules:\n- then: [{set: {line_items/1: {goal: 5}}}]", 3, 32,
+         "rules[0].then[0].set.line_items/1.goal", "Expected String, got 5 for goal"),
+        ("name: a\nparameters: {x: $y}\nrules: [{then: {error: 89}}]", 2, 14, "parameters.x",
+         "expected a value of its own, got the parameter $y"),
+        ("name: a\nparameters: {x: [a, [$y]]}\nrules: [{then: {error: 89}}]", 2, 14,
+         "parameters.x", "expected a value of its own, got the parameter $y"),
+        ("name: $x\nparameters: {x: a}\nrules: [{then: {error: 89}}]", 1, 1, "name",
+         "a name in lower case"),
+        ("name: a\nparameters: $x\nrules: [{then: {error: 89}}]", 2, 1, "parameters",
+         "expected an object, got \"$x\""),
+        ("name: a\nparameters: {x: []}\nrules: $x", 3, 1, "rules", "expected a list"),
+        ("name: a\nparameters: {x: a}\nrules: [$x]", 3, 9, "rules[0]", "expected an object with"),
+        ("name: a\nparameters: {x: null}\nrules: [{when: $x, then: {error: 89}}]", 3, 10,
+         "rules[0].when", "expected an object with path"),
+        ("name: a\nparameters: {x: []}\nrules: [{then: $x}]", 3, 10, "rules[0].then",
+         "expected an effect or a list of them"),
+        ("name: a\nparameters: {x: a}\nrules: [{then: [$x]}]", 3, 17, "rules[0].then[0]",
+         "expected an effect: an object"),
+        ("name: a\nparameters: {x: a}\nrules: [{on: deliveries, then: $x}]", 3, 26,
+         "rules[0].then", "expected an effect on a delivery"),
         ("name: a\nrules:\n- then: {respond: {json: 1, text: a}}", 3, 10,
          "rules[0].then.respond", "json and text exclude each other"),
         ("name: a\nrules:\n- then: {delay: 301}", 3, 10, "rules[0].then.delay", "from 0 to 300"),
@@ -167,6 +195,8 @@ def test_parameters_are_put_in() -> None:
         ({"code": "89"}, "code", 'expected a number like 89, got "89"'),
         ({"on": "nowhere"}, "on", '"nowhere" is not allowed'),
         ({"record": None}, "", "TABLE/ID"),
+        ({"record": "$code"}, "record", "expected a value of its own, got the parameter $code"),
+        ({"code": 10**30}, "code", f"{10**30} is not allowed"),
     ],
 )
 def test_bad_parameters(given: dict[str, Any], parameter: str, told: str) -> None:
@@ -176,6 +206,54 @@ def test_bad_parameters(given: dict[str, Any], parameter: str, told: str) -> Non
 
     assert [parameter] == [name for name, _ in raised.value.faults]
     assert told in raised.value.faults[0][1]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule", "line", "column", "field", "told"),
+    [
+        ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
+         "90 is not allowed. Allowed: 32, "),
+        ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
+         " (the default, in rules[0].then.error)"),
+        ("\n  on: line_items.lst\n  x: 1", "on: [$on]\n  then: {error: 89}", 3, 3, "parameters.on",
+         "Did you mean 'line_items.list'?"),
+        ("{a: 3, b: 2}", "call: {from: $a, to: $b}\n  then: {error: 89}", 2, 20, "parameters.b",
+         "to must not be before from, got {\"from\":3,\"to\":2}"),
+        ("{a: null, b: 0}", "call: {from: $a, to: $b}\n  then: {error: 89}", 2, 23, "parameters.b",
+         "got 0 (the default, in rules[0].call.to)"),
+        ("{item: ''}", "then: [{set: {line_items/$item: {name: a}}}]", 4, 11,
+         "rules[0].then[0].set.line_items/", "(with the defaults of the parameters)"),
+    ],
+)  # fmt: skip
+def test_bad_defaults(
+    parameters: str, rule: str, line: int, column: int, field: str, told: str
+) -> None:
+    """A default that its rule cannot have is told where it stands, before anybody activates it."""
+    (found,) = complaints(f"name: a\nparameters: {parameters}\nrules:\n- {rule}\n")
+
+    assert (line, column, field) == (found.line, found.column, found.field)
+    assert told in found.text
+
+
+def test_bad_defaults_of_json(tmp_path: Path) -> None:
+    """In JSON, too, the place is the default's."""
+    file = tmp_path / "a.json"
+    file.write_text(
+        '{"name": "a",\n "parameters": {"code": 90},\n "rules": [{"then": {"error": "$code"}}]}'
+    )
+
+    (found,) = check([file], OPERATIONS)
+
+    assert str(found).startswith(f"{file}:2:17: parameters.code: 90 is not allowed.")
+
+
+def test_null_may_have_to_be_given() -> None:
+    """A parameter without a default is not complained of, though its rule cannot do without it."""
+    scenario = read("name: a\nparameters: {code: null}\nrules:\n- then: {error: $code}\n")
+
+    assert (ErrorEffect(93),) == scenario.bind({"code": 93})[0].effects
+    with pytest.raises(BadParameters):
+        scenario.bind({})
 
 
 def test_any_drops_what_it_stands_for() -> None:

@@ -360,7 +360,7 @@ def test_set_stays_where_the_handler_fails(box: Sandbox) -> None:
 def test_set_is_validated(box: Sandbox) -> None:
     """What would be no record fails the request, names the scenario, and changes nothing."""
     arm(box, {"on": "line_items.get", "then": {"set": {
-        "line_items/iu0p9": {"name": "Kept"}, "line_items/itttx": {"goal": 5},
+        "line_items/iu0p9": {"name": "Kept"}, "line_items/itttx": {"campaign_id": "nowhere"},
     }}})  # fmt: skip
 
     answer = box.call("GET", ITEM)

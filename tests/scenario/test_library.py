@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.scenario.document import BadScenario
-from mock_platform.scenario.library import Library, check, is_file, scenario_files
+from mock_platform.scenario.document import BadScenario, load
+from mock_platform.scenario.library import Library, check, files_of, is_file, scenario_files
 from tests.scenario.support import OPERATIONS
 
 SOUND = "name: {}\nrules: [{{then: {{error: 89}}}}]\n"
@@ -25,7 +25,8 @@ def test_shipped_and_given(tmp_path: Path) -> None:
     write(tmp_path / "shipped", "a.json", '{"name": "a", "rules": [{"then": {"error": 89}}]}')
     write(tmp_path / "shipped", "README.md", "no scenario")
     library = Library(tmp_path / "shipped", OPERATIONS)
-    own = library.add(write(tmp_path, "b.yml"))
+    own = load(write(tmp_path, "b.yml"), OPERATIONS)
+    library.put(own)
 
     assert ["a", "b"] == [scenario.name for scenario in library]
     assert own is library.find("b")
@@ -50,6 +51,17 @@ def test_no_way_out(tmp_path: Path) -> None:
     (folder / "d.yaml").symlink_to(inside)
 
     assert [folder / "a.yaml", folder / "d.yaml"] == scenario_files(folder)
+
+
+def test_fixtures_are_no_scenarios(tmp_path: Path) -> None:
+    """A folder may hold both: what is called like a table or is a list is left out."""
+    write(tmp_path, "a.yaml")
+    write(tmp_path, "b.json", '\ufeff {"name": "b", "rules": [{"then": {"error": 89}}]}')
+    write(tmp_path, "users.json", "{}")
+    write(tmp_path, "c.json", "[]")
+
+    assert ["a.yaml", "b.json"] == [file.name for file in scenario_files(tmp_path)]
+    assert 4 == len(files_of(tmp_path))
 
 
 def test_check(tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ TREATMENTS = st.one_of(
         {"between": st.lists(st.integers(0, 9), min_size=2, max_size=2)})}),
     st.fixed_dictionaries({"set_state": WORD}),
     st.fixed_dictionaries({"set": st.dictionaries(
-        WORD.map(lambda key: f"line_items/{key}"), st.none() | st.dictionaries(WORD, ANYTHING),
+        WORD.map(lambda key: f"line_items/{key}"),
+        st.none() | st.fixed_dictionaries({}, optional={"name": WORD, "deleted": st.booleans()}),
         min_size=1, max_size=2)}),
 )  # fmt: skip
 EFFECTS = ANSWERS | st.tuples(ANSWERS, TREATMENTS).map(list) | st.lists(
@@ -159,6 +160,9 @@ def _beyond_the_schema(found: list[Complaint]) -> bool:
         "true answer",
         "no regular expression",
         "is no parameter",
+        "is no field of line_items",
+        " for name",
+        " for deleted",
     )
     return all(any(text in each.text for text in beyond) for each in found)
 

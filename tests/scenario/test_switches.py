@@ -29,6 +29,9 @@ def ask(box: Sandbox, **headers: str) -> Any:
         ('code="404"', 404, "NOT_FOUND"),
         ("respond-async, code=503", 503, "SERVICE_UNAVAILABLE"),
         ("Code=418", 418, "INVALID_PARAMETER"),
+        ("code=405", 405, "METHOD_NOT_ALLOWED"),
+        ("code=408", 408, "CANCELLED_REQUEST"),
+        ("code=423", 423, "LOCK_ACQUISITION_TIMEOUT"),
         ("code=599", 599, "INTERNAL_ERROR"),
         ("code=89", 401, 89),
         ("code=LINE_ITEM_NOT_FOUND", 404, "LINE_ITEM_NOT_FOUND"),
@@ -117,6 +120,16 @@ def test_a_scenario_for_one_request(box: Sandbox) -> None:
     assert 200 == ask(box).status_code
     described = engine(box).describe("s")
     assert (False, None, []) == (described["active"], described["state"], described["rules"])
+
+
+def test_a_scenario_that_has_nothing_to_do_with_a_request(box: Sandbox) -> None:
+    """It is asked for in vain, which the journal says."""
+    define(box, {"rules": [{"on": ["accounts.list", "accounts.get"], "then": {"error": 88}}]})
+
+    assert 200 == ask(box, **{"X-Mock-Scenario": "s"}).status_code
+    assert [
+        "the scenario 's' has no rule for line_items.list, only: accounts.list, accounts.get"
+    ] == list(last(box).warnings)
 
 
 def test_a_scenario_for_one_request_before_authentication(box: Sandbox) -> None:

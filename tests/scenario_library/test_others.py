@@ -124,7 +124,7 @@ def test_an_outage_does_not_look_at_credentials(box: Sandbox) -> None:
 
 def test_token_requests_may_pass_for_a_while(box: Sandbox) -> None:
     """`from` names the first refused request."""
-    stage = Stage("token-requests-too-frequent", box, **{"from": 3})
+    stage = Stage("token-requests-too-frequent", box, first=3)
 
     assert [200, 200, 403, 403] == [stage.ask("oauth2.token").status_code for _ in range(4)]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from mock_platform.world.durable import Archive, Durability, DurableStore
-from mock_platform.world.store import Base, Change, MemoryStore, Record, Store
+from mock_platform.world.memory import Base, MemoryStore
+from mock_platform.world.store import Change, Match, Record, Store
 
 Tables = dict[str, dict[str, Record]]
 
@@ -25,6 +26,16 @@ def fixtures() -> Tables:
         },
         "things": {"t1": {"id": "t1", "group": "b", "name": "alpha", "rank": 0}},
     }
+
+
+def item(key: str, **fields: Any) -> Record:
+    """A record of table `items`."""
+    return {"id": key, "group": "a", **fields}
+
+
+def keys(store: Store, table: str = "items", match: Match | None = None, **how: Any) -> list[str]:
+    """The keys of a page."""
+    return [entry.key for entry in store.page(table, match or {}, **how)]
 
 
 def crash(archive: Archive) -> None:

@@ -12,7 +12,8 @@ import sys
 from itertools import count
 
 from mock_platform.world.durable import Archive, DurableStore
-from mock_platform.world.store import Base, Record
+from mock_platform.world.memory import Base
+from mock_platform.world.store import Record
 
 FIXTURES: dict[str, dict[str, Record]] = {"items": {f"f{n}": {"id": f"f{n}"} for n in range(3)}}
 WORLDS = ("default", "w1")

@@ -27,8 +27,9 @@ from mock_platform.world.durable import (
     StoreForeign,
     StoreInUse,
 )
+from mock_platform.world.memory import Base
 from mock_platform.world.state_file import AtomicStorage
-from mock_platform.world.store import Base, Order, Record
+from mock_platform.world.store import Order, Record
 from tests.world.backends import crash, fixtures
 
 LOGGED: list[Durability] = ["log", "fsync"]

@@ -56,13 +56,15 @@ def test_bytes_are_bounded_too() -> None:
         (Query(path="/thing/1"), ["r1"]),
         (Query(since=NOON + timedelta(minutes=1)), ["r1", "r2"]),
         (Query(rule="flaky"), ["r0"]),
+        (Query(rule="flaky/1"), ["r0"]),
+        (Query(rule="flaky/0"), []),
         (Query(status=404, method="POST"), []),
     ],
 )
 def test_entries_are_found_by_what_they_are(query: Query, found: list[str]) -> None:
     """Each condition restricts; several restrict together."""
     journal = Journal()
-    journal.add(entry(0, rule={"scenario": "flaky"}))
+    journal.add(entry(0, rule={"scenario": "flaky", "rule": 1}))
     journal.add(entry(1, status=404))
     journal.add(entry(2, method="POST", operation="cards.list"))
 

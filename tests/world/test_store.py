@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,17 +24,15 @@ from hypothesis.stateful import (
 
 from mock_platform.world.store import (
     INSERTION,
-    Base,
     Change,
-    Match,
-    MemoryStore,
     Order,
     Position,
     Record,
     Snapshot,
     Store,
+    Term,
 )
-from tests.world.backends import Backend, Tables, backends, fixtures
+from tests.world.backends import Backend, Tables, backends, fixtures, item, keys
 
 ORDERS = [
     INSERTION,
@@ -48,16 +47,6 @@ ORDERS = [
 
 class Undo(Exception):
     """Raised by tests inside a transaction."""
-
-
-def item(key: str, **fields: Any) -> Record:
-    """A record of table `items`."""
-    return {"id": key, "group": "a", **fields}
-
-
-def keys(store: Store, table: str = "items", match: Match | None = None, **how: Any) -> list[str]:
-    """The keys of a page."""
-    return [entry.key for entry in store.page(table, match or {}, **how)]
 
 
 @contextmanager
@@ -254,6 +243,48 @@ class TestPages:
         assert ["2", "3"] == [entry.key for entry in picked]
         assert [] == empty.pick("items", "543210", limit=0)
 
+    def test_term(self, empty: Store) -> None:
+        """A whole word is found in any case and in any of the fields, within a match."""
+        texts: dict[str, Record] = {
+            "1": {"name": "Straße am_Meer", "note": None},
+            "2": {"name": None, "note": "am MEER-7, am Meer"},
+            "3": {"name": "Meerblick"},
+            "4": {"name": 7, "note": ["Meer"]},
+            "5": {"name": "Meer", "group": "b"},
+        }
+        for key, fields in texts.items():
+            empty.put("items", key, item(key, **fields))
+
+        def found(word: str, **how: Any) -> list[str]:
+            term = Term(("name", "note"), word)
+            listed = keys(empty, match={"group": "a"}, term=term, **how)
+            assert len(listed) == empty.count("items", {"group": "a"}, term)
+            assert all(term.stands_in(empty.get("items", key) or {}) for key in listed)
+            return listed
+
+        assert ["1", "2"] == found("meer") == found("am")
+        assert ["2", "1"] == found("meer", order=Order("name"))
+        assert ["1"] == found("strasse")
+        assert ["2"] == found("7")
+        assert [] == found("Meer") == found("blick") == found("am_meer") == found("")
+        empty.put("items", "1", item("1", name="Strand"))
+        assert ["2"] == found("meer")
+
+    def test_term_page_by_page(self, empty: Store) -> None:
+        """Pages of what holds a word join, and `where` sifts among them."""
+        for number in range(9):
+            name = "red fox" if number % 3 else "hen"
+            empty.put("items", str(number), item(str(number), name=name, rank=number))
+        fox = Term(("name",), "fox")
+        first = empty.page("items", term=fox, limit=2)
+        rest = keys(empty, term=fox, after=first[-1].position)
+
+        assert ["1", "2"] == [entry.key for entry in first]
+        assert ["4", "5", "7", "8"] == rest
+        assert ["8", "7"] == keys(
+            empty, term=fox, order=Order("rank", descending=True), where=lambda r: r["rank"] > 5
+        )
+
     def test_prefix(self, empty: Store) -> None:
         """A prefix is found in any case, in alphabetical order, and within a match."""
         for key, name in {"1": "Straße", "2": "STRAND", "3": "street", "4": "a", "5": None}.items():
@@ -445,58 +476,6 @@ class TestStates:
 
         assert store.snapshot().size == 0
 
-    @pytest.mark.parametrize("rank", [2.0, True, "2"])
-    def test_adopt_tells_types_apart(self, rank: Any) -> None:
-        """A value that merely equals the fixture's is adopted as it came."""
-        store = MemoryStore(Base({"items": {"1": item("1", rank=2)}}))
-        store.adopt({"items": {"1": item("1", rank=rank)}})
-
-        assert repr(item("1", rank=rank)) == repr(store.get("items", "1"))
-
-
-class TestSharing:
-    """Worlds over one base."""
-
-    def test_base_is_shared_and_untouched(self) -> None:
-        """Two stores over one base do not see each other's changes."""
-        base = Base(fixtures())
-        one, two = MemoryStore(base), MemoryStore(base)
-        one.remove("items", "f1")
-        one.put("items", "f2", item("f2", name="changed"))
-
-        assert ["f1", "f2", "f3", "f4"] == keys(two)
-        assert fixtures()["items"]["f2"] == two.get("items", "f2")
-        assert 3 == one.count("items")
-
-    def test_rebase(self) -> None:
-        """Other fixtures take the place of everything, and only of this store."""
-        base = Base(fixtures())
-        one, two = MemoryStore(base), MemoryStore(base)
-        one.put("items", "n", item("n"))
-        one.page("items", {"group": "a"})
-        one.rebase(Base({"items": {"g1": item("g1")}}))
-
-        assert ["g1"] == keys(one, match={"group": "a"})
-        assert one.tables() == ["items"]
-        assert ["f1", "f2", "f3", "f4"] == keys(two)
-
-        with one.transaction(), pytest.raises(RuntimeError, match="inside a transaction"):
-            one.rebase(base)
-        one.clear()
-        assert ["g1"] == keys(one)
-
-    def test_fork(self) -> None:
-        """A store that begins as another's snapshot goes its own way."""
-        base = Base(fixtures())
-        one = MemoryStore(base)
-        one.put("items", "n", item("n"))
-        two = MemoryStore(base, one.snapshot())
-        one.remove("items", "n")
-        two.put("items", "m", item("m"))
-
-        assert ["f1", "f2", "f3", "f4"] == keys(one)
-        assert ["f1", "f2", "f3", "f4", "n", "m"] == keys(two)
-
 
 def walk(store: Store, table: str, order: Order, limit: int) -> list[str]:
     """All keys, page by page."""
@@ -513,7 +492,7 @@ def walk(store: Store, table: str, order: Order, limit: int) -> list[str]:
 
 TABLES = st.sampled_from(["items", "things"])
 KEYS = st.sampled_from(["f1", "f2", "f4", "t1", "k1", "k2", "k3"])
-NAMES = st.sampled_from([None, "", "a", "A", "ab", "Straße", "strand", "z"])
+NAMES = st.sampled_from([None, "", "a", "A", "ab", "A_b ab", "Straße", "strand", "z"])
 RANKS = st.sampled_from([None, 0, 1, 1.0, -2, 1.5, True, "1"])
 
 
@@ -664,6 +643,20 @@ class StoreMachine(RuleBasedStateMachine):
         found.sort(key=lambda record: record["name"].casefold())
 
         assert found == list(self.store.prefix(table, {}, "name", text))
+
+    @rule(table=TABLES, word=st.sampled_from(["a", "ab", "b", "strasse", "st", ""]))
+    def term(self, table: str, word: str) -> None:
+        """Records that hold a word in their name or group."""
+        found = [
+            key
+            for key, record in self.model.get(table, {}).items()
+            if word in re.split(r"[\W_]+", f"{record.get('name')} {record['group']}".casefold())
+            and word
+        ]
+        term = Term(("name", "group"), word)
+
+        assert found == [entry.key for entry in self.store.page(table, term=term)]
+        assert len(found) == self.store.count(table, {}, term)
 
     @invariant()
     def same(self) -> None:

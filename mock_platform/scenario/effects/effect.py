@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.table import Tables
-from mock_platform.scenario.shapes import Fields
+from mock_platform.scenario.shapes import Fields, Path, Report
 from mock_platform.world.world import World
 
 
@@ -73,5 +73,7 @@ class Kind:
     """Whether it takes the handler's place."""
     changes_answer: bool = False
     """Whether it needs the true answer to alter."""
+    cross_check: Callable[[Mapping[str, Any], Path, Report], None] | None = None
+    """Reports what its form alone cannot tell, at or below the place of its keyword."""
     needs_connection: bool = False
     """Whether the server must be able to break connections."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Any
 
 from mock_platform.core.call import Reply
@@ -54,19 +53,12 @@ class ErrorEffect:
             return AdsFailure(AdsError(self.code, message, self.parameter), status=status)
         if dialect == "oauth":
             return NumericFailure(_CODE_BY_STATUS.get(status, 131), message, status=status)
-        return ProblemFailure(
-            problem("about:blank", title=phrase(status), status=status, detail=message)
-        )
+        return ProblemFailure(problem("about:blank", status=status, detail=message))
 
 
 def words(code: str) -> str:
     """A message for a named code: the code, as a sentence."""
     return code.replace("_", " ").capitalize()
-
-
-def phrase(status: int) -> str:
-    """The reason phrase of a status."""
-    return HTTPStatus(status).phrase if status in set(HTTPStatus) else "Error"
 
 
 def _make(value: Mapping[str, Any]) -> ErrorEffect:

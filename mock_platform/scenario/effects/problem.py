@@ -11,7 +11,7 @@ from marshmallow import Schema, fields, validate
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.errors import ProblemFailure
-from mock_platform.core.fields import ListOf
+from mock_platform.core.fields import ListOf, Pattern
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.problems import (
     PROBLEM_TYPES,
@@ -89,6 +89,8 @@ def _shape(declared: fields.Field[Any]) -> Shape:
     for rule in declared.validators:
         if isinstance(rule, validate.OneOf):
             return Word(tuple(rule.choices))
+        if isinstance(rule, Pattern):
+            return Word(pattern=str(rule.regex.pattern), meaning=rule.text or "another form")
     least = next((r.min or 0 for r in declared.validators if isinstance(r, validate.Length)), 0)
     return Word(least=least)
 

@@ -9,10 +9,11 @@ from typing import Any
 from mock_platform.core.errors import InternalError
 from mock_platform.records import TABLES
 from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.shapes import Anything, Either, Entries, Fields
+from mock_platform.scenario.shapes import Anything, Either, Entries, Fields, Path, Report
 from mock_platform.state import BadRecord, State
 
-_NAMES = "|".join(table.name for table in TABLES)
+_TABLES = {table.name: table for table in TABLES}
+_NAMES = "|".join(_TABLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,26 @@ class SetEffect:
                 raise InternalError(text) from fault
 
 
+def _cross_check(value: Mapping[str, Any], at: Path, report: Report) -> None:
+    """Report fields that records of a table do not have, and values that they cannot."""
+    for address, merge in value["set"].items():
+        table = _TABLES[address.partition("/")[0]]
+        own = {k: v for k, v in (merge or {}).items() if not _stands_for_another(v)}
+        for field, text in table.part_faults(own):
+            report((*at, address, field.partition("[")[0].partition(".")[0]), text)
+
+
+def _stands_for_another(value: Any) -> bool:
+    """Whether a parameter or an escaped text is in it: the value itself comes later."""
+    if isinstance(value, list):
+        return any(_stands_for_another(item) for item in value)
+    return isinstance(value, str) and value.startswith("$")
+
+
 KIND = Kind(
     "set",
     lambda value: SetEffect(value["set"]),
+    cross_check=_cross_check,
     form=Fields(
         {
             "set": Entries(

@@ -1,0 +1,79 @@
+"""What a server begins with: scenarios that are active, and files and folders that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from mock_platform.scenario.document import SUFFIXES, BadScenario, Complaint, Scenario, load
+from mock_platform.scenario.library import Library, is_file, read_all, scenario_files
+
+
+class StartUp:
+    """The scenarios named at the start. Names and files are active, those of folders only known."""
+
+    def __init__(self, texts: Iterable[str], library: Library) -> None:
+        """Read the files and folders among `texts` into the library.
+
+        Raises:
+            BadScenario: There are faults; all are told.
+        """
+        self.active: list[str] = []
+        """Names of those that are active in every world from its start."""
+        self.files: dict[Path, str] = {}
+        """Files that were read, those of folders included, with the names in them."""
+        self.folders: list[Path] = []
+        self._library = library
+        found: list[Path | str] = []
+        for text in texts:
+            path = Path(text)
+            if path.is_dir() and (is_file(text) or library.find(text) is None):
+                self.folders.append(path)
+            else:
+                found.append(path if is_file(text) else text)
+        self._read([path for path in found if isinstance(path, Path)])
+        self.active += [self.files[each] if isinstance(each, Path) else each for each in found]
+
+    def added(self) -> list[Path]:
+        """Files that came into the folders."""
+        return [path for path in self._in_folders() if path not in self.files]
+
+    def read(self, file: Path) -> Scenario:
+        """The scenario of a file as it is now, not yet known.
+
+        Raises:
+            BadScenario: It has faults, is called otherwise than at the start, or as another file's.
+        """
+        scenario = load(file, self._library.operations)
+        name = self.files.get(file)
+        if name is not None and scenario.name != name:
+            text = f"the server began with {name!r} from this file; restart it for another name"
+            raise BadScenario([Complaint(file, 1, 1, "name", text)])
+        if name is None and scenario.name in self.files.values():
+            first = next(path for path, taken in self.files.items() if taken == scenario.name)
+            text = f"{scenario.name!r} is the name of {first} already"
+            raise BadScenario([Complaint(file, 1, 1, "name", text)])
+        return scenario
+
+    def put(self, file: Path, scenario: Scenario) -> None:
+        """Know a file's scenario from now on."""
+        self._library.put(scenario)
+        self.files[file] = scenario.name
+
+    def _read(self, single: list[Path]) -> None:
+        nothing = [
+            Complaint(folder, 1, 1, "", f"holds no scenario file ({', '.join(SUFFIXES)})")
+            for folder in self.folders
+            if not scenario_files(folder)
+        ]
+        absent = [path for path in single if not path.suffix and not path.exists()]
+        nothing += [Complaint(path, 1, 1, "", "there is no such file or folder") for path in absent]
+        files = [*(path for path in single if path not in absent), *self._in_folders()]
+        scenarios, complaints = read_all(files, self._library.operations)
+        if nothing or complaints:
+            raise BadScenario([*nothing, *complaints])
+        for file, scenario in scenarios.items():
+            self.put(file, scenario)
+
+    def _in_folders(self) -> list[Path]:
+        return [path for folder in self.folders for path in scenario_files(folder)]
