@@ -38,6 +38,7 @@ _FORMS: dict[str, Format] = {".html": "html", ".json": "json", ".txt": "text", "
 _FIXTURE = "mock_platform"
 _OUTPUT = "mock_platform"
 _trial_key = pytest.StashKey[Any]()  # a Trial, which is not imported here
+_told_key = pytest.StashKey[set[tuple[str, str]]]()
 _outcome_key = pytest.StashKey["Outcome"]()
 
 
@@ -210,6 +211,7 @@ def mock_platform(
     if told:
         pytest.fail(told, pytrace=False)
     node.stash[_trial_key] = trial
+    node.stash[_told_key] = set()
     yield world
     trial.end()
     _mock_platform_servers.close(world)
@@ -251,10 +253,14 @@ def pytest_runtest_makereport(
     report = yield
     trial = item.stash.get(_trial_key, None)
     if trial is not None and report.failed:
-        del item.stash[_trial_key]
+        told = item.stash[_told_key]
         whole = item.config.getoption("--mock-journal-on-failure")
         try:
-            report.sections += trial.sections(whole=whole)
+            sections = trial.sections(whole=whole)
+            # Subtests, the test and its teardown fail one by one; what one told the next need not.
+            if not told.issuperset(sections):
+                report.sections += sections
+                told.update(sections)
         except Exception as fault:  # noqa: BLE001 - a server that is gone ends no test run
             report.sections.append(("mock_platform journal", f"cannot be read: {fault}"))
     return report
@@ -299,9 +305,10 @@ def pytest_terminal_summary(
     outcome = config.stash[_outcome_key]
     if outcome.strays:
         terminalreporter.section("mock_platform: requests after their test's end")
-        for (test, method, path), count in sorted(outcome.strays.items()):
-            times = "" if count == 1 else f" ({count} times)"
-            terminalreporter.line(f"{test}: {method} {path}{times}")
+        from mock_platform.testing import story
+
+        for line in story.strays(outcome.strays):
+            terminalreporter.line(line)
     if _wants_coverage(config):
         terminalreporter.section("mock_platform: contract coverage")
         for line in _coverage_lines(config):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -12,6 +13,7 @@ from typing import Any, ClassVar
 
 from mock_platform.embedded import MockPlatform
 from mock_platform.faces import WorldFace
+from mock_platform.testing import story
 from mock_platform.testing.servers import OwnServers
 from mock_platform.testing.trial import Trial
 from mock_platform.testing.wish import Wish
@@ -22,8 +24,9 @@ class PlatformMixin:
     """Gives each test of a `TestCase` a fresh world; put it before `TestCase` among the bases.
 
     A rule with `expect: fired` that never acted fails its test, and so does a fault of the sandbox
-    itself. A failing test is told its journal. `setUp` and `setUpClass` of subclasses call those of
-    their base first.
+    itself. A failing test is told its journal. Requests that come after their test's end are
+    refused, and a warning at the end of the class tells of them. `setUp` and `setUpClass` of
+    subclasses call those of their base first.
     """
 
     mock_scenarios: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -56,7 +59,7 @@ class PlatformMixin:
         super().setUpClass()  # type: ignore[misc]
         cls._servers = OwnServers()
         cls.mock_platform_server = cls._servers.main
-        cls.addClassCleanup(cls._servers.stop)  # type: ignore[attr-defined]
+        cls.addClassCleanup(cls._end)  # type: ignore[attr-defined]
 
     def setUp(self) -> None:
         """Make the test's world."""
@@ -71,6 +74,14 @@ class PlatformMixin:
         self.mock_platform, self._trial = self._servers.open(wish, test)
         self.mock_platform_session = self.mock_platform.session()
         self.addCleanup(self._servers.close, self.mock_platform)  # type: ignore[attr-defined]
+
+    @classmethod
+    def _end(cls) -> None:
+        strays = cls._servers.strays()
+        cls._servers.stop()
+        if strays:
+            told = "\n".join(story.strays(strays))
+            warnings.warn(f"mock_platform: requests after their test's end:\n{told}", stacklevel=1)
 
     def _judged(self, test: Callable[..., Any]) -> Callable[..., Any]:
         if iscoroutinefunction(test):

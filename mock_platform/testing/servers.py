@@ -12,7 +12,7 @@ from typing import Any
 from mock_platform.embedded import MockPlatform
 from mock_platform.faces import WorldFace
 from mock_platform.testing.trial import Trial
-from mock_platform.testing.wish import Wish, prepare
+from mock_platform.testing.wish import Wish, begin, lay, switch
 
 Stray = tuple[str, str, str]
 """A test, and the method and address of a request that came after its end."""
@@ -37,15 +37,17 @@ class OwnServers:
         server = self._strict_one() if wish.strict else self.main
         name = self._name(test)
         self._names[name] = test
-        world = server.world(name)
+        world = begin(server.world, name, wish)
         try:
-            prepare(world, wish, lambda: world.use_fixtures(*wish.fixtures))
+            lay(world, wish)
+            switch(world, wish)
         except BaseException:
             server.drop_world(name)
             raise
 
-        def entries() -> list[dict[str, Any]]:
-            return [entry.as_json() for entry in world.journal]
+        def entries(*, failed: bool = False) -> list[dict[str, Any]]:
+            # Each test is asked for failures, and redacting its journal takes as long as a request.
+            return [each.as_json() for each in world.journal if each.traceback or not failed]
 
         return world, Trial(world, entries, self._faults)
 

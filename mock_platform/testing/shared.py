@@ -1,20 +1,15 @@
-"""A server elsewhere for the tests of a run: one world for each worker, emptied for each test."""
+"""A server elsewhere for the tests of a run: one world for each worker, made anew for each test."""
 
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
-from mock_platform import shipped
-from mock_platform.core import fixtures
-from mock_platform.core.jsonio import loads
-from mock_platform.records import TABLES
 from mock_platform.testing.remote import RemotePlatform, RemoteWorld
 from mock_platform.testing.servers import Stray
 from mock_platform.testing.story import address
 from mock_platform.testing.trial import Trial
-from mock_platform.testing.wish import BadWish, Wish, prepare
+from mock_platform.testing.wish import BadWish, Wish, begin, lay, switch
 
 
 class SharedServer:
@@ -35,7 +30,7 @@ class SharedServer:
         self._strays: Counter[Stray] = Counter()
 
     def open(self, wish: Wish, test: str) -> tuple[RemoteWorld, Trial]:
-        """The world, emptied, as a test wishes it.
+        """The world as if it had never been used, as a test wishes it.
 
         Raises:
             BadWish: It cannot be had.
@@ -45,14 +40,20 @@ class SharedServer:
                 "mock_strict needs a server of the run's own. Leave --mock-platform-url out, or "
                 "start that server with --strict and leave the marker out."
             )
-        world = self._world
         self._gather()
-        world.reset()
-        prepare(world, wish, lambda: _lay(world, wish.fixtures))
+        name = self._world.name
+        self.main.drop_world(name)
+        try:
+            world = self._world = begin(self.main.world, name, wish)
+        except BadWish:
+            self._world = self.main.world(name)
+            raise
+        lay(world, wish)
+        switch(world, wish)
         self._ended = test
         kept: list[dict[str, Any]] = []
 
-        def entries() -> list[dict[str, Any]]:
+        def entries(*, failed: bool = False) -> list[dict[str, Any]]:
             return kept or [entry.as_json() for entry in world.journal]
 
         def end() -> None:
@@ -77,7 +78,6 @@ class SharedServer:
     def stop(self) -> None:
         """Remove the world; the server goes on."""
         self.main.drop_world(self._world.name)
-        self._world.close()
         self.main.close()
 
     def _gather(self) -> None:
@@ -87,22 +87,3 @@ class SharedServer:
             path = address(entry.url).partition("?")[0]
             self._strays[self._ended, entry.method, path] += 1
         self._world.journal.clear()
-
-
-def _lay(world: RemoteWorld, folders: tuple[Path, ...]) -> None:
-    """Put the records of fixture folders into a world, in place of those with the same keys."""
-    base = fixtures.load([shipped.folder("fixtures"), *folders], TABLES, world.clock.now())
-    document = world.state.dump()
-    for table in TABLES:
-        laid = {
-            str(table.key_of(record))
-            for folder in folders
-            if (file := folder / f"{table.name}.json").exists()
-            for record in loads(file.read_bytes())
-        }
-        if laid:
-            records = document["tables"][table.name]
-            kept = [record for record in records if table.key_of(record) not in laid]
-            rows = base.rows[table.name]
-            document["tables"][table.name] = kept + [rows[key].record for key in sorted(laid)]
-    world.state.load(document)

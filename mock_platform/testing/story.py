@@ -16,6 +16,7 @@ Entry = Mapping[str, Any]
 _SHOWN = 20
 _ANSWER = 300
 _MISSES = 10
+_ALIKE = 5
 
 
 def journal(entries: Sequence[Entry], *, whole: bool = False) -> str:
@@ -37,7 +38,7 @@ def journal(entries: Sequence[Entry], *, whole: bool = False) -> str:
 def silent_rules(scenarios: Iterable[Mapping[str, Any]]) -> str:
     """The rules of active scenarios that never acted; empty if all did."""
     return "\n".join(
-        f"{scenario['name']}/{rule['rule']}: {_met(rule['matched'])}"
+        f"{scenario['name']}/{rule['rule']}: {_met(rule)}"
         for scenario in scenarios
         if scenario["active"]
         for rule in scenario["rules"]
@@ -64,6 +65,14 @@ def tracebacks(entries: Iterable[Entry]) -> list[str]:
     ]
 
 
+def strays(found: Mapping[tuple[str, str, str], int]) -> list[str]:
+    """Requests after their test's end, by test, method and path, with how many of each."""
+    return [
+        f"{test}: {method} {path}" + ("" if count == 1 else f" ({count} times)")
+        for (test, method, path), count in sorted(found.items())
+    ]
+
+
 def address(url: str) -> str:
     """The path and the query, without the server and the world's prefix."""
     parts = urlsplit(url)
@@ -82,8 +91,7 @@ def _request(number: int, entry: Entry, same: int, *, whole: bool) -> list[str]:
     rule = entry["rule"]
     if rule is not None:
         notes.append(f"rule {rule['scenario']}/{rule['rule']} acted")
-    changes = entry["changes"]
-    notes += [f"{change['change']}: {change['table']} {change['id']}" for change in changes]
+    notes += _changes(entry["changes"])
     diagnosis = entry["diagnosis"]
     if diagnosis is not None and "explanation" in diagnosis:
         notes.append(f"why: {diagnosis['explanation']}")
@@ -93,6 +101,21 @@ def _request(number: int, entry: Entry, same: int, *, whole: bool) -> list[str]:
     if whole:
         notes += _message("request", entry) + _message("response", entry)
     return lines + [f"     {line}" for note in notes for line in note.splitlines()]
+
+
+def _changes(changes: Sequence[Mapping[str, Any]]) -> list[str]:
+    alike: dict[tuple[str, str], list[str]] = {}
+    for change in changes:
+        alike.setdefault((change["change"], change["table"]), []).append(change["id"])
+    return [
+        line
+        for (done, table), ids in alike.items()
+        for line in (
+            [f"{done}: {table} {key}" for key in ids]
+            if len(ids) <= _ALIKE
+            else [f"{done}: {len(ids)} {table}"]
+        )
+    ]
 
 
 def _message(side: str, entry: Entry) -> list[str]:
@@ -114,5 +137,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _ANSWER else f"{text[:_ANSWER]}…"
 
 
-def _met(calls: int) -> str:
-    return f"never acted; {calls} call{'' if calls == 1 else 's'} matched it"
+def _met(rule: Mapping[str, Any]) -> str:
+    calls, on = rule["matched"], rule["on"]
+    where = "every operation" if on == "*" else ", ".join(on)
+    return f"never acted; {calls} call{'' if calls == 1 else 's'} matched it, on {where}"

@@ -12,6 +12,13 @@ Entry = dict[str, Any]
 Section = tuple[str, str]
 
 
+class Entries(Protocol):
+    """Gives the journal of a world as JSON."""
+
+    def __call__(self, *, failed: bool = False) -> list[Entry]:
+        """Its entries; with `failed`, those in which the sandbox itself failed are enough."""
+
+
 class Sandbox(Protocol):
     """Of a world what a trial needs; one in this process and one behind an address have it."""
 
@@ -29,11 +36,11 @@ class Trial:
     def __init__(
         self,
         world: Sandbox,
-        entries: Callable[[], list[Entry]],
+        entries: Entries,
         faults: Callable[[], Iterable[BaseException]],
         end: Callable[[], None] = lambda: None,
     ) -> None:
-        """`entries` gives the journal as JSON, `faults` what failed outside of requests, once.
+        """`faults` gives what failed outside of requests, once.
 
         `end` is called before the world ends, to keep the entries where they would go with it.
         """
@@ -70,7 +77,7 @@ class Trial:
         return [(title, text) for title, text in found if text]
 
     def _broken(self) -> list[str]:
-        met = story.tracebacks(self._entries())
+        met = story.tracebacks(self._entries(failed=True))
         # What a request met is in the journal already.
         others = []
         for fault in self._faults():

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
+from inspect import signature
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from mock_platform.scenario.library import UnknownScenario, is_file
+
+W = TypeVar("W")
 
 
 class BadWish(ValueError):
@@ -92,19 +95,15 @@ def wish(markers: Iterable[Marker], folder: Path) -> Wish:
         if take is None:
             continue
         try:
-            take(*marker.args, **marker.kwargs)
+            given = signature(take).bind(*marker.args, **marker.kwargs)
+            take(*given.args, **given.kwargs)
         except TypeError as fault:
-            told = str(fault).removeprefix("_Reader.")
-            raise BadWish(f"@pytest.mark.{_FORMS[marker.name]}: {told}") from fault
+            raise BadWish(f"@pytest.mark.{_FORMS[marker.name]}: {fault}") from fault
     return Wish(tuple(reader.scenarios), tuple(reader.fixtures), reader.clock, reader.strict)
 
 
 class Wishful(Protocol):
     """Of a world what a wish needs."""
-
-    @property
-    def clock(self) -> Any:
-        """Its clock."""
 
     def define(self, document: Path) -> str:
         """Know a scenario of a file; gives its name."""
@@ -112,19 +111,38 @@ class Wishful(Protocol):
     def activate(self, name: str, /, **parameters: Any) -> None:
         """Switch a scenario on."""
 
+    def use_fixtures(self, *folders: Path) -> None:
+        """Begin anew with folders laid over the server's fixtures."""
 
-def prepare(world: Wishful, wish: Wish, lay: Callable[[], None]) -> None:
-    """Bring a fresh world to how it was wished; `lay` lays the fixtures.
+
+def begin(make: Callable[..., W], name: str, wish: Wish) -> W:
+    """A world from `make(name, freeze=…)`, with its clock where it was wished.
 
     Raises:
-        BadWish: It cannot be had.
+        BadWish: It cannot stand there.
+    """
+    at = wish.clock
+    with nullcontext() if at is None else _told(f"mock_clock({at!r})"):
+        return make(name, freeze=at)
+
+
+def lay(world: Wishful, wish: Wish) -> None:
+    """Lay the fixtures that were wished.
+
+    Raises:
+        BadWish: Something is wrong with them.
     """
     if wish.fixtures:
         with _told("mock_fixtures"):
-            lay()
-    if wish.clock is not None:
-        with _told(f"mock_clock({wish.clock!r})"):
-            world.clock.freeze(wish.clock)
+            world.use_fixtures(*wish.fixtures)
+
+
+def switch(world: Wishful, wish: Wish) -> None:
+    """Switch the scenarios on that were wished.
+
+    Raises:
+        BadWish: There is none such, or it cannot be had so.
+    """
     for chosen, parameters in wish.scenarios:
         with _told("mock_scenario"):
             name = chosen if isinstance(chosen, str) else world.define(chosen)

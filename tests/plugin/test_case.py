@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import unittest
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import requests
@@ -49,6 +49,21 @@ class Failing(PlatformMixin, unittest.TestCase):
         self.skipTest("on purpose")
 
 
+class Late(PlatformTestCase):
+    """A test that leaves something running."""
+
+    __test__ = False
+    urls: ClassVar[list[str]] = []
+
+    def test_a(self) -> None:
+        """Leaves its address behind."""
+        self.urls.append(self.mock_platform.base_url)
+
+    def test_b(self) -> None:
+        """Calls there."""
+        assert requests.get(f"{self.urls[0]}/12/accounts", timeout=10).status_code == 404
+
+
 class Asynchronous(PlatformMixin, unittest.IsolatedAsyncioTestCase):
     """Tests that are coroutines."""
 
@@ -92,7 +107,7 @@ def test_a_rule_that_had_to_act_fails_the_test() -> None:
         "mock_platform journal:\n"
         "no request reached this test's world\n"
         "mock_platform rules that never acted:\n"
-        "answer-lost/0: never acted; 0 calls matched it\n"
+        "answer-lost/0: never acted; 0 calls matched it, on accounts.list\n"
     ) == told[told.index("AssertionError") :]
 
 
@@ -109,6 +124,17 @@ def test_a_skipped_test_is_not_judged() -> None:
     result = _run(Failing, "test_skipped")
 
     assert ([], [], 1) == (result.failures, result.errors, len(result.skipped))
+
+
+def test_late_requests_are_told() -> None:
+    """A request to the world of an earlier test is refused, and a warning names its test."""
+    with pytest.warns(UserWarning, match="after their test's end") as told:
+        result = _run(Late)
+
+    assert (2, [], []) == (result.testsRun, result.failures, result.errors)
+    assert [
+        f"mock_platform: requests after their test's end:\n{__name__}.Late.test_a: GET /12/accounts"
+    ] == [str(each.message) for each in told]
 
 
 def test_coroutines_are_judged_when_they_end() -> None:
@@ -139,4 +165,4 @@ def test_it_runs_under_pytest_as_well(pytester: pytest.Pytester) -> None:
 
     result.assert_outcomes(failed=1)
     told = [line.removeprefix("E").strip() for line in result.stdout.lines]
-    assert "answer-lost/0: never acted; 0 calls matched it" in told
+    assert "answer-lost/0: never acted; 0 calls matched it, on cards_poll.create" in told

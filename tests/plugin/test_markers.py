@@ -63,12 +63,14 @@ def test_a_scenario_may_be_a_file(pytester: pytest.Pytester, run: Run) -> None:
     result.assert_outcomes(passed=1)
 
 
-def test_fixtures_are_laid_over_those_of_the_server(pytester: pytest.Pytester, run: Run) -> None:
+def test_fixtures_are_laid_over_those_of_the_server(
+    pytester: pytest.Pytester, wherever: Run
+) -> None:
     """`mock_fixtures` holds for its test alone, and after a reset as well."""
     folder = pytester.mkdir("more")
     folder.joinpath("users.json").write_text('[{"id": "9", "screen_name": "nine", "name": "N"}]')
 
-    result = run(
+    result = wherever(
         """
         import pytest
 
@@ -107,6 +109,48 @@ def test_the_clock_stands_still(run: Run) -> None:
     )
 
     result.assert_outcomes(passed=2)
+
+
+def test_the_clock_is_where_the_world_begins(wherever: Run) -> None:
+    """Fixtures count their moments from the frozen clock, and a reset returns to it."""
+    result = wherever(
+        """
+        import pytest
+
+        @pytest.mark.mock_clock("2025-01-01T00:00:00Z")
+        def test_it(mock_platform):
+            event = mock_platform.state["events"].get("1990134709188526080")  # now-23h
+            assert event["created_at"] == "2024-12-31T01:00:00.000Z"
+            mock_platform.clock.advance(hours=1)
+            mock_platform.reset()
+            assert mock_platform.clock.now().isoformat() == "2025-01-01T00:00:00+00:00"
+            assert mock_platform.clock.frozen
+        """
+    )
+
+    result.assert_outcomes(passed=1)
+
+
+def test_fixtures_count_from_the_clock_as_well(pytester: pytest.Pytester, wherever: Run) -> None:
+    """Both markers together: moments of the test's own fixtures count from its clock."""
+    folder = pytester.mkdir("more")
+    folder.joinpath("events.json").write_text(
+        '[{"id": "5", "webhook_id": "1146654567674912769", "event_type": "post.create", '
+        '"created_at": "now-2h", "payload": {}}]'
+    )
+    result = wherever(
+        """
+        import pytest
+
+        @pytest.mark.mock_clock("2025-01-01T12:00:00Z")
+        @pytest.mark.mock_fixtures("more")
+        def test_it(mock_platform):
+            event = mock_platform.state["events"].get("5")
+            assert event["created_at"] == "2025-01-01T10:00:00.000Z"
+        """
+    )
+
+    result.assert_outcomes(passed=1)
 
 
 def test_strict_is_another_server(run: Run) -> None:
@@ -165,12 +209,11 @@ def test_a_marker_brings_the_fixture(run: Run) -> None:
         ),
         (
             "mock_scenario()",
-            "@pytest.mark.mock_scenario(name, **parameters): mock_scenario() missing 1 required "
-            "positional argument: 'name'",
+            "@pytest.mark.mock_scenario(name, **parameters): missing a required argument: 'name'",
         ),
         (
             "mock_strict(True)",
-            "@pytest.mark.mock_strict: mock_strict() takes 1 positional argument but 2 were given",
+            "@pytest.mark.mock_strict: too many positional arguments",
         ),
     ],
 )

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import inspect
+import re
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+import requests
 
 from mock_platform.core.call import Call
 from mock_platform.operations import OPERATIONS
@@ -27,13 +31,14 @@ def test_it(mock_platform):
 """
 
 
+def fail(call: Call, world: World) -> Any:
+    """Fails as no handler should."""
+    raise ZeroDivisionError(f"for {call.path}")
+
+
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The list of accounts fails as no handler should."""
-
-    def fail(call: Call, world: World) -> Any:
-        raise ZeroDivisionError(f"for {call.path}")
-
+    """The list of accounts fails."""
     operations = [
         replace(operation, handler=fail) if operation.id == "accounts.list" else operation
         for operation in OPERATIONS
@@ -59,9 +64,9 @@ def test_a_failing_test_tells_its_story(run: Run) -> None:
         '\'itttx\'","parameter":"line_item_id","value":"itttx"}],"request":{"params":{'
         '"account_id":"18ce54d4x5t","line_item_id":"itttx"}}}',
     ] == section(result, "mock_platform journal")
-    assert ["line-item-delete-retried/0: never acted; 0 calls matched it"] == section(
-        result, "mock_platform rules that never acted"
-    )
+    assert [
+        "line-item-delete-retried/0: never acted; 0 calls matched it, on line_items.delete"
+    ] == section(result, "mock_platform rules that never acted")
     assert [
         'request 2: line-item-delete-retried/0: path.line_item_id: expected "8v7jo", got "itttx"',
         'request 3: line-item-delete-retried/0: path.line_item_id: expected "8v7jo", got "itttx"',
@@ -70,14 +75,46 @@ def test_a_failing_test_tells_its_story(run: Run) -> None:
 
 def test_the_whole_journal_is_shown_on_demand(run: Run) -> None:
     """With the option, headers and bodies of all requests are shown, credentials redacted."""
-    result = run(FAILING, "--mock-journal-on-failure")
+    result = run(
+        """
+        import pytest
 
-    lines = section(result, "mock_platform journal")
-    assert "     response X-Mock-Operation: accounts.list" in lines
-    assert any(line.startswith("     response body: {") for line in lines)
-    (first, *_) = [line for line in lines if "request Authorization: OAuth " in line]
-    assert 'oauth_signature="[redacted]"' in first
-    assert 'oauth_token="[redacted]"' in first
+        @pytest.mark.mock_clock("2026-03-01T12:00:00Z")
+        def test_it(mock_platform):
+            platform = mock_platform.session("bearer")
+            platform.post("/2/webhooks/replay?oauth_token=secret", json={"from_date": "now"})
+            print(mock_platform.base_url)
+            assert 0
+        """,
+        "--mock-journal-on-failure",
+    )
+
+    (base_url,) = section(result, "Captured stdout call")
+    body = (
+        f'{{"type":"{base_url}/2/problems/invalid-request","title":"Invalid Request","detail":"One '
+        'or more parameters to your request was invalid.","status":400,"errors":[{"message":'
+        '"webhook_id is a required parameter","parameters":{"webhook_id":[]}},{"message":"Expected '
+        'yyyymmddhhmm (12 digits, UTC), got \\"now\\" for from_date","parameters":{"from_date":'
+        '["now"]}},{"message":"to_date is a required parameter","parameters":{"to_date":[]}}]}'
+    )
+    assert [
+        "1. 12:00:00.000 POST /2/webhooks/replay?oauth_token=[redacted] -> 400 webhooks.replay",
+        f"     request Host: {urlsplit(base_url).netloc}",
+        f"     request User-Agent: python-requests/{requests.__version__}",
+        "     request Accept-Encoding: gzip, deflate",
+        "     request Accept: */*",
+        "     request Connection: keep-alive",
+        "     request Authorization: Bearer [redacted]",
+        "     request Content-Type: application/json",
+        "     request Content-Length: 20",
+        '     request body: {"from_date": "now"}',
+        "     response Content-Type: application/problem+json",
+        "     response X-Mock-Request-Id: r1",
+        "     response X-Mock-Operation: webhooks.replay",
+        "     response X-Mock-Assumptions: problem.status-by-type,problem.titles",
+        f"     response Content-Length: {len(body)}",
+        f"     response body: {body}",
+    ] == section(result, "mock_platform journal")
 
 
 def test_a_long_journal_is_cut(run: Run) -> None:
@@ -130,6 +167,24 @@ def test_a_rule_that_had_to_act_fails_the_test(run: Run) -> None:
         "mock_platform: Scenario answer-lost, rule 0, was expected to act but never did; 0 calls "
         "matched it."
     ] == section(result, "test_it")
+
+
+def test_each_subtest_tells_its_story(run: Run) -> None:
+    """The journal stands with each failing subtest, and not once more with the test around them."""
+    result = run(
+        """
+        def test_it(subtests, mock_platform_session):
+            for path in "/12/a", "/12/b":
+                with subtests.test(path=path):
+                    mock_platform_session.get(path)
+                    assert 0
+        """
+    )
+
+    result.assert_outcomes(failed=3)
+    assert 2 == headings(result).count("mock_platform journal")
+    asked = [line for line in result.stdout.lines if re.match(r"\d\. ", line)]
+    assert ["/12/a", "/12/a", "/12/b"] == [line.split()[3] for line in asked]
 
 
 def test_a_failure_of_a_fixture_tells_the_story_too(run: Run) -> None:
@@ -187,8 +242,13 @@ def test_a_fault_of_the_sandbox_fails_the_test(run: Run, where: str) -> None:
         "GET /12/accounts",
         "Traceback (most recent call last):",
     ] == lines[:3]
-    assert "ZeroDivisionError: for /12/accounts" == lines[-1]
-    assert any(line.endswith(", in fail") for line in lines)
+    code, first = inspect.getsourcelines(fail)
+    thrown = next(number for number, line in enumerate(code, first) if "raise" in line)
+    assert [
+        f'  File "{__file__}", line {thrown}, in fail',
+        '    raise ZeroDivisionError(f"for {call.path}")',
+        "ZeroDivisionError: for /12/accounts",
+    ] == lines[-3:]
 
 
 @pytest.mark.usefixtures("broken")
@@ -233,6 +293,26 @@ def test_a_fault_of_the_sandbox_is_shown_beside_the_test_s_own(run: Run) -> None
     result.assert_outcomes(failed=1)
     lines = section(result, "mock_platform faults of the sandbox")
     assert ("GET /12/accounts", "ZeroDivisionError: for /12/accounts") == (lines[0], lines[-1])
+
+
+def test_many_changes_are_summed_up(run: Run) -> None:
+    """Of more than five records of one table the number is told."""
+    source = """
+    def test_it(mock_platform):
+        session = mock_platform.session("oauth1")
+        audience = mock_platform.state["custom_audiences"].all()[0]
+        account = audience["owner_account_id"]
+        path = f"/12/accounts/{{account}}/custom_audiences/{{audience['id']}}/users"
+        users = [{{"partner_user_id": [f"new-{{n}}"]}} for n in range({})]
+        session.post(path, json=[{{"operation_type": "Update", "params": {{"users": users}}}}])
+        assert 0
+    """
+
+    just = section(run(source.format(5)), "mock_platform journal")
+    over = section(run(source.format(6)), "mock_platform journal")
+
+    assert 5 == sum(line.startswith("     created: audience_users ") for line in just)
+    assert "     created: 6 audience_users" in over
 
 
 @pytest.mark.parametrize(

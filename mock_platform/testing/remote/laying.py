@@ -1,0 +1,32 @@
+"""Lays folders of fixtures over the records of a world elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mock_platform.core import fixtures
+from mock_platform.core.jsonio import dumps
+from mock_platform.records import TABLES
+from mock_platform.testing.remote.state import RemoteState
+
+
+def lay(state: RemoteState, now: datetime, folders: Iterable[Path]) -> None:
+    """Put the records of folders into a world, in place of those with the same keys.
+
+    Moments that count from now count from `now`.
+
+    Raises:
+        BadFixtures: Something is wrong with them.
+    """
+    document = state.dump()
+    with TemporaryDirectory() as beneath:  # so that references to the world's own records hold
+        for name, records in document["tables"].items():
+            Path(beneath, f"{name}.json").write_bytes(dumps(records))
+        base = fixtures.load([Path(beneath), *folders], TABLES, now)
+    document["tables"] = {
+        name: [row.record for row in rows.values()] for name, rows in base.rows.items()
+    }
+    state.load(document)
