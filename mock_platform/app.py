@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from flask import Flask
+from flask.testing import FlaskClient
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.wsgi import get_input_stream
 
 from mock_platform.control.route import ORIGIN, WORLD
 from mock_platform.control.routes import create_control
-from mock_platform.core.call import Call, Surface
+from mock_platform.core.call import Call, Reply, Surface
 from mock_platform.core.errors import Failure, TooLarge
 from mock_platform.platform import Platform
 from mock_platform.sending import send
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+    from werkzeug.test import TestResponse
 
-_REASONS = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _SANDBOX_HOST = "ads-api-sandbox."
 _SAFE = "/:@!$&'()*+,;=~-._"
 
@@ -34,7 +36,22 @@ def create_app(platform: Platform) -> Flask:
     """The whole server as one WSGI application: platform and control plane."""
     app = create_control(platform)
     app.wsgi_app = Edge(platform, app.wsgi_app)  # type: ignore[method-assign]
+    app.test_client_class = PlatformClient
     return app
+
+
+class PlatformClient(FlaskClient):
+    """Flask's test client, whose relative addresses begin at a base address if it has one."""
+
+    def __init__(self, *args: Any, base_url: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.base_url = base_url.rstrip("/")
+
+    def open(self, *args: Any, **kwargs: Any) -> TestResponse:
+        """Send a request; `/2/…` is joined to the base address."""
+        if args and isinstance(args[0], str) and args[0].startswith("/"):
+            args = (self.base_url + args[0], *args[1:])
+        return super().open(*args, **kwargs)
 
 
 class Edge:
@@ -48,6 +65,12 @@ class Edge:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         raw = _raw_path(environ)
+        mount = environ.get("SCRIPT_NAME", "")
+        if mount.startswith("/~") or mount == "/sandbox":
+            # A client in-process was given one of our base addresses and took its path for the
+            # place where the application is mounted.
+            raw = mount + raw
+            environ["SCRIPT_NAME"] = ""
         world, path = _split_world(raw)
         if path == "/_mock" or path.startswith("/_mock/"):
             environ[ORIGIN] = _origin(environ)
@@ -98,12 +121,18 @@ class Edge:
         reply = self._platform.handle(call, refused)
         if reply.header("content-length") is None and reply.status not in {204, 304}:
             reply.headers.append(("Content-Length", str(len(reply.body))))
-        status = _REASONS.get(reply.status, f"{reply.status} Status")
+        status = _status_line(reply)
         if reply.sending is not None:
             closing = self._platform.closing
             return send(reply, reply.sending, status, environ, start_response, closing)
         start_response(status, reply.headers)
         return [reply.body]
+
+
+def _status_line(reply: Reply) -> str:
+    if reply.reason is not None:
+        return f"{reply.status} {reply.reason}"
+    return _STATUS_LINES.get(reply.status, f"{reply.status} Status")
 
 
 def _raw_path(environ: WSGIEnvironment) -> str:

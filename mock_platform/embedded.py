@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mock_platform.app import create_app
 from mock_platform.core.call import Call
-from mock_platform.faces import WorldFace, moment
+from mock_platform.faces import Instant, WorldFace, moment
 from mock_platform.opening import Opened, open_platform
 from mock_platform.server import ServerThread
 from mock_platform.settings import DeliverySettings, Settings
@@ -26,6 +26,7 @@ from mock_platform.world import redact
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+    from flask import Flask
 
 
 class MockPlatform(WorldFace):
@@ -42,7 +43,7 @@ class MockPlatform(WorldFace):
         opened: Opened,
         server: ServerThread,
         faults: Faults,
-        wsgi: WSGIApplication,
+        wsgi: Flask,
         material: TlsMaterial | None,
     ) -> None:
         """Not for callers: `start` makes one."""
@@ -84,22 +85,35 @@ class MockPlatform(WorldFace):
         try:
             app = create_app(opened.platform)
             material = TlsMaterial.generate((wanted.host, *wanted.public_hosts)) if tls else None
-            server = ServerThread(app, wanted.host, wanted.port, material).start()
+            server = ServerThread(app.wsgi_app, wanted.host, wanted.port, material).start()
         except BaseException:
             opened.platform.deliverer.close()
             opened.close()
             raise
-        return cls(opened, server, faults, faults.raising(app), material)
+        app.wsgi_app = faults.raising(app.wsgi_app)  # type: ignore[method-assign]
+        return cls(opened, server, faults, app, material)
 
-    def world(self, name: str, *, source: str | None = None, seed: int | None = None) -> WorldFace:
+    def world(
+        self,
+        name: str,
+        *,
+        source: str | None = None,
+        seed: int | None = None,
+        freeze: Instant | None = None,
+    ) -> WorldFace:
         """Another world, made if there is none of that name: afresh, or as a copy of `source`.
+
+        With `freeze` its clock stands still there, from the beginning and after each reset.
 
         Raises:
             BadWorldName: A world cannot be called so.
             UnknownWorld: `source` does not exist.
             TooManyWorlds: There are as many as there may be.
+            ValueError: `freeze` is no moment, or does not say its offset from UTC.
         """
-        world = self._platform.worlds.create(name, source=source, seed=seed)
+        world = self._platform.worlds.create(
+            name, source=source, seed=seed, freeze=None if freeze is None else moment(freeze)
+        )
         return WorldFace(self._platform, world, self._server.url, self.wsgi)
 
     def drop_world(self, name: str) -> None:
@@ -115,10 +129,6 @@ class MockPlatform(WorldFace):
     def worlds(self) -> list[str]:
         """The names of all worlds."""
         return [world.name for world in self._platform.worlds]
-
-    def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
-        """Whether every webhook delivery asked for so far was made, within so many real seconds."""
-        return self._platform.deliverer.wait_until_idle(seconds)
 
     def on_stray(self, listener: Callable[[str, str, str], None]) -> None:
         """Be told of requests to worlds that are not there (any more): world, method, address.

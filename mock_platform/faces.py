@@ -6,16 +6,16 @@ Thin: each method does what the control route of the same name does, without HTT
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.clock import settle
+from mock_platform.control.refusal import did_you_mean
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
 from mock_platform.credentials import Credentials, credentials
-from mock_platform.platform import Platform, load_base
+from mock_platform.platform import Platform
 from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.document import load, loads
 from mock_platform.scenario.engine import Unfired
@@ -26,7 +26,8 @@ from mock_platform.world.journal import JournalEntry, Query
 from mock_platform.world.world import World
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from flask import Flask
+    from flask.testing import FlaskClient
 
 Instant = datetime | str
 """A moment: a datetime that knows its offset from UTC, or ISO 8601 text."""
@@ -94,8 +95,9 @@ class ClockFace:
 class JournalFace:
     """What a world was asked and how it answered; entries are `JournalEntry` values."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, platform: Platform) -> None:
         self._journal = world.journal
+        self._platform = platform
 
     def find(
         self,
@@ -110,10 +112,13 @@ class JournalFace:
     ) -> list[JournalEntry]:
         """Entries that fit everything given, oldest first; with `limit`, the newest so many.
 
-        `path` is a part of the address, `since` a moment of the world's clock.
+        `path` is a part of the address, `rule` a scenario's name, or one of its rules as NAME/0,
+        `since` a moment of the world's clock.
+
+        Raises:
+            ValueError: There is no such operation, or `since` is no moment.
         """
-        after = None if since is None else moment(since)
-        return self._journal.find(Query(operation, status, method, path, rule, after), limit)
+        return self._journal.find(self._query(operation, status, method, path, rule, since), limit)
 
     def count(
         self,
@@ -125,9 +130,12 @@ class JournalFace:
         rule: str | None = None,
         since: Instant | None = None,
     ) -> int:
-        """How many entries fit everything given."""
-        after = None if since is None else moment(since)
-        return self._journal.count(Query(operation, status, method, path, rule, after))
+        """How many entries fit everything given.
+
+        Raises:
+            ValueError: There is no such operation, or `since` is no moment.
+        """
+        return self._journal.count(self._query(operation, status, method, path, rule, since))
 
     def get(self, request_id: str) -> JournalEntry | None:
         """The entry that `X-Mock-Request-Id` of an answer names, if it is still kept."""
@@ -143,23 +151,42 @@ class JournalFace:
     def __len__(self) -> int:
         return len(self._journal)
 
+    def _query(
+        self,
+        operation: str | None,
+        status: int | None,
+        method: str | None,
+        path: str | None,
+        rule: str | None,
+        since: Instant | None,
+    ) -> Query:
+        known = [each.id for each in self._platform.operations]
+        if operation is not None and operation not in known:
+            # "None of these came" would hold of a misspelt operation whatever came.
+            raise ValueError(
+                f"no operation has the id {operation!r}.{did_you_mean(operation, known)} "
+                "`mock-platform operations` lists them."
+            )
+        after = None if since is None else moment(since)
+        return Query(operation, status, method, path, rule, after)
+
 
 class WorldFace:
     """One world of a running platform."""
 
-    def __init__(
-        self, platform: Platform, world: World, origin: str, wsgi: WSGIApplication
-    ) -> None:
+    def __init__(self, platform: Platform, world: World, origin: str, wsgi: Flask) -> None:
         self._platform = platform
         self._world = world
         self._addresses = addresses(origin, world.name)
-        self.wsgi: WSGIApplication = wsgi
-        """The whole server as a WSGI application, for any transport that takes one.
+        self.wsgi = wsgi
+        """The whole server, every world of it, as a WSGI application for any transport.
 
-        What a handler raises it raises too, instead of answering 500.
+        What a handler raises it raises too, instead of answering 500. Where a scenario breaks the
+        connection it raises `NoConnection`, unless its caller has one to break, as `session` and
+        `WsgiAdapter` have.
         """
         self.clock = ClockFace(world)
-        self.journal = JournalFace(world)
+        self.journal = JournalFace(world, platform)
         self.state = State(world, platform.tables)
 
     @property
@@ -197,6 +224,13 @@ class WorldFace:
         """Every attempted webhook delivery, oldest first."""
         return [dict(delivery) for delivery in self._world.deliveries.copy()]
 
+    def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
+        """Whether every webhook delivery asked for so far was made, within so many real seconds.
+
+        Those of all worlds of the server count.
+        """
+        return self._platform.deliverer.wait_until_idle(seconds)
+
     def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> PlatformSession:
         """A `requests.Session` answered in-process; relative addresses begin at the base address.
 
@@ -209,6 +243,8 @@ class WorldFace:
         """
         base = self.ads_sandbox_base_url if sandbox else self.base_url
         session = PlatformSession(self.wsgi, base)
+        if auth is None:
+            return session
         found = self.credentials
         app, user, bearer = found["app"], found["user"], found["bearer_token"]
         if auth == "oauth1":
@@ -224,9 +260,17 @@ class WorldFace:
             if bearer is None:
                 raise self._missing("a bearer token")
             session.auth = BearerAuth(bearer)
-        elif auth is not None:
+        else:
             raise ValueError(f"auth is 'oauth1', 'bearer' or None, not {auth!r}")
         return session
+
+    def test_client(self, *, sandbox: bool = False) -> FlaskClient:
+        """Flask's test client; relative addresses begin at the base address.
+
+        `sandbox` takes the sandbox address as base.
+        """
+        base = self.ads_sandbox_base_url if sandbox else self.base_url
+        return self.wsgi.test_client(base_url=base)
 
     def activate(self, name: str, /, **parameters: Any) -> None:
         """Switch a scenario on, with values for its parameters; one that is on begins anew.
@@ -281,7 +325,7 @@ class WorldFace:
         """
         settings = self._platform.settings
         laid = (*settings.fixtures, *(Path(folder) for folder in folders))
-        self._world.rebase(load_base(replace(settings, fixtures=laid)))
+        self._world.rebase(self._platform.overlays.load(laid))
 
     def reset(self) -> None:
         """The world as it started: fixtures, start-up scenarios, clock, ids; an empty journal."""

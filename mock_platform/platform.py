@@ -6,7 +6,9 @@ import itertools
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from mock_platform.core.errors import (
     NOT_SHOWN,
     OAUTH_CODES,
     ORDER,
+    REASON,
     Failure,
     InternalError,
     MethodNotAllowed,
@@ -30,22 +33,25 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.openapi import V2_VERSION, Description, describe
 from mock_platform.core.operation import Operation, table
+from mock_platform.core.overlays import Overlays
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, Interceptor, compile_operation
 from mock_platform.core.problems import STATUS_BY_TYPE, TITLES
 from mock_platform.core.rendering import render
-from mock_platform.core.routing import Router, nearest
+from mock_platform.core.routing import Nearest, Router
 from mock_platform.core.table import Tables
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.operations import KINDS, OPERATIONS, openapi
 from mock_platform.records import TABLES
 from mock_platform.scenario.director import Director, engine_of
-from mock_platform.scenario.document import BadParameters, BadScenario, Complaint, load
+from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform, Engine
-from mock_platform.scenario.library import Library, is_file
+from mock_platform.scenario.library import Library
+from mock_platform.scenario.start_up import StartUp
 from mock_platform.settings import Settings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry
-from mock_platform.world.store import Base, Change
+from mock_platform.world.memory import Base
+from mock_platform.world.store import Change
 from mock_platform.world.world import Blueprint, StoreMaker, World, WorldSettings
 from mock_platform.world.worlds import UnknownWorld, Worlds
 
@@ -57,6 +63,7 @@ _CORE = (
     OAUTH_CODES,
     OAUTH_LIMIT,
     ORDER,
+    REASON,
     HTTP_ON_LOOPBACK,
     STATUS_BY_TYPE,
     TITLES,
@@ -83,6 +90,10 @@ class Platform:
             OPERATIONS, [openapi.operation(self.description.at)]
         )
         self.base = base or load_base(settings)
+        self.overlays = Overlays(
+            lambda folders: load_base(replace(settings, fixtures=tuple(folders)))
+        )
+        """The fixtures that worlds of their own wish begin with."""
         self.shared_credentials = frozenset(_held(self.base))
         self.started = UPTIME()
         self.errors: list[BaseException] = []
@@ -116,9 +127,8 @@ class Platform:
         """Whether the server can break connections on command."""
         self.library = Library(shipped.folder("scenarios"), [op.id for op in self.operations])
         """The scenarios that every world knows."""
-        self.scenario_files: dict[Path, str] = {}
-        """Files of start-up scenarios, with the names in them."""
-        self._start_up = [self._start_up_scenario(text) for text in settings.scenarios]
+        self.start_up = StartUp(settings.scenarios, self.library)
+        """The scenarios that it begins with, and the files that they came from."""
         self.on_world(self._direct)
         interceptor = interceptor or Director()
         self._requests = itertools.count(1)
@@ -179,7 +189,9 @@ class Platform:
         Raises:
             UnknownWorld: It names one that does not exist.
         """
-        name = call.world_prefix or call.header("x-mock-world")
+        name = call.world_prefix
+        if name is None:
+            name = call.header("x-mock-world")
         if name is not None:
             return self.worlds.get(name)
         if len(self.worlds) > 1:
@@ -194,6 +206,11 @@ class Platform:
         found = self._routers[surface].find(method, path)
         return None if found.target is None else found.target.operation
 
+    @cached_property
+    def nearest(self) -> Nearest:
+        """What a request that no operation answers may have meant."""
+        return Nearest(self.operations)
+
     def assumptions(self) -> dict[str, Assumption]:
         """The register of all assumptions, by id."""
         return register(_CORE, *(operation.all_assumptions for operation in self.operations))
@@ -205,29 +222,27 @@ class Platform:
         self.worlds.rebase(base)
 
     def reload_scenario(self, file: Path) -> list[str]:
-        """Load a start-up scenario's file again; the last version stays if anything is wrong.
+        """Load a scenario's file again, or a new one; the last version stays if it has faults.
 
         Where it is active it begins anew with the parameters that it has. Gives, world by world,
         why it cannot: there the last version stays active.
 
         Raises:
-            BadScenario: The file has faults, or calls its scenario otherwise than at the start.
-            BadParameters: It cannot do without parameters, as a start-up scenario must.
-            CannotPerform: It breaks connections and the server cannot.
+            BadScenario: The file has faults, or its scenario a name that it may not have.
+            BadParameters: It cannot do without parameters, as an active one of the start must.
+            CannotPerform: Such a one breaks connections and the server cannot.
         """
-        scenario, name = load(file, self.library.operations), self.scenario_files[file]
-        if scenario.name != name:
-            text = f"the server began with {name!r} from this file; restart it for another name"
-            raise BadScenario([Complaint(file, 1, 1, "name", text)])
-        scenario.bind({})
-        if scenario.needs_connection and not self.connections:
-            raise CannotPerform(name)
-        self.library.put(scenario)
+        scenario = self.start_up.read(file)
+        if scenario.name in self.start_up.active:
+            scenario.bind({})
+            if scenario.needs_connection and not self.connections:
+                raise CannotPerform(scenario.name)
+        self.start_up.put(file, scenario)
         kept = []
         for world in self.worlds:
             try:
                 engine_of(world).refresh(scenario)
-            except BadParameters as fault:
+            except (BadParameters, CannotPerform) as fault:
                 kept.append(f"World {world.name!r} goes on with the last version. {fault}")
         return kept
 
@@ -246,7 +261,7 @@ class Platform:
             CannotPerform: A start-up scenario needs it.
         """
         self.connections = False
-        for name in self._start_up:
+        for name in self.start_up.active:
             scenario = self.library.find(name)
             if scenario is not None and scenario.needs_connection:
                 raise CannotPerform(name)
@@ -259,18 +274,12 @@ class Platform:
 
     # -- within ----------------------------------------------------------------------------------
 
-    def _start_up_scenario(self, text: str) -> str:
-        if not is_file(text):
-            return text
-        name = self.scenario_files[Path(text)] = self.library.add(Path(text)).name
-        return name
-
     def _direct(self, world: World) -> None:
         world.scenarios = Engine(
             world,
             self.library,
             self.tables,
-            self._start_up,
+            self.start_up.active,
             connections=lambda: self.connections,
         )
 
@@ -296,7 +305,7 @@ class Platform:
             if call.surface == "plain" and self.where(call.method, call.path, "sandbox"):
                 note = "This operation exists on the sandbox address only."
             raise MethodNotAllowed(found.allowed, note)
-        near = nearest(self.operations, call.method, call.path)
+        near = self.nearest.to(call.method, call.path)
         hint = ""
         if near:
             hint = "Nearest: " + "; ".join(f"{op.method} {op.path}" for op in near) + "."
@@ -354,6 +363,7 @@ class Platform:
             request_body=call.body,
             response_headers=reply.headers,
             response_body=reply.body,
+            reason=reply.reason,
             sent=call.sent,
         )
 
@@ -415,9 +425,12 @@ def _held(base: Base) -> Iterable[str]:
 
 
 def _internal(fault: Exception) -> str:
+    odd = ""
+    if isinstance(fault, KeyError):  # what every record has, unless it was stored as given
+        odd = f" or of a record without {fault} that was stored with ?unchecked=true"
     return (
         f"The sandbox itself failed ({type(fault).__name__}: {fault}). This is a fault of "
-        "mock_platform, not of your request; the journal has the traceback."
+        f"mock_platform{odd}, not of your request; the journal has the traceback."
     )
 
 

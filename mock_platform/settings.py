@@ -36,7 +36,8 @@ class Settings:
     """Folders laid over the shipped fixtures, the last one on top."""
     default_fixtures: bool = True
     scenarios: tuple[str, ...] = ()
-    """Names or files of scenarios that are active from the start and after each reset."""
+    """Names or files of scenarios that are active from the start and after each reset, or folders
+    of files that are known by name from the start."""
     store: str = "memory"
     durability: Literal["snapshot", "log", "fsync"] = "log"
     seed: int = 0

@@ -6,7 +6,7 @@ this. Records come and go as copies: whoever changes one changes nothing in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -14,7 +14,8 @@ from typing import Any
 from mock_platform.core.jsonio import BadJson, canonical, dumps, loads
 from mock_platform.core.table import Table, Tables, missing_references
 from mock_platform.world.clock import Clock
-from mock_platform.world.store import MemoryStore, Record
+from mock_platform.world.memory import MemoryStore
+from mock_platform.world.store import Record
 from mock_platform.world.transitions import PENDING, Kind, Pace, is_pending
 from mock_platform.world.world import SavedWorld, World
 
@@ -103,14 +104,17 @@ class TableState:
     def put(self, record: Record, *, key: str | None = None, unchecked: bool = False) -> Record:
         """Create or replace a record; gives it as stored, defaults filled in.
 
-        `key` is filled in where the record does not name it. `unchecked` stores the record as it
-        is, for odd states on purpose.
+        Where it leaves out when it was created and changed, that is the world's now; what replaces
+        a record stays created when that was. `key` is filled in where the record does not name it.
+        `unchecked` stores the record as it is, for odd states on purpose.
 
         Raises:
             BadRecord: It has faults, or refers to what is not there; nothing is stored.
         """
         taken = _taken(self._table, record, key)
         with self._world.work():
+            if not unchecked:
+                taken |= self._stamps(taken)
             stored, name = self._checked(taken, unchecked=unchecked)
             self._world.store.put(self.name, name, stored)
         return _record(stored)
@@ -152,6 +156,15 @@ class TableState:
     def __len__(self) -> int:
         with self._world.lock:
             return self._world.store.count(self.name)
+
+    def _stamps(self, record: Record) -> Record:
+        """Those of creation and change that a record leaves out."""
+        now = self._world.clock.now()
+        stamps = {name: form(now) for name, form in self._table.stamps.items()}
+        held = self._world.store.get(self.name, self._table.key_of(record) or "")
+        if held is not None and "created_at" in stamps:
+            stamps["created_at"] = held.get("created_at", stamps["created_at"])
+        return {name: stamp for name, stamp in stamps.items() if name not in record}
 
     def _checked(self, record: Record, *, unchecked: bool) -> tuple[Record, str]:
         loaded, found = (record, []) if unchecked else self._table.load(record)
@@ -346,22 +359,43 @@ def _tables_of(document: Any) -> dict[str, Any]:
 
 def _beside(document: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fault]:
     """What is wrong with the parts of a state that are no tables."""
+    for name in document.keys() - _PARTS:
+        yield Fault("state", "", name, f"{name!r} is no part of a state: {', '.join(_PARTS)}")
     ids = document.get("ids", 0)
     if not isinstance(ids, int) or isinstance(ids, bool) or ids < 0:
         yield Fault("state", "", "ids", f"a count from 0 up, got {ids!r}")
+    clock = document.get("clock", {})
     try:
-        Clock().restore(document.get("clock", {}))
-    except (AttributeError, TypeError, ValueError, OverflowError) as raised:
+        _known(clock, ("offset_seconds", "frozen_at"))
+        Clock().restore(clock)
+    except (TypeError, ValueError, OverflowError) as raised:
         form = '{"offset_seconds": number, "frozen_at": instant or null}'
         yield Fault("state", "", "clock", f"expected {form}: {raised}")
+    paces = document.get("paces", {})
     try:
-        for name, pace in document.get("paces", {}).items():
+        _known(paces, tuple(kinds))
+        for pace in paces.values():
+            _known(pace, ("progression", "seconds", "polls"))
             Pace(**pace)
-            if name not in kinds:
-                yield Fault("state", name, "paces", f"kinds of transitions: {', '.join(kinds)}")
-    except (AttributeError, TypeError, ValueError) as raised:
+    except ValueError as raised:
         form = '{KIND: {"progression", "seconds", "polls"}}'
         yield Fault("state", "", "paces", f"expected {form}: {raised}")
+
+
+_PARTS = ("world", "ids", "clock", "paces", "tables")
+
+
+def _known(value: Any, names: Sequence[str]) -> None:
+    """See that a value is an object of these names.
+
+    Raises:
+        ValueError: It is not.
+    """
+    if not isinstance(value, dict):
+        raise ValueError(f"got {value!r}")  # noqa: TRY004 - the client's fault, told as such
+    for name in value:
+        if name not in names:
+            raise ValueError(f"{name!r} is none of {', '.join(names)}")
 
 
 def _internal(tables: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fault]:

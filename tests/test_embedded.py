@@ -166,6 +166,22 @@ def test_sessions_call_as_they_were_asked_to(
     assert entry.id == answer.headers["X-Mock-Request-Id"]
 
 
+@pytest.mark.live
+@pytest.mark.parametrize("on_socket", [True, False])
+def test_the_reason_phrase_arrives(platform: MockPlatform, on_socket: bool) -> None:
+    """What the status line says beside the status is the same with and without a socket."""
+    platform.activate("token-invalidated")
+    session = platform.session("bearer")
+    if on_socket:
+        session.adapters.clear()
+        session.mount("http://", requests.adapters.HTTPAdapter())
+
+    answer = session.get(f"{platform.base_url}/12/accounts", timeout=10)
+
+    assert (401, "Authorization Required") == (answer.status_code, answer.reason)
+    assert session.get(f"{platform.base_url}/12/nothing", timeout=10).reason == "Not Found"
+
+
 def test_a_sandbox_session_reaches_what_is_there_alone(platform: MockPlatform) -> None:
     """Sandbox-only operations answer on the sandbox address."""
     plain = platform.session("oauth1").post("/12/accounts")
@@ -293,6 +309,16 @@ def test_the_journal_is_searched_counted_and_cleared(platform: MockPlatform) -> 
     assert platform.journal.count(since=NOON + timedelta(seconds=1)) == 0
     platform.journal.clear()
     assert platform.journal.count() == 0
+
+
+def test_a_misspelt_operation_is_told(platform: MockPlatform) -> None:
+    """That none came of an operation that does not exist is not a finding."""
+    told = r"no operation has the id 'account.list'. Did you mean 'accounts.list'\?"
+
+    with pytest.raises(ValueError, match=told):
+        platform.journal.count(operation="account.list")
+    with pytest.raises(ValueError, match=told):
+        platform.journal.find(operation="account.list")
 
 
 def test_reset_returns_to_the_start(platform: MockPlatform) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from werkzeug.test import Client
 
+from mock_platform import MockPlatform
 from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.world.worlds import Worlds
@@ -154,6 +156,22 @@ def test_a_credential_of_one_world_chooses_it(box: Sandbox) -> None:
     assert {w.name: len(w.journal) for w in box.platform.worlds} == {"default": 1, "one": 1}
 
 
+def test_a_record_stored_as_given_may_be_to_blame(box: Sandbox) -> None:
+    """What trips over an odd record says that such a record may be why."""
+    world = box.platform.worlds.default
+    with world.work():
+        world.store.put("accounts", "18ce54d4x5t", {"id": "18ce54d4x5t"})
+
+    response = box.call("GET", MEDIA)
+
+    assert 500 == response.status_code
+    assert (
+        "or of a record without '_users' that was stored with ?unchecked=true"
+        in (response.get_json()["errors"][0]["message"])
+    )
+    box.platform.errors.clear()
+
+
 def test_an_unknown_world_says_how_to_create_it(box: Sandbox) -> None:
     """A world that does not exist is an error of the mock's own, with what to do."""
     response = box.client.get(f"/~nope{MEDIA}")
@@ -163,6 +181,38 @@ def test_an_unknown_world_says_how_to_create_it(box: Sandbox) -> None:
         "There is no world 'nope'. Create it with PUT /_mock/worlds/nope (an empty body is "
         "enough), or leave the world out to use 'default'."
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        (f"/~{MEDIA}", {}),
+        ("/~/_mock/clock", {}),
+        (f"/~%20{MEDIA}", {}),
+        (MEDIA, {"X-Mock-World": ""}),
+        ("/_mock/clock", {"X-Mock-World": ""}),
+        (MEDIA, {"X-Mock-World": "a b"}),
+    ],
+)
+def test_a_name_that_no_world_can_have(box: Sandbox, path: str, headers: dict[str, str]) -> None:
+    """An empty or impossible name chooses no world, and is not told to be created."""
+    response = box.client.get(path, headers=headers)
+
+    assert 404 == response.status_code
+    assert "None can be called so: 1 to 64 letters" in response.get_json()["detail"]
+    assert "PUT" not in response.get_json()["detail"]
+
+
+def test_a_decoded_bearer_token_chooses_its_world(box: Sandbox) -> None:
+    """As in the default world, it counts as the token that was handed out percent-encoded."""
+    world = box.platform.worlds.create("one")
+    with world.work():
+        record = box.record("tokens", BEARER) | {"id": "only%2Fone"}
+        world.store.put("tokens", "only%2Fone", record)
+
+    response = box.client.get(MEDIA, headers={"Authorization": "Bearer only/one"})
+
+    assert (200, 1) == (response.status_code, len(world.journal))
 
 
 def test_two_hundred_worlds_never_see_each_other(box: Sandbox) -> None:
@@ -279,6 +329,20 @@ def test_an_unknown_path_answers_in_its_dialect(
         assert {name: found[name] for name in body} == body
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/12/nope", 404), ("PATCH", "/12/accounts", 405), ("GET", "/12/accounts", 401)],
+)
+def test_every_advertising_answer_tells_the_current_version(
+    box: Sandbox, method: str, path: str, status: int
+) -> None:
+    """Refusals before any operation carry x-current-api-version too, once."""
+    response = box.client.open(path, method=method)
+
+    assert status == response.status_code
+    assert ["12"] == response.headers.getlist("x-current-api-version")
+
+
 def test_markers_name_request_operation_and_assumptions(box: Sandbox) -> None:
     """Every answer says which request and operation it was, and what it rests on."""
     response = box.call("GET", MEDIA)
@@ -314,6 +378,34 @@ def test_a_body_beyond_the_limit_is_refused() -> None:
 
     assert (inside.status_code, outside.status_code) == (403, 413)
     assert "100 bytes" in outside.get_json()["errors"][0]["message"]
+
+
+@pytest.mark.parametrize("path", ["cards", "cards/poll"])
+@pytest.mark.parametrize(("size", "over"), [(5_000_000, False), (5_000_001, True)])
+def test_the_advertising_interface_takes_five_million_bytes(
+    path: str, size: int, over: bool
+) -> None:
+    """A body of one byte more is 413, whether the operation reads bodies or the query."""
+    box = sandbox(auth="off")
+    address = f"/12/accounts/18ce54d4x5t/{path}"
+    answer = box.client.post(address, data=b" " * size, content_type="application/json")
+
+    assert over is (answer.status_code == 413)
+
+
+@pytest.mark.parametrize("base", ["base_url", "ads_sandbox_base_url"])
+def test_clients_in_process_may_be_given_a_base_address(base: str) -> None:
+    """Werkzeug's client takes the path of a base address for a mount; the world is found there."""
+    with MockPlatform.start() as platform:
+        world = platform.world("w1")
+        client = Client(world.wsgi)
+        headers = {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
+        answer = client.get("/12/accounts", base_url=getattr(world, base), headers=headers)
+
+        assert 200 == answer.status_code
+        (entry,) = world.journal.find()
+        assert f"{getattr(world, base)}/12/accounts" == entry.url
+        assert 0 == platform.journal.count()
 
 
 # -- faults of the sandbox itself --------------------------------------------------------------

@@ -79,6 +79,50 @@ def test_put_takes_the_key_from_beside_the_record(state: State) -> None:
         state["accounts"].put(ACCOUNT, key="acc2")
 
 
+def test_put_fills_in_when_a_record_came_and_changed(platform: Platform, state: State) -> None:
+    """Left out, both are the world's now; a record that is replaced stays as old as it is."""
+    bare = {name: value for name, value in ACCOUNT.items() if not name.endswith("d_at")}
+
+    made = state["accounts"].put(bare)
+    platform.worlds.default.clock.advance(3600)
+    replaced = state["accounts"].put(bare | {"name": "Main Street Books"})
+    given = state["accounts"].put(ACCOUNT)
+
+    times = [(record["created_at"], record["updated_at"]) for record in (made, replaced, given)]
+    assert [
+        ("2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"),
+        ("2026-03-01T00:00:00Z", "2026-03-01T01:00:00Z"),
+        ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+    ] == times
+
+
+def test_put_fills_in_times_in_each_table_s_form(state: State) -> None:
+    """Milliseconds where the table has them, the form of posts for posts, nothing elsewhere."""
+    event = state["events"].all()[0]
+    post = state["posts"].all()[0]
+    user = state["users"].put({"id": "7", "screen_name": "seven", "name": "Seven"})
+
+    del event["created_at"], post["created_at"]
+    number = 1700000000000000009
+    events = state["events"].put(event | {"id": "e9"})
+    posts = state["posts"].put(post | {"id": number, "id_str": str(number), "post_id": str(number)})
+
+    assert "2026-03-01T00:00:00.000Z" == events["created_at"]
+    assert "Sun Mar 01 00:00:00 +0000 2026" == posts["created_at"]
+    assert "2020-01-01T00:00:00Z" == user["created_at"]
+
+
+@pytest.mark.parametrize("value", [None, "yesterday", 7])
+def test_put_checks_times_that_are_given(state: State, value: Any) -> None:
+    """Only what is left out is filled in; `unchecked` fills in nothing."""
+    with pytest.raises(BadRecord) as raised:
+        state["accounts"].put(ACCOUNT | {"created_at": value})
+    bare = state["accounts"].put({"id": "acc1"}, unchecked=True)
+
+    assert [("accounts", "acc1", "created_at")] == faults(raised)
+    assert {"id": "acc1"} == bare
+
+
 def test_put_tells_every_fault_and_stores_nothing(state: State) -> None:
     """All faults of a record come at once; the table stays as it was."""
     with pytest.raises(BadRecord) as raised:

@@ -9,7 +9,7 @@ from marshmallow import Schema, ValidationError, validates_schema
 from mock_platform.control.refusal import faulty
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import MISSING, Choice, Fault, Flag, Instant, Number
-from mock_platform.world.clock import Clock, parse_instant, wire_millis
+from mock_platform.world.clock import EARLIEST, LATEST, Clock, parse_instant, wire_millis
 from mock_platform.world.world import World
 
 _TAKES = {"freeze": ("to",), "travel": ("to",), "advance": ("seconds",), "resume": ()}
@@ -55,7 +55,11 @@ def put_clock(request: ControlRequest) -> dict[str, Any]:
     world = request.world
     try:
         _act(world.clock, **request.body)
-    except (OverflowError, ValueError) as fault:
+    except OverflowError as fault:
+        years = f"{EARLIEST.year} to {LATEST.year - 1}"
+        text = f"seconds: so far on, the clock lies out of the years {years}"
+        raise faulty(422, [("seconds", text)], "The clock was not moved") from fault
+    except ValueError as fault:
         field = "seconds" if "seconds" in request.body else "to"
         raise faulty(422, [(field, f"{field}: {fault}")], "The clock was not moved") from fault
     settle(world)

@@ -78,7 +78,7 @@ def _response(entry: JournalEntry) -> JsonObject:
     status = entry.status
     return {
         "status": status,
-        "statusText": HTTPStatus(status).phrase if status in set(HTTPStatus) else "",
+        "statusText": entry.reason or _phrase(status),
         "httpVersion": _HTTP,
         "cookies": _cookies(entry.response_headers, "set-cookie"),
         "headers": _headers(entry.response_headers),
@@ -87,6 +87,10 @@ def _response(entry: JournalEntry) -> JsonObject:
         "headersSize": -1,
         "bodySize": len(entry.response_body),
     }
+
+
+def _phrase(status: int) -> str:
+    return HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
 
 
 def _content(data: bytes, kind: str) -> JsonObject:

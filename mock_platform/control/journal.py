@@ -28,7 +28,7 @@ class QueryOfRequests(Schema):
     status = Integer(low=100, high=599)
     method = Text(metadata={"description": "in any case"})
     path = Text(metadata={"description": "a part of the address"})
-    rule = Text(metadata={"description": "name of the scenario whose rule acted"})
+    rule = Text(metadata={"description": "the scenario whose rule acted, or NAME/0 for one rule"})
     since = Instant(metadata={"description": "at this moment of the world's clock or later"})
 
 

@@ -28,6 +28,9 @@ WORLD = "mock_platform.world"
 ORIGIN = "mock_platform.origin"
 """Key of the WSGI environ: the address that the client called, without world prefix."""
 
+YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
+"""Media types of YAML: the registered one (RFC 9512), and those that came before it."""
+
 WORLD_SIZE = 8
 """A whole world may be this many times as large as the body of a request."""
 _WORLD_NESTING = 8
@@ -69,6 +72,8 @@ class Route:
     """Media types of the same thing in other forms, for those who ask for them."""
     whole_world: bool = False
     """Whether it takes a whole world, which is larger and nested deeper than a request."""
+    yaml: bool = False
+    """Whether its body may be YAML as well, which the view gets as it came, as bytes."""
     form: bool = False
     """Whether it takes a form of the console's own pages instead of JSON."""
 
@@ -110,7 +115,9 @@ class ControlRequest:
         Raises:
             UnknownWorld: It names one that does not exist.
         """
-        name = self.flask.environ.get(WORLD) or self.flask.headers.get("X-Mock-World")
+        name = self.flask.environ.get(WORLD)
+        if name is None:
+            name = self.flask.headers.get("X-Mock-World")
         worlds = self.platform.worlds
         return worlds.default if name is None else worlds.get(name)
 
@@ -170,10 +177,14 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
     if not data and route.body is not None:
         sent: Any = {}
     else:
+        if route.yaml and flask.mimetype in YAML:
+            return data
         if not flask.is_json:
             shown = flask.mimetype or "none"
+            other = f" (or YAML with {YAML[0]})" if route.yaml else ""
             text = (
-                f"This request needs a JSON body with Content-Type application/json; got {shown}."
+                "This request needs a JSON body with Content-Type application/json"
+                f"{other}; got {shown}."
             )
             raise Refusal(415, text)
         try:

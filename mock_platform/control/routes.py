@@ -70,7 +70,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/scenarios/schema.json", scenarios.schema),
     Route("POST", "/scenarios/deactivate", scenarios.deactivate_all, status=204),
     Route("GET", "/scenarios/<name>", scenarios.get_scenario),
-    Route("PUT", "/scenarios/<name>", scenarios.put_scenario, body=None),
+    Route("PUT", "/scenarios/<name>", scenarios.put_scenario, body=None, yaml=True),
     Route("POST", "/scenarios/<name>/activate", scenarios.activate, body=scenarios.ActivationBody),
     Route("POST", "/scenarios/<name>/deactivate", scenarios.deactivate),
     Route("GET", "/state", state.get_state),
@@ -183,6 +183,8 @@ def _json(value: Any, status: int, media_type: str = "application/json") -> Resp
 
 
 def _with_headers(response: Response) -> Response:
+    if response.status_code == 204:  # Flask gives even nothing a type
+        response.headers.pop("Content-Type", None)
     response.headers.setdefault("Cache-Control", "no-store")
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
     response.headers.setdefault("X-Frame-Options", "DENY")

@@ -36,11 +36,12 @@ def get_scenario(request: ControlRequest) -> dict[str, Any]:
 def put_scenario(request: ControlRequest) -> dict[str, Any]:
     """Define or replace a scenario in this world, until it is reset; the form is that of a file."""
     engine, name = _engine(request), request.args["name"]
-    scenario = _read(object_of(request.body, "A scenario"), name, request)
+    scenario = _read(request, name)
     try:
         engine.define(scenario)
     except BadParameters as fault:
-        raise faulty(422, fault.faults, str(fault)) from fault
+        what = "It is active, and cannot go on like this with the parameters that it was given"
+        raise faulty(422, _places(fault), what) from fault
     return engine.describe(name)
 
 
@@ -51,8 +52,7 @@ def activate(request: ControlRequest) -> dict[str, Any]:
     try:
         engine.activate(name, given)
     except BadParameters as fault:
-        places = [(f"parameters.{p}" if p else "", text) for p, text in fault.faults]
-        raise faulty(422, places, "The scenario was not activated") from fault
+        raise faulty(422, _places(fault), "The scenario was not activated") from fault
     return engine.describe(name)
 
 
@@ -77,19 +77,33 @@ def _engine(request: ControlRequest) -> Engine:
     return engine_of(request.world)
 
 
-def _read(document: dict[str, Any], name: str, request: ControlRequest) -> Scenario:
-    named = document.setdefault("name", name)
-    faults = []
-    if named != name:
-        faults = [("name", f"the address says {name!r}, the document {named!r}; make them one")]
+def _read(request: ControlRequest, name: str) -> Scenario:
+    """The scenario of a body in JSON, which may leave the name to the address, or in YAML."""
+    faults: list[tuple[str, str]] = []
+    text, file, named = request.body, f"{name}.yaml", None
+    yaml = isinstance(text, bytes)
+    if not yaml:
+        document = object_of(request.body, "A scenario")
+        named = document.setdefault("name", name)
+        text, file = dumps(document), f"{name}.json"
     try:
-        scenario = loads(dumps(document), request.platform.library.operations, f"{name}.json")
+        scenario = loads(text, request.platform.library.operations, file)
+        named = scenario.name
     except BadScenario as fault:
-        faults += [(each.field, _told(each.field, each.text)) for each in fault.complaints]
-        raise faulty(422, faults, "The scenario cannot be used") from fault
+        faults += [
+            (each.field, str(each) if yaml else _told(each.field, each.text))
+            for each in fault.complaints
+        ]
+    if named is not None and named != name:
+        why = f"the address says {name!r}, the document {named!r}; make them one"
+        faults.insert(0, ("name", why))
     if faults:
         raise faulty(422, faults, "The scenario cannot be used")
     return scenario
+
+
+def _places(fault: BadParameters) -> list[tuple[str, str]]:
+    return [(f"parameters.{p}" if p else "", _told(p, text)) for p, text in fault.faults]
 
 
 def _told(field: str, text: str) -> str:

@@ -28,12 +28,18 @@ class QueryOfDeliveries(Schema):
     webhook_id = Text()
     event_id = Text()
     limit = Integer(low=0, metadata={"description": "the newest so many of those that fit"})
+    wait = Integer(
+        low=0,
+        high=60,
+        metadata={"description": "answer once all that is due was delivered, or after this time"},
+    )
 
 
 class DeliveriesAnswer(Schema):
     """Attempted deliveries, oldest first."""
 
     deliveries = ListOf(fields.Dict(), required=True)
+    idle = Flag(metadata={"description": "with `wait`: whether nothing is under way any more"})
 
 
 def post_event(request: ControlRequest) -> dict[str, Any]:
@@ -53,7 +59,8 @@ def post_event(request: ControlRequest) -> dict[str, Any]:
 def list_deliveries(request: ControlRequest) -> dict[str, Any]:
     """Every attempt to deliver an event, as far as it is kept."""
     wanted = dict(request.query)
-    limit = wanted.pop("limit", None)
+    limit, wait = wanted.pop("limit", None), wanted.pop("wait", None)
+    idle = {} if wait is None else {"idle": request.platform.deliverer.wait_until_idle(wait)}
     world = request.world
     with world.lock:
         deliveries = list(world.deliveries)
@@ -62,4 +69,4 @@ def list_deliveries(request: ControlRequest) -> dict[str, Any]:
         for delivery in deliveries
         if all(delivery.get(name) == value for name, value in wanted.items())
     ]
-    return {"deliveries": found if limit is None else found[max(0, len(found) - limit) :]}
+    return {"deliveries": found if limit is None else found[max(0, len(found) - limit) :], **idle}

@@ -6,13 +6,14 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from mock_platform.control.refusal import Refusal
+from mock_platform.control.refusal import Refusal, faulty
 from mock_platform.control.route import ControlRequest
-from mock_platform.core.fields import Integer, Text
+from mock_platform.core.fields import Instant, Integer, Text
 from mock_platform.credentials import credentials
 from mock_platform.platform import Platform
+from mock_platform.world.clock import parse_instant
 from mock_platform.world.world import World
-from mock_platform.world.worlds import DEFAULT, UnknownWorld
+from mock_platform.world.worlds import DEFAULT, BadWorldName, UnknownWorld
 
 
 class WorldBody(Schema):
@@ -20,6 +21,10 @@ class WorldBody(Schema):
 
     source = Text(data_key="from", metadata={"description": "the world to make it a copy of"})
     seed = Integer(metadata={"description": "from which its ids and tokens are drawn"})
+    freeze = Instant(
+        as_sent=True,
+        metadata={"description": "where its clock stands still, again after each reset"},
+    )
 
 
 class WorldAnswer(Schema):
@@ -51,12 +56,20 @@ def list_worlds(request: ControlRequest) -> dict[str, Any]:
 def put_world(request: ControlRequest) -> dict[str, Any]:
     """Make a world; one that is there already stays as it is."""
     body = request.body
+    freeze = body.get("freeze")
     try:
         world = request.platform.worlds.create(
-            request.args["name"], source=body.get("source"), seed=body.get("seed")
+            request.args["name"],
+            source=body.get("source"),
+            seed=body.get("seed"),
+            freeze=None if freeze is None else parse_instant(freeze),
         )
     except UnknownWorld as fault:
         raise Refusal(422, f"from: {fault}") from fault
+    except BadWorldName:
+        raise
+    except ValueError as fault:
+        raise faulty(422, [("freeze", f"freeze: {fault}")], "The world was not made") from fault
     return describe_world(request.platform, world, request.origin)
 
 

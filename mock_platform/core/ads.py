@@ -54,6 +54,8 @@ READ_ONLY = public_fact(
     "section 1, code list",
 )
 
+MOST_BYTES = 5_000_000
+"""The most that a body may have (Limits)."""
 AUTH = Auth(("oauth1", "bearer"), (CREDENTIALS,))
 
 
@@ -316,6 +318,7 @@ def ads(
         limits=(*limits, *(_public_limits(method, path) if public_limits else ())),
         assumptions=(ECHO, *more.pop("assumptions", ())),
         echo=more.pop("echo", "path" if location is Location.JSON else "params"),
+        max_body=MOST_BYTES,
         **more,
     )
 

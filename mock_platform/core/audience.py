@@ -123,6 +123,8 @@ def _visible(world: World, audience: Record, account: str) -> bool:
 # -- who is in it -------------------------------------------------------------------------------
 
 Identifiers = Mapping[str, Sequence[str]]
+Holders = dict[tuple[str, str], set[str]]
+"""Which users have an identifier: kind and value, to keys of users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +140,16 @@ class Upload:
 def apply_uploads(world: World, audience_id: str, uploads: Iterable[Upload]) -> int:
     """Put users in and take users out; gives by how many the audience grew."""
     grown = 0
-    holders: dict[tuple[str, str], set[str]] | None = None
+    holders: Holders | None = None  # read at the first Delete, and kept up to date from then on
     for upload in uploads:
         if not upload.delete:
-            grown += _put(world, audience_id, upload)
-            holders = None
+            grown += _put(world, audience_id, upload, holders)
             continue
         if holders is None:
             holders = _holders(world, audience_id)
         for user in upload.users:
-            hit: set[str] = set()
-            for pair in _pairs(user):
-                hit |= holders.get(pair, set())
-            grown -= sum(world.store.remove(USERS, key) is not None for key in hit)
+            hit = {key for pair in _pairs(user) for key in holders.get(pair, ())}
+            grown -= sum(_take(world, key, holders) for key in hit)
     return grown
 
 
@@ -167,7 +166,7 @@ def resized(world: World, record: Record, field: str, grown: int) -> Record:
     )
 
 
-def _put(world: World, audience_id: str, upload: Upload) -> int:
+def _put(world: World, audience_id: str, upload: Upload, holders: Holders | None) -> int:
     new = 0
     for user in upload.users:
         key = f"{audience_id}-{_identity(user)}"
@@ -180,7 +179,23 @@ def _put(world: World, audience_id: str, upload: Upload) -> int:
             "expires_at": upload.expires_at,
         }
         world.store.put(USERS, key, record)
+        if holders is not None:
+            _note(holders, key, user)
     return new
+
+
+def _take(world: World, key: str, holders: Holders) -> bool:
+    gone = world.store.remove(USERS, key)
+    if gone is None:
+        return False
+    for pair in _pairs(gone["identifiers"]):
+        holders[pair].discard(key)
+    return True
+
+
+def _note(holders: Holders, key: str, user: Identifiers) -> None:
+    for pair in _pairs(user):
+        holders.setdefault(pair, set()).add(key)
 
 
 def _identity(user: Identifiers) -> str:
@@ -191,11 +206,10 @@ def _identity(user: Identifiers) -> str:
     return blake2b(repr(sorted(pairs)).encode(), digest_size=16).hexdigest()
 
 
-def _holders(world: World, audience_id: str) -> dict[tuple[str, str], set[str]]:
-    found: dict[tuple[str, str], set[str]] = {}
+def _holders(world: World, audience_id: str) -> Holders:
+    found: Holders = {}
     for entry in world.store.page(USERS, {"_audience_id": audience_id}):
-        for pair in _pairs(entry.record["identifiers"]):
-            found.setdefault(pair, set()).add(entry.key)
+        _note(found, entry.key, entry.record["identifiers"])
     return found
 
 

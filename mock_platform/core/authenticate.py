@@ -51,6 +51,7 @@ _TOKEN_KINDS: Mapping[Scheme, str] = {
     "oauth1-request-token": "request",
     "session": "request",
 }
+_CHALLENGES: Mapping[Scheme, str] = {"bearer": "Bearer", "basic": "Basic"}
 
 TIMESTAMP = public_fact(
     "oauth.timestamp-tolerance",
@@ -133,7 +134,9 @@ class Authenticator:
         try:
             return self._established(call, world, auth)
         except Failure as fault:
-            mistake = fault.fault if isinstance(fault, Unauthorized) else "scheme"
+            mistake = "scheme"
+            if isinstance(fault, Unauthorized):
+                mistake, fault.headers = fault.fault, _challenges(auth)
             call.diagnosis = call.diagnosis or {"mistake": mistake, "explanation": str(fault)}
             if auth.on_failure is None:
                 raise
@@ -330,6 +333,12 @@ class Authenticator:
         return Caller(scheme, app, user, token, "assumed: --auth off", assumed=True)
 
 
+def _challenges(auth: Auth) -> list[tuple[str, str]]:
+    """One `WWW-Authenticate` for each kind of credentials that would be taken."""
+    kinds = dict.fromkeys(_CHALLENGES.get(scheme, "OAuth") for scheme in auth.schemes)
+    return [("WWW-Authenticate", f'{kind} realm="mock_platform"') for kind in kinds]
+
+
 def first(world: World, table: str, match: Mapping[str, object]) -> Record | None:
     """The first matching record in insertion order."""
     found = world.store.page(table, match, limit=1)
@@ -393,7 +402,10 @@ def credential_hints(call: Call) -> Iterator[str]:
     header = call.header("authorization") or ""
     scheme, _, rest = header.partition(" ")
     if scheme.lower() == "bearer":
-        yield rest.strip()
+        value = rest.strip()
+        yield value
+        if "%" not in value and (encoded := quote(value, safe="")) != value:
+            yield encoded
     elif scheme.lower() == "basic":
         try:
             yield _basic_pair(rest.strip())[0]

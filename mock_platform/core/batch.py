@@ -7,7 +7,7 @@ What is wrong with the request as a whole goes to `errors`; what is wrong with a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,9 @@ from mock_platform.core.audience import IDENTITY, SIZE, THIRTEEN_MONTHS, Upload,
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, BatchFailure
 from mock_platform.core.fields import INVALID, MISSING
+from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_seconds
+from mock_platform.world.world import World
 
 OPERATION_ERRORS = settled(
     "batch.operation-errors-shape",
@@ -53,6 +55,18 @@ class BatchRules:
     effective: bool = False
     latest_months: int | None = None
 
+    def check(
+        self, params: Mapping[str, Any], call: Call, world: World, settings: Settings
+    ) -> Iterable[tuple[str, str]]:
+        """Rules of an operation whose parameters are `as_operations`: adds `uploads` to them.
+
+        Raises:
+            AdsFailure, BatchFailure: As `read_uploads`.
+        """
+        uploads = read_uploads(call, params["operations"], self, world.clock.now())
+        call.params = {"operations": params["operations"], "uploads": uploads}
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class _Times:
@@ -60,7 +74,8 @@ class _Times:
 
     now: datetime
     now_text: str
-    default_expiry: str
+    default_expiry: datetime
+    expiry_text: str
 
 
 @dataclass(slots=True)
@@ -72,6 +87,11 @@ class _Item:
 
     def refuse(self, message: str, parameter: str, code: str = INVALID) -> None:
         self.errors.append(AdsError(code, message, parameter, {"index": self.index}))
+
+
+def as_operations(call: Call, body: Any) -> dict[str, Any]:
+    """A body as the parameters of its operation, whole: `BatchRules.check` reads it by hand."""
+    return {"operations": body}
 
 
 def read_uploads(call: Call, body: Any, rules: BatchRules, now: datetime) -> list[Upload]:
@@ -87,7 +107,8 @@ def read_uploads(call: Call, body: Any, rules: BatchRules, now: datetime) -> lis
         text = f"A request may have at most {rules.most:,} operations, got {len(body):,}"
         raise fail(INVALID, text)
     uploads, failed = [], []
-    times = _Times(now, wire_seconds(now), wire_seconds(months_after(now)))
+    expiry = months_after(now)
+    times = _Times(now, wire_seconds(now), expiry, wire_seconds(expiry))
     for index, operation in enumerate(body):
         item = _Item(index, [])
         uploads.append(_operation(call, operation, rules, times, item))
@@ -122,6 +143,9 @@ def _operation(call: Call, operation: Any, rules: BatchRules, times: _Times, ite
     if expires is not None and expires <= starts:
         after = "effective_at" if rules.effective else "now"
         item.refuse(f"expires_at must be later than {after}", "params.expires_at")
+    elif params.get("expires_at") is None and starts >= times.default_expiry:
+        text = f"expires_at must be later than effective_at, and its default is {times.expiry_text}"
+        item.refuse(text, "params.expires_at")
     if expires is not None and rules.latest_months is not None:
         latest = months_after(times.now, rules.latest_months)
         if expires > latest:
@@ -131,7 +155,7 @@ def _operation(call: Call, operation: Any, rules: BatchRules, times: _Times, ite
         delete=kind == "Delete",
         users=params.get("users") or (),
         effective_at=wire_seconds(effective) if effective else times.now_text,
-        expires_at=wire_seconds(expires) if expires else times.default_expiry,
+        expires_at=wire_seconds(expires) if expires else times.expiry_text,
     )
 
 

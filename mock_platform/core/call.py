@@ -178,6 +178,8 @@ class Reply:
     body: bytes = b""
     headers: Pairs = field(default_factory=list)
     sending: Sending | None = None
+    reason: str | None = None
+    """The reason phrase, where it is not the standard one."""
 
     def header(self, name: str) -> str | None:
         """The first header of that name in any case, or `None`."""

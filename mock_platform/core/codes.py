@@ -19,6 +19,8 @@ class NumericCode:
     message: str
     label: str | None = None
     documented: bool = False
+    reason: str | None = None
+    """The reason phrase of the status line, where it is not the standard one."""
 
 
 _CODES = (
@@ -31,7 +33,9 @@ _CODES = (
     NumericCode(68, 410, "The REST API v1 is no longer active."),
     NumericCode(87, 403, "Client is not permitted to perform this action."),
     NumericCode(88, 429, "Rate limit exceeded"),
-    NumericCode(89, 401, "Invalid or expired token.", documented=True),
+    NumericCode(
+        89, 401, "Invalid or expired token.", documented=True, reason="Authorization Required"
+    ),
     NumericCode(92, 403, "SSL is required"),
     NumericCode(
         93,

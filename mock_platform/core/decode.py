@@ -151,10 +151,11 @@ def _warn(call: Call, sent: Any, known: frozenset[str], *, strict: bool) -> None
     if not isinstance(sent, dict):
         return
     for name in sent.keys() - known - PROTOCOL - call.path_params.keys():
-        call.warn(f"parameter {name!r} is not one of this operation and was ignored")
         # Clients repeat OAuth parameters of other steps: a popular one always sends its callback.
         if strict and not name.startswith("oauth_"):
+            call.warn(f"parameter {name!r} is not one of this operation")
             raise NotShown(IGNORED, f"the parameter {name!r} here")
+        call.warn(f"parameter {name!r} is not one of this operation and was ignored")
 
 
 def _nullable(schema: Schema) -> frozenset[str]:

@@ -30,6 +30,12 @@ OAUTH_CODES = public_fact(
     "Numeric codes other than 89, 93 and 99, their messages and their statuses.",
     "section 4",
 )
+REASON = public_fact(
+    "oauth.invalid-token-reason",
+    "A 401 with code 89 has the reason phrase Authorization Required. HTTP/2, and the server "
+    "granian, have none but the standard ones.",
+    "section 4, invalidate_token",
+)
 ORDER = settled(
     "errors.order",
     "Which refusal wins where several apply: path, method, authentication, account, gates, body, "
@@ -87,7 +93,10 @@ class NumericFailure(Failure):
         self.message = message or entry.message
         self.label = entry.label
         self.in_array = in_array
+        self.reason = entry.reason if self.status == entry.status else None
         self.assumptions = () if entry.documented else (OAUTH_CODES,)
+        if self.reason is not None:
+            self.assumptions += (REASON,)
         super().__init__(f"code {code}: {self.message}")
 
 
@@ -154,7 +163,7 @@ class MethodNotAllowed(Failure):
     """The path exists, the method does not."""
 
     def __init__(self, allowed: Sequence[str], note: str = "") -> None:
-        super().__init__(f"allowed: {', '.join(allowed)}. {note}")
+        super().__init__(f"allowed: {', '.join(allowed)}. {note}".rstrip())
         self.note = note
         self.headers = [("Allow", ", ".join(allowed))]
 

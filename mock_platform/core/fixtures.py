@@ -20,7 +20,8 @@ from typing import Any
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.table import Table, Tables, missing_references
 from mock_platform.world.clock import machine_now, parse_relative
-from mock_platform.world.store import Base, Record, Relative
+from mock_platform.world.memory import Base, Relative
+from mock_platform.world.store import Record
 
 _MAX_FILE = 256 * 1024 * 1024
 
@@ -86,20 +87,10 @@ class _Loader:
             text = f"no table is called {path.stem!r}.{hint} Tables: {', '.join(self.tables)}"
             self.complaints.append(Complaint(path, 1, 1, text))
             return
-        if path.stat().st_size > _MAX_FILE:
-            text = f"larger than {_MAX_FILE:,} bytes"
-            self.complaints.append(Complaint(path, 1, 1, text))
-            return
-        text = path.read_text("utf-8", "replace")
         try:
-            records = loads(path.read_bytes())
+            text, records = _contents(path)
         except BadJson as fault:
-            line, column = _json_place(text)
-            self.complaints.append(Complaint(path, line, column, str(fault)))
-            return
-        if not isinstance(records, list):
-            shape = "a fixture file is an array of records"
-            self.complaints.append(Complaint(path, 1, 1, shape))
+            self.complaints.append(Complaint(path, fault.line, fault.column, str(fault)))
             return
         seen: set[str] = set()
         for index, record in enumerate(records):
@@ -234,12 +225,22 @@ def _line_column(text: str, position: int) -> tuple[int, int]:
     return line, position - (text.rfind("\n", 0, position) + 1) + 1
 
 
-def _json_place(text: str) -> tuple[int, int]:
+def _contents(path: Path) -> tuple[str, list[Any]]:
+    """A file's text and records.
+
+    Raises:
+        BadJson: It has none.
+    """
     try:
-        json.loads(text)
-    except json.JSONDecodeError as fault:
-        return fault.lineno, fault.colno
-    return 1, 1
+        if path.stat().st_size > _MAX_FILE:
+            raise BadJson(f"larger than {_MAX_FILE:,} bytes")
+        content = path.read_bytes()
+    except OSError as fault:
+        raise BadJson(f"cannot be read: {fault.strerror or fault}") from fault
+    records = loads(content)
+    if not isinstance(records, list):
+        raise BadJson("a fixture file is an array of records")
+    return content.decode(), records
 
 
 def _steps(field: str) -> list[int | str]:

@@ -8,7 +8,12 @@ import orjson
 
 
 class BadJson(ValueError):
-    """The text is no JSON, or nested too deeply."""
+    """The text is no JSON, or nested too deeply; `line` and `column` count from 1."""
+
+    def __init__(self, text: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(text)
+        self.line = line
+        self.column = column
 
 
 def loads(data: bytes, *, max_nesting: int = 64) -> Any:
@@ -20,9 +25,8 @@ def loads(data: bytes, *, max_nesting: int = 64) -> Any:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as fault:
-        raise BadJson(
-            f"not valid JSON: {fault.msg} at line {fault.lineno}, column {fault.colno}"
-        ) from fault
+        text = f"not valid JSON: {fault.msg} at line {fault.lineno}, column {fault.colno}"
+        raise BadJson(text, fault.lineno, fault.colno) from fault
     if not _shallow(data, max_nesting) and _depth(value) > max_nesting:
         raise BadJson(f"nested more than {max_nesting} levels deep")
     return value

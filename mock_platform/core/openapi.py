@@ -178,7 +178,7 @@ def possible_failures(operation: Operation, settings: Settings) -> Iterator[Fail
     elif operation.location is Location.OAUTH and operation.method in _WRITES:
         yield UnsupportedMediaType("", FORM)
     if operation.method in _WRITES:
-        yield TooLarge(settings.max_body)
+        yield TooLarge(operation.max_body or settings.max_body)
     if counter(operation, settings) is not None:
         yield RateLimited([])
 

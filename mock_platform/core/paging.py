@@ -21,7 +21,7 @@ from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.fields import EXCLUSIVE, INVALID, CommaList, Fault, Flag, Integer, Text
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Limit
-from mock_platform.world.store import Entry, Order, Position, Record
+from mock_platform.world.store import Entry, Order, Position, Record, Term
 from mock_platform.world.world import World
 
 NEXT_CURSOR = public_fact(
@@ -138,13 +138,14 @@ def paginate(
     table: str,
     match: Mapping[str, Any],
     *,
+    term: Term | None = None,
     keys: Iterable[str] | None = None,
     where: Callable[[Record], bool] | None = None,
     total: Callable[[], int] | None = None,
 ) -> PageOf:
     """One page of the records that match, as `count`, `cursor`, `sort_by` ask for.
 
-    `keys` restricts the page to these records; `where` filters further.
+    `keys` or else `term` restricts the page to these records; `where` filters further.
 
     Raises:
         AdsFailure: The cursor is not one of this list.
@@ -154,7 +155,7 @@ def paginate(
     after = _position(call, order)
     if keys is None:
         found = world.store.page(
-            table, match, order=order, after=after, limit=count + 1, where=where
+            table, match, term=term, order=order, after=after, limit=count + 1, where=where
         )
     else:
         keys = list(keys)
@@ -168,9 +169,9 @@ def paginate(
         elif keys is not None:
             total_count = len(world.store.pick(table, keys, match, where=where))
         elif where is not None:
-            total_count = len(world.store.page(table, match, where=where))
+            total_count = len(world.store.page(table, match, term=term, where=where))
         else:
-            total_count = world.store.count(table, match)
+            total_count = world.store.count(table, match, term)
     more = len(found) > count
     page = found[:count]
     cursor = _cursor(call, order, page[-1]) if more else None

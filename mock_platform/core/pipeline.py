@@ -18,7 +18,7 @@ from mock_platform.core.envelope import Configurable
 from mock_platform.core.errors import Failure, InvalidParameters, NotShown, NumericFailure
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Operation
-from mock_platform.core.rendering import render
+from mock_platform.core.rendering import HEADERS, render
 from mock_platform.settings import Settings
 from mock_platform.world.store import Change
 from mock_platform.world.world import World
@@ -29,10 +29,6 @@ HTTP_ON_LOOPBACK = settled(
     "--require-https refuses it, --tls serves https.",
     "A, Authentication, rule 1",
 )
-
-
-_HEADERS = {"ads": (("x-current-api-version", "12"),)}
-"""What every answer of a dialect carries (public facts, section 3, versions)."""
 
 
 Stage = Callable[[Call, World], None]
@@ -68,7 +64,7 @@ def compile_operation(
     answer = _answer(operation, settings)
     decode = _decode(operation, settings)
     count = counter(operation, settings)
-    headers = _HEADERS.get(operation.dialect, ())
+    headers = HEADERS.get(operation.dialect, ())
 
     def work(call: Call, world: World) -> Reply:
         for stage in before:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from http import HTTPStatus
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
@@ -135,7 +136,15 @@ def problem(
     """
     kind = problem_type(slug)
     kind.check(extra)
-    return Problem(kind, title or kind.title, status or kind.status, detail, extra)
+    status = status or kind.status
+    if title is None:  # RFC 7807, 4.2: a generic problem is titled as its status
+        title = _phrase(status) if slug == ABOUT_BLANK else kind.title
+    return Problem(kind, title, status, detail, extra)
+
+
+def _phrase(status: int) -> str:
+    """The reason phrase of a status."""
+    return HTTPStatus(status).phrase if status in set(HTTPStatus) else "Error"
 
 
 def problem_type(slug: str) -> ProblemType:
@@ -177,7 +186,13 @@ _DISCONNECTS = (
 )
 
 _TYPES = (
-    ProblemType(ABOUT_BLANK, "Error", 500, "Generic, only the HTTP status applies", {}),
+    ProblemType(
+        ABOUT_BLANK,
+        "Internal Server Error",
+        500,
+        "Generic, only the HTTP status applies",
+        {},
+    ),
     ProblemType("client-disconnected", "Client Disconnected", 400, "The client has gone away", {}),
     ProblemType(
         "client-forbidden",
@@ -186,7 +201,11 @@ _TYPES = (
         "Client forbidden from making the request",
         {
             "reason": Choice(("official-client-forbidden", "client-not-enrolled")),
-            "registration_url": Text(metadata={"format": "uri"}),
+            "registration_url": Text(
+                pattern=r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+",
+                pattern_text="a URI such as https://developer.example.com/",
+                metadata={"format": "uri"},
+            ),
         },
     ),
     ProblemType(

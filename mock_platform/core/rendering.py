@@ -37,6 +37,8 @@ from mock_platform.core.problems import MEDIA_TYPE, Problem, problem
 
 Dialect = Literal["v2", "oauth", "ads"]
 JSON = "application/json; charset=utf-8"
+HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-version", "12"),)}
+"""What every answer of a dialect carries (public facts, section 3, versions)."""
 
 
 def dialect_of(path: str) -> Dialect:
@@ -50,7 +52,10 @@ def dialect_of(path: str) -> Dialect:
 def render(failure: Failure, call: Call) -> Reply:
     """The reply for a failure, in the dialect of the call's path, as its operation dresses it."""
     reply = _rendered(failure, call)
-    if call.operation is None or call.operation.dress is None:
+    if call.operation is None:  # an operation brings these headers itself
+        reply.headers += HEADERS.get(dialect_of(call.path), ())
+        return reply
+    if call.operation.dress is None:
         return reply
     return call.operation.dress(call, failure, reply)
 
@@ -72,7 +77,9 @@ def _rendered(failure: Failure, call: Call) -> Reply:
     if form is not failure:
         call.assume(*form.assumptions)
     status, payload = _payload(form, dialect, call)
-    return Reply(status, dumps(payload), [("Content-Type", JSON), *failure.headers])
+    reason = form.reason if isinstance(form, NumericFailure) else None
+    headers = [("Content-Type", JSON), *failure.headers]
+    return Reply(status, dumps(payload), headers, reason=reason)
 
 
 def _payload(form: Failure, dialect: Dialect, call: Call) -> tuple[int, dict[str, Any]]:
@@ -122,7 +129,7 @@ def _(failure: RouteNotFound, call: Call) -> Problem:
 
 @_as_problem.register
 def _(failure: MethodNotAllowed, call: Call) -> Problem:
-    return _blank(405, "Method Not Allowed", f"{call.method} is not allowed here. {failure}")
+    return _blank(405, "Method Not Allowed", f"{call.method} is not allowed here; {failure}")
 
 
 @_as_problem.register

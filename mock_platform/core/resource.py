@@ -14,6 +14,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from mock_platform.core.ads import Many, One, ads, not_found
+from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, CommaList, Flag, Text
 from mock_platform.core.operation import Operation
@@ -25,7 +26,7 @@ from mock_platform.core.paging import (
     paginate,
 )
 from mock_platform.world.clock import wire_seconds
-from mock_platform.world.store import Record
+from mock_platform.world.store import Record, Term, words
 from mock_platform.world.world import World
 
 TIMESTAMPS = ("created_at", "updated_at", "deleted")
@@ -71,6 +72,19 @@ class Exact:
 
 
 @dataclass(frozen=True, slots=True)
+class Equal:
+    """A filter by one value of an enumeration, found through an index."""
+
+    parameter: str
+    attribute: str
+    values: tuple[str, ...]
+
+    def field(self) -> fields.Field[Any]:
+        """The parameter."""
+        return Choice(self.values)
+
+
+@dataclass(frozen=True, slots=True)
 class NamePrefix:
     """A case-insensitive prefix search."""
 
@@ -83,7 +97,32 @@ class NamePrefix:
         return Text(min_length=1, max_length=self.longest)
 
 
-Filter = Ids | OneOf | Exact | NamePrefix
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A search for whole words, in any case, in any of some fields, found through an index.
+
+    Each word of the parameter must be there; a parameter without any word finds nothing.
+    """
+
+    parameter: str
+    attributes: tuple[str, ...]
+    longest: int
+    rule: Assumption
+
+    def field(self) -> fields.Field[Any]:
+        """The parameter."""
+        return Text(min_length=1, max_length=self.longest)
+
+    def sought(self, call: Call) -> list[Term] | None:
+        """What is to be found, or `None` if nothing is searched for."""
+        text = call.params.get(self.parameter)
+        if text is None:
+            return None
+        call.assume(self.rule)
+        return [Term(self.attributes, word) for word in words(text)]
+
+
+Filter = Ids | OneOf | Exact | Equal | NamePrefix | Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +199,17 @@ class Resource:
         def list_(call: Call, world: World) -> PageOf:
             if prepare is not None:
                 prepare(call, world)
+            match = self.match(call) | _equal(filters, call)
             keys = _keys(self, filters, call, world)
             tests = _tests(filters, call, where)
+            terms, term = _terms(filters, call), None
+            if terms == []:
+                keys = ()
+            elif terms and keys is None:  # the rarest leads; the others are sought where it stands
+                term = min(terms, key=lambda each: world.store.count(self.table, match, each))
+            tests += [each.stands_in for each in terms or () if each is not term]
             test = (lambda record: all(t(record) for t in tests)) if tests else None
-            page = paginate(call, world, self.table, self.match(call), keys=keys, where=test)
+            page = paginate(call, world, self.table, match, term=term, keys=keys, where=test)
             if show is None:
                 return page
             shown = [show(call, world, record) for record in page.records]
@@ -262,6 +308,13 @@ class Resource:
         )
 
 
+def unused_id(world: World, table: str, length: int = 6) -> str:
+    """An id in base 36 that no record of a table has: a new record must never replace another."""
+    while world.store.get(table, found := world.ids.base36(length)) is not None:
+        pass  # so few characters repeat sooner or later
+    return found
+
+
 def stamped(world: World) -> dict[str, Any]:
     """The timestamps of a record that is created now."""
     now = wire_seconds(world.clock.now())
@@ -276,6 +329,14 @@ def changed(world: World, record: Record, changes: Mapping[str, Any]) -> Record:
 def deleted(world: World, record: Record) -> Record:
     """The record as deleted."""
     return changed(world, record, {"deleted": True})
+
+
+def _equal(filters: Sequence[Filter], call: Call) -> dict[str, Any]:
+    return {
+        item.attribute: call.params[item.parameter]
+        for item in filters
+        if isinstance(item, Equal) and item.parameter in call.params
+    }
 
 
 def _keys(
@@ -316,6 +377,12 @@ def _tests(
     if extra is not None:
         tests.append(extra)
     return tests
+
+
+def _terms(filters: Sequence[Filter], call: Call) -> list[Term] | None:
+    """The words that are searched for; `None` if there is no search."""
+    found = [item.sought(call) for item in filters if isinstance(item, Words)]
+    return next((terms for terms in found if terms is not None), None)
 
 
 def _accepts(item: OneOf, wanted: Sequence[str], record: Record) -> bool:

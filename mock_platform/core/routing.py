@@ -7,9 +7,12 @@ method on the poll cards, never an update of a card whose id is `poll`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import lru_cache
+from operator import itemgetter
 from typing import Generic, TypeVar
 from urllib.parse import unquote
 
@@ -77,16 +80,77 @@ class Router(Generic[T]):
         return Found(entry[0], dict(zip(entry[1], values, strict=True)))
 
 
-def nearest(operations: Iterable[Operation], method: str, path: str, n: int = 3) -> list[Operation]:
-    """The operations whose method and path come closest to what was asked for."""
-    wanted = _shape(path)
+_OF_METHOD = 0.05
+"""What the right method adds to how alike two paths are."""
+_ENOUGH = 0.6
+_KEPT = 256
 
-    def closeness(operation: Operation) -> float:
-        ratio = SequenceMatcher(None, wanted, _shape(operation.path)).ratio()
-        return ratio + (0.05 if operation.method == method else 0.0)
 
-    ranked = sorted(operations, key=closeness, reverse=True)
-    return [operation for operation in ranked[:n] if closeness(operation) > 0.6]
+class Nearest:
+    """The operations that come closest to a request which none of them answers.
+
+    Closeness is `SequenceMatcher.ratio` of the two paths with ids left out. What it cannot exceed
+    is found from the letters alone, with one `and` of two integers, so that few paths are compared
+    in full; answers are kept, since clients repeat their mistakes.
+    """
+
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        self._bits: dict[tuple[str, int], int] = {}
+        self._shapes: dict[str, _Shape] = {}
+        for place, operation in enumerate(operations):
+            path = _shape(operation.path)
+            shape = self._shapes.get(path)
+            if shape is None:
+                shape = self._shapes[path] = _Shape(path, self._letters(path, learn=True))
+            shape.operations.append((place, operation))
+        self._answer = lru_cache(_KEPT)(self._ranked)
+
+    def to(self, method: str, path: str) -> Sequence[Operation]:
+        """The three closest, the best first; fewer or none if nothing is close."""
+        return self._answer(method, _shape(path))
+
+    def _ranked(self, method: str, wanted: str) -> tuple[Operation, ...]:
+        letters = self._letters(wanted)
+        bounds = [
+            (2.0 * (letters & shape.letters).bit_count() / (len(wanted) + len(path)), shape)
+            for path, shape in self._shapes.items()
+        ]
+        worthy = [(most, shape) for most, shape in bounds if most + _OF_METHOD > _ENOUGH]
+        worthy.sort(key=itemgetter(0), reverse=True)
+        best: list[tuple[float, int, Operation]] = []
+        for most, shape in worthy:
+            if len(best) == 3 and most + _OF_METHOD < -best[-1][0]:
+                break  # so are all that follow
+            ratio = SequenceMatcher(None, wanted, shape.path).ratio()
+            for place, operation in shape.operations:
+                close = ratio + (_OF_METHOD if operation.method == method else 0.0)
+                if close > _ENOUGH:
+                    best.append((-close, place, operation))
+            best.sort(key=itemgetter(0, 1))
+            del best[3:]
+        return tuple(operation for *_, operation in best)
+
+    def _letters(self, text: str, *, learn: bool = False) -> int:
+        """A bit for each occurrence of each letter that the paths of operations have."""
+        letters = 0
+        for letter, times in Counter(text).items():
+            for number in range(times):
+                if learn:
+                    self._bits.setdefault((letter, number), len(self._bits))
+                bit = self._bits.get((letter, number))
+                if bit is None:
+                    break
+                letters |= 1 << bit
+        return letters
+
+
+@dataclass(slots=True)
+class _Shape:
+    """The operations that share a path, with their places in the table."""
+
+    path: str
+    letters: int
+    operations: list[tuple[int, Operation]] = field(default_factory=list)
 
 
 def _shape(path: str) -> str:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
 from functools import cached_property
+from typing import Any
 
 from marshmallow import INCLUDE, Schema, ValidationError
+from marshmallow.fields import Field
 
 from mock_platform.core.fields import Instant, flatten
 from mock_platform.world.store import Record
@@ -50,21 +53,37 @@ class Table:
     references: tuple[Reference, ...] = ()
     check: Callable[[Record], Iterator[tuple[str, str]]] | None = None
     """Rules that one field alone cannot tell: gives (field, what is wrong)."""
+    created: Callable[[datetime], str] | None = None
+    """The form of `created_at`, where it is none of the usual two."""
 
     @cached_property
     def _loader(self) -> Schema:
         return self.schema(unknown=INCLUDE)
 
     @cached_property
+    def _by_name(self) -> Mapping[str, Field[Any]]:
+        return {f.data_key or name: f for name, f in self._loader.load_fields.items()}
+
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         """Names of all fields, on the wire and of the mock's own."""
-        return tuple(f.data_key or name for name, f in self._loader.load_fields.items())
+        return tuple(self._by_name)
 
     @cached_property
     def instants(self) -> Mapping[str, Instant]:
         """The fields that hold moments, by name."""
-        found = ((f.data_key or name, f) for name, f in self._loader.load_fields.items())
+        found = self._by_name.items()
         return {name: field for name, field in found if isinstance(field, Instant)}
+
+    @cached_property
+    def stamps(self) -> Mapping[str, Callable[[datetime], str]]:
+        """The fields, if required, that say when a record came and changed, with their forms."""
+        found: dict[str, Callable[[datetime], str]] = {
+            name: field.form
+            for name, field in self.instants.items()
+            if field.required and name in {"created_at", "updated_at"}
+        }
+        return found if self.created is None else found | {"created_at": self.created}
 
     def key_of(self, record: Record) -> str | None:
         """The record's key, or `None` if it has no usable one."""
@@ -85,6 +104,20 @@ class Table:
         if self.check is not None and not faults:
             faults += list(self.check(loaded))
         return loaded, faults
+
+    def part_faults(self, part: Record) -> Iterator[tuple[str, str]]:
+        """What is wrong with some fields of a record: names, and values that none can have.
+
+        Objects are not looked into, and null is fine: a merge patch takes fields away with it.
+        """
+        for name, value in part.items():
+            if name not in self.fields:
+                yield name, self._unknown(name)
+            elif value is not None and not isinstance(value, dict):
+                try:
+                    self._by_name[name].deserialize(value, name, part)
+                except ValidationError as fault:
+                    yield from ((at, str(text)) for at, text in flatten({name: fault.messages}))
 
     def _unknown(self, name: str) -> str:
         near = get_close_matches(name, self.fields, 1)

@@ -25,7 +25,7 @@ _MEASURES = (
     ("parameters", "Parameters taken"),
     ("problem_types", "Problem types met"),
 )
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, Char
 
 
 def render(found: CoverageDocument, form: Format, fail_under: float | None = None) -> str:

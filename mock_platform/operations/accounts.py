@@ -22,6 +22,7 @@ from mock_platform.core.resource import (
     changed,
     deleted,
     stamped,
+    unused_id,
 )
 from mock_platform.records.accounts import INDUSTRY_TYPES, AccountRecord
 from mock_platform.world.store import Record
@@ -103,7 +104,7 @@ def create(call: Call, world: World) -> Record:
     """Create an account for the calling user."""
     assert call.caller.user is not None
     record = {
-        "id": _unused_id(world),
+        "id": unused_id(world, ACCOUNTS.table),
         "name": "Sandbox account",
         "business_name": None,
         "business_id": None,
@@ -136,13 +137,6 @@ def delete(call: Call, world: World) -> Record:
     gone = deleted(world, call.account)
     world.store.put(ACCOUNTS.table, gone["id"], gone)
     return gone
-
-
-def _unused_id(world: World) -> str:
-    """Six characters repeat sooner or later, and an account must never replace another one."""
-    while world.store.get(ACCOUNTS.table, found := world.ids.base36(6)) is not None:
-        pass
-    return found
 
 
 _ONE = f"{ACCOUNTS.path}/:account_id"

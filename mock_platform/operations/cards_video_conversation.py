@@ -61,8 +61,9 @@ OWNER = expectation(
 )
 FITTING = expectation(
     "cards-video-conversation.media",
-    "Media of the wrong kind answer 400 INVALID_MEDIA: the video must be in the library and 16:9, "
-    "the poster and the unlocked image must be images, the unlocked video a video.",
+    "Media of the wrong kind answer 400 INVALID_MEDIA: the video must be in the library and 16:9 "
+    "unless its aspect is not known, the poster and the unlocked image must be images, the "
+    "unlocked video a video.",
 )
 UPDATE = public_fact(
     "cards-video-conversation.update",
@@ -224,14 +225,15 @@ def _media(call: Call, world: World) -> tuple[Record | None, Record | None]:
 
 def _misfits(found: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
     for name, media in found.items():
-        key, kind = media["media_key"], media["media_type"]
+        key, kind, ratio = media["media_key"], media["media_type"], ratio_of(media) or _RATIO
         if name in {"media_key", "unlocked_video_media_key"}:
             if not is_video(media):
-                yield name, f"{name} must be a video, {key} is a {kind}"
-            elif name == "media_key" and abs((ratio_of(media) or 0) - _RATIO) > 0.005:
-                yield name, f"{name} must have the aspect 16:9, {key} has {media['aspect_ratio']}"
+                yield name, f"{name} must be a video, {key} is of the type {kind}"
+            elif name == "media_key" and abs(ratio - _RATIO) > 0.005:
+                shown = media["aspect_ratio"] or f"{ratio:.2f}:1"
+                yield name, f"{name} must have the aspect 16:9, {key} has {shown}"
         elif kind != "IMAGE":
-            yield name, f"{name} must be an image, {key} is a {kind}"
+            yield name, f"{name} must be an image, {key} is of the type {kind}"
 
 
 def _stored_poster(world: World, card: Record) -> Record | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from marshmallow import Schema, fields
 
@@ -20,11 +18,17 @@ from mock_platform.core.audience import (
     show_own_permissions,
     targeting,
 )
-from mock_platform.core.batch import ASSUMPTIONS, OPERATION_TYPES, BatchRules, read_uploads
+from mock_platform.core.batch import ASSUMPTIONS, OPERATION_TYPES, BatchRules, as_operations
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested
 from mock_platform.core.operation import Limit, Location
-from mock_platform.core.paging import NEXT_CURSOR, PageOf, paginate
+from mock_platform.core.paging import (
+    NEXT_CURSOR,
+    TOTAL_COUNT_LIMIT,
+    PageOf,
+    list_parameters,
+    paginate,
+)
 from mock_platform.core.resource import TIMESTAMPS, Ids, OneOf, Resource
 from mock_platform.records.audiences import (
     IDENTIFIERS,
@@ -32,14 +36,12 @@ from mock_platform.records.audiences import (
     TargetedEntry,
     UserCounts,
 )
-from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
 BASE = "/12/accounts/:account_id/custom_audiences/:custom_audience_id"
 MOST_OPERATIONS = 2500
-MOST_BYTES = 5_000_000
 
 PERMISSIONS_SHAPE = public_fact(
     "custom-audiences.permissions-shape",
@@ -71,13 +73,6 @@ def _audience(call: Call, world: World) -> Record:
 # -- targeted -----------------------------------------------------------------------------------
 
 
-class Targeted(Schema):
-    """Parameters of targeted; a page holds up to 200 campaigns."""
-
-    with_active = Flag(load_default=True)
-    cursor = Text(min_length=1)
-
-
 def targeted(call: Call, world: World) -> PageOf:
     """Campaigns whose line items target the audience."""
     account = call.path_params["account_id"]
@@ -91,10 +86,10 @@ def targeted(call: Call, world: World) -> PageOf:
         key: _entry(world, key, list(items.values()), now, only_servable=call.params["with_active"])
         for key, items in found.items()
     }
-    call.params["count"] = 200
     shown = [key for key, entry in entries.items() if entry["line_items"]]
     page = paginate(call, world, "campaigns", {}, keys=shown)
-    return PageOf([entries[campaign["id"]] for campaign in page.records], page.next_cursor)
+    listed = [entries[campaign["id"]] for campaign in page.records]
+    return PageOf(listed, page.next_cursor, page.total_count)
 
 
 def _entry(
@@ -193,19 +188,6 @@ class UserBatch(UserOperation):
 RULES = BatchRules(IDENTIFIERS, most=MOST_OPERATIONS, effective=True)
 
 
-def _read(call: Call, body: Any) -> dict[str, Any]:
-    """The body as it is; `_check` reads it by hand."""
-    return {"operations": body}
-
-
-def _check(
-    params: Mapping[str, Any], call: Call, world: World, settings: Settings
-) -> Iterable[tuple[str, str]]:
-    uploads = read_uploads(call, params["operations"], RULES, world.clock.now())
-    call.params = {"operations": params["operations"], "uploads": uploads}
-    return ()
-
-
 def users(call: Call, world: World) -> dict[str, int]:
     """Put users into the audience and take users out of it, all of them or none."""
     uploads = call.params["uploads"]
@@ -238,7 +220,10 @@ OPERATIONS = (
         summary="List the campaigns and line items that target an audience",
         spec="Custom audiences: GET targeted",
         returns=Many(TargetedEntry),
-        params=Targeted,
+        params=list_parameters(
+            "Targeted", {"with_active": Flag(load_default=True)}, with_deleted=False
+        ),
+        limits=(TOTAL_COUNT_LIMIT,),
         assumptions=(TARGETED, NEXT_CURSOR),
         may_assume=(VISIBLE,),
         errors=("NOT_FOUND",),
@@ -250,7 +235,6 @@ OPERATIONS = (
             OneOf("granted_account_ids", "granted_account_id", most=200),
         ),
         sort=TIMESTAMPS,
-        with_deleted=False,
         prepare=_listed,
         show=_shown,
         assumptions=(PERMISSIONS_SHAPE,),
@@ -266,9 +250,8 @@ OPERATIONS = (
         returns=Data(UserCounts),
         params=UserBatch,
         location=Location.JSON,
-        read_body=_read,
-        rules=_check,
-        max_body=MOST_BYTES,
+        read_body=as_operations,
+        rules=RULES.check,
         limits=(Limit("audience uploads", 1500, 60),),
         public_limits=False,
         assumptions=(USER_COUNTS,),

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from marshmallow import Schema, fields
 
 from mock_platform.core.ads import Batch, ads
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.audience import apply_uploads, resized
-from mock_platform.core.batch import ASSUMPTIONS, OPERATION_TYPES, BatchRules, read_uploads
+from mock_platform.core.audience import Upload, apply_uploads, resized
+from mock_platform.core.batch import ASSUMPTIONS, OPERATION_TYPES, BatchRules, as_operations
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested
 from mock_platform.core.operation import Location
 from mock_platform.core.resource import Resource
 from mock_platform.records.audiences import DoNotReachListRecord, UserCounts
-from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
 ECHOED = public_fact(
     "do-not-reach.echo-without-users",
-    "request is an array parallel to data with params, users left out, and operation_type.",
+    "request is an array parallel to data with params, users left out and times normalised, and "
+    "operation_type.",
     "section 3, echo quirks",
 )
 LATEST = settled(
@@ -68,19 +68,6 @@ class ListOperation(Schema):
     params = Nested(ListParams, required=True)
 
 
-def _read(call: Call, body: Any) -> dict[str, Any]:
-    """The body as it is; `_check` reads it by hand."""
-    return {"operations": body}
-
-
-def _check(
-    params: Mapping[str, Any], call: Call, world: World, settings: Settings
-) -> Iterable[tuple[str, str]]:
-    uploads = read_uploads(call, params["operations"], RULES, world.clock.now())
-    call.params = {"operations": params["operations"], "uploads": uploads}
-    return ()
-
-
 def users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapping[str, Any]]]:
     """Put users on the list and take users off it, all of them or none."""
     uploads = call.params["uploads"]
@@ -90,17 +77,14 @@ def users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapping[str
     counts = [
         {"success_count": len(upload.users), "total_count": len(upload.users)} for upload in uploads
     ]
-    echoed = [
-        {
-            "params": {
-                **{k: v for k, v in operation["params"].items() if k == "expires_at"},
-                **call.path_params,
-            },
-            "operation_type": operation["operation_type"],
-        }
-        for operation in call.params["operations"]
-    ]
-    return counts, echoed
+    pairs = zip(call.params["operations"], uploads, strict=True)
+    return counts, [_echoed(call, operation, upload) for operation, upload in pairs]
+
+
+def _echoed(call: Call, operation: Mapping[str, Any], upload: Upload) -> Mapping[str, Any]:
+    given = operation["params"].get("expires_at") is not None
+    sent = {"expires_at": upload.expires_at} if given else {}
+    return {"params": {**sent, **call.path_params}, "operation_type": operation["operation_type"]}
 
 
 OPERATIONS = (
@@ -114,8 +98,8 @@ OPERATIONS = (
         returns=Batch(UserCounts),
         params=ListOperation,
         location=Location.JSON,
-        read_body=_read,
-        rules=_check,
+        read_body=as_operations,
+        rules=RULES.check,
         assumptions=(ECHOED, LATEST),
         may_assume=ASSUMPTIONS,
         errors=("NOT_FOUND",),

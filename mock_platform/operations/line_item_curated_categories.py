@@ -10,7 +10,7 @@ from mock_platform.core.ads import One, ads, fail, not_found
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Text
-from mock_platform.core.resource import TIMESTAMPS, Resource, changed, stamped
+from mock_platform.core.resource import TIMESTAMPS, Resource, changed, stamped, unused_id
 from mock_platform.records.campaigns import LineItemCuratedCategoryRecord
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
@@ -56,7 +56,7 @@ def create(call: Call, world: World) -> Record:
     """Link a line item to a curated category."""
     _check(call, world, call.params)
     record = {
-        "id": world.ids.base36(),
+        "id": unused_id(world, LINKS.table),
         **call.params,
         **stamped(world),
         "_account_id": call.path_params["account_id"],

@@ -65,6 +65,10 @@ ADVERTISER_USER = expectation(
     "The client applications that may set advertiser_user_id are those with advertiser_user_id on "
     "their allowlist.",
 )
+NOTHING = expectation(
+    "line-items.update-nothing",
+    "An update without parameters changes nothing, updated_at included.",
+)
 TIMES = expectation("line-items.end-after-start", "end_time must be later than start_time.")
 READS = public_fact(
     "line-items.read",
@@ -85,10 +89,10 @@ class LineItemUpdate(Schema):
     advertiser_domain = Text(
         allow_none=True,
         pattern=DOMAIN,
-        pattern_text="a domain without protocol, such as example.com,",
+        pattern_text="a domain without protocol such as example.com",
     )
     advertiser_user_id = Text(
-        allow_none=True, pattern=r"[0-9]{1,19}", pattern_text="a user id of 1 to 19 digits,"
+        allow_none=True, pattern=r"[0-9]{1,19}", pattern_text="a user id of 1 to 19 digits"
     )
     android_app_store_identifier = Text(allow_none=True, min_length=1)
     ios_app_store_identifier = Text(allow_none=True, min_length=1)
@@ -141,6 +145,9 @@ def update(call: Call, world: World) -> Record:
     """Change a line item, or say everything that speaks against it."""
     before = LINE_ITEMS.get_by_id(call, world)
     sent = call.params
+    if not sent:
+        call.assume(NOTHING)
+        return before
     _may_set_advertiser_user(call)
     categories = sent.get("categories")
     if categories:
@@ -363,7 +370,7 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=One(LineItemRecord),
         params=LineItemUpdate,
         assumptions=(MERGED,),
-        may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, TIMES, HISTORY),
+        may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, NOTHING, TIMES, HISTORY),
         errors=(
             "LINE_ITEM_NOT_FOUND",
             "INVALID_IAB_CATEGORY",

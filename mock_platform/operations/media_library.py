@@ -5,18 +5,15 @@ There is no upload here: what `media` holds counts as uploaded. Adding moves it 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-
 from marshmallow import Schema
 
 from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import expectation, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure
-from mock_platform.core.fields import INVALID, Choice, Text
+from mock_platform.core.fields import INVALID, Text
 from mock_platform.core.operation import Operation
-from mock_platform.core.resource import Resource, changed, stamped
+from mock_platform.core.resource import Equal, Resource, Words, changed, stamped, unused_id
 from mock_platform.records.media import (
     MEDIA_TYPES,
     TRANSCODE_COMPLETED,
@@ -87,8 +84,6 @@ MEDIA_LIBRARY = Resource(
     key="media_key",
     missing="MEDIA_NOT_FOUND",
 )
-_SEARCHED = ("name", "title", "file_name", "description")
-_WORD = re.compile(r"[^\W_]+")
 
 
 class MediaLibraryUpdate(Schema):
@@ -213,7 +208,8 @@ def _poster(call: Call, world: World, sent: Record) -> Record | None:
 def _not_an_image(poster: Record | None) -> list[AdsError]:
     if poster is None or poster["media_type"] == "IMAGE":
         return []
-    text = f"poster_media_key must be an image, {poster['media_key']} is a {poster['media_type']}"
+    kind, key = poster["media_type"], poster["media_key"]
+    text = f"poster_media_key must be an image, {key} is of the type {kind}"
     return [AdsError("INVALID_MEDIA", text, "poster_media_key")]
 
 
@@ -223,7 +219,9 @@ def _video_only(call: Call, media: Record, sent: Record) -> list[AdsError]:
     call.assume(VIDEO_FIELDS)
     kind = media["media_type"]
     return [
-        AdsError(INVALID, f"{name} applies only to videos, and this is a {kind}", name)
+        AdsError(
+            INVALID, f"{name} applies only to videos, and this one is of the type {kind}", name
+        )
         for name in VIDEO_ONLY
         if name in sent
     ]
@@ -231,7 +229,7 @@ def _video_only(call: Call, media: Record, sent: Record) -> list[AdsError]:
 
 def _become_preroll(world: World, account_id: str, key: str) -> None:
     asset = {
-        "id": world.ids.base36(5),
+        "id": unused_id(world, "account_media", 5),
         "video_id": key,
         "media_url": None,
         "creative_type": "PREROLL",
@@ -241,40 +239,16 @@ def _become_preroll(world: World, account_id: str, key: str) -> None:
     world.store.put("account_media", asset["id"], asset)
 
 
-def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)}
-
-
-def _searched(call: Call) -> Callable[[Record], bool] | None:
-    """The test that `media_type` and `q` ask for."""
-    kind, q = call.params.get("media_type"), call.params.get("q")
-    if kind is None and q is None:
-        return None
-    terms = None if q is None else _words(q)
-    if terms is not None:
-        call.assume(TERMS)
-
-    def fits(record: Record) -> bool:
-        if kind is not None and record["media_type"] != kind:
-            return False
-        if terms is None:
-            return True
-        text = " ".join([record.get(name) or "" for name in _SEARCHED])
-        folded = text.casefold()
-        # Taking words apart costs ten times more than looking whether it is worth it.
-        return bool(terms) and all(t in folded for t in terms) and terms <= _words(text)
-
-    return fits
-
-
 _SHOWN = (TRANSCODING, FIRST_FRAME)
 
 OPERATIONS: tuple[Operation, ...] = (
     MEDIA_LIBRARY.list(
+        [
+            Equal("media_type", "media_type", MEDIA_TYPES),
+            Words("q", ("name", "title", "file_name", "description"), longest=255, rule=TERMS),
+        ],
         count=20,
         most=50,
-        where=_searched,
-        extra={"media_type": Choice(MEDIA_TYPES), "q": Text(min_length=1, max_length=255)},
         show=settled_record,
         may_assume=(TERMS, *_SHOWN),
         summary="List or search the media library",

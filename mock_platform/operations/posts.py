@@ -15,8 +15,9 @@ from mock_platform.world.world import World
 
 SHAPE = public_fact(
     "posts.named-object",
-    "The update of a name answers with the extended form: full_text and display_text_range instead "
-    "of text, post_id beside id; post_id is echoed as a number. An empty name takes the name away.",
+    "The update of a name answers with the extended form beside the text that the spec names: "
+    "full_text, display_text_range and post_id; post_id is echoed as a number. An empty name takes "
+    "the name away.",
     "section 3, long ids in echo; section 7, post create",
 )
 
@@ -36,7 +37,8 @@ def update_name(call: Call, world: World) -> Record:
     call.echo["post_id"] = post["id"]
     named = post | {"name": call.params["name"]}
     world.store.put("posts", post_id, named)
-    return named | {"user": author_of(world, post["_user_id"])}
+    shown = {"text": post["full_text"], "user": author_of(world, post["_user_id"])}
+    return named | shown
 
 
 OPERATIONS: tuple[Operation, ...] = (

@@ -50,6 +50,11 @@ REPEATED = settled(
     "products.repeated-id",
     "All instances of an id repeated within a request are left out and reported as ERROR.",
 )
+REPLACED = expectation(
+    "products.update-replaces",
+    "An update replaces the product: an optional field that is not sent is null afterwards, "
+    "because all required ones are needed every time.",
+)
 NOT_FETCHED = expectation(
     "products.not-fetched",
     "Pages and images are never fetched: that a title matches its landing page, and that an image "
@@ -94,7 +99,10 @@ class ProductUpsert(Schema):
     """Up to 25 products; each one is judged by itself."""
 
     products = ListOf(
-        Anything(metadata={"description": "a product; unknown id creates, known id updates"}),
+        Anything(
+            allow_none=True,  # told as an ERROR of its item, like all that is no product
+            metadata={"description": "a product; unknown id creates, known id updates"},
+        ),
         required=True,
         least=1,
         most=MOST_PRODUCTS,
@@ -250,8 +258,6 @@ def _write(
     world: World, catalog_id: str, known: Record | None, sent: Mapping[str, Any]
 ) -> tuple[str, Record]:
     content = {name: sent.get(name) for name in FIELDS}
-    if content["inventory"] is not None:
-        content["inventory"] = int(content["inventory"])
     if known is not None and all(known.get(name) == value for name, value in content.items()):
         return "NO_CHANGE", known
     group = content["item_group_id"]
@@ -396,7 +402,7 @@ OPERATIONS = (
         returns=Data(UpsertResult),
         params=ProductUpsert,
         location=Location.JSON,
-        assumptions=(MESSAGES, NOT_FETCHED),
+        assumptions=(MESSAGES, NOT_FETCHED, REPLACED),
         may_assume=(GROUPS, REPEATED),
         **_MISSING,
     ),

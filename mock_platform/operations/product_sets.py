@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
 
 from mock_platform.core.ads import One, ads, early_access, fail, not_found
 from mock_platform.core.assumptions import public_fact, settled
@@ -29,10 +29,10 @@ from mock_platform.core.fields import (
 from mock_platform.core.operation import Location, Origin
 from mock_platform.records.catalogs import (
     ORDER_ATTRIBUTES,
-    ORDER_OPERATORS,
     SET_TYPES,
     ProductSetRecord,
     SetFilter,
+    filter_fault,
     parse_price,
 )
 from mock_platform.world.store import Record
@@ -90,7 +90,8 @@ class CreateSet(Schema):
     name = Text(required=True, min_length=1)
     type = Choice(SET_TYPES, required=True)
     description = Text(allow_none=True)
-    filters = ListOf(Nested(SetFilter), least=1)
+    # Keys that a filter does not have are ignored, as all unknown keys of a body are.
+    filters = ListOf(Nested(SetFilter, unknown=EXCLUDE), least=1)
     product_keys = ListOf(Text(min_length=1))
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
@@ -108,7 +109,7 @@ class CreateSet(Schema):
                 text = f"{other} does not go with a {data['type']} product set"
                 faults[other] = [Fault(text, EXCLUSIVE)]
         for index, item in enumerate(data.get("filters") or ()):
-            unfit = _unfit(item)
+            unfit = filter_fault(item)
             if unfit:
                 faults.setdefault(f"filters[{index}]", []).append(Fault(unfit, INVALID))
         if faults:
@@ -121,25 +122,6 @@ class UpdateSet(Schema):
     name = Text(min_length=1)
     description = Text(allow_none=True)
     product_keys = ListOf(Text(min_length=1))
-
-
-def _unfit(item: Mapping[str, Any]) -> str | None:
-    """What is wrong with a filter whose parts are each fine."""
-    if item.keys() < {"attribute", "operator", "value"}:
-        return None  # a part is missing or refused already
-    attribute, operator, value = item["attribute"], item["operator"], item["value"]
-    if (attribute in ORDER_ATTRIBUTES) != (operator in ORDER_OPERATORS):
-        return f"operator {operator} does not go with attribute {attribute}"
-    try:
-        if attribute == "inventory":
-            Decimal(str(value))
-        elif attribute in ORDER_ATTRIBUTES:
-            parse_price(value)
-    except InvalidOperation:
-        return f"value must be a number for inventory, got {value!r}"
-    except ValueError as fault:
-        return f"Expected {fault} got {value!r} for value"
-    return None
 
 
 # -- selecting ----------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from mock_platform.core.audience import (
 )
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.resource import TIMESTAMPS, Ids, OneOf, Resource, stamped
+from mock_platform.core.resource import TIMESTAMPS, Ids, OneOf, Resource, stamped, unused_id
 from mock_platform.records.audiences import PERMISSION_LEVELS, TailoredAudiencePermissionRecord
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
@@ -86,7 +86,7 @@ def create(call: Call, world: World) -> Record:
         text = f"Account {granted['id']} has a permission on this audience already"
         raise fail("INVALID_PARAMETER", text, "granted_account_id", granted["id"])
     record = {
-        "id": world.ids.base36(4),
+        "id": unused_id(world, PERMISSIONS.table, 4),
         **call.params,
         **stamped(world),
         "_audience_id": audience["id"],
@@ -106,7 +106,6 @@ OPERATIONS = (
             OneOf("granted_account_ids", "granted_account_id", most=200),
         ),
         sort=TIMESTAMPS,
-        with_deleted=False,
         prepare=_listed,
         show=_shown,
         may_assume=(OWN_ROWS, VISIBLE),

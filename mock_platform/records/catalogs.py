@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from iso4217 import Currency
 from marshmallow import EXCLUDE, Schema, ValidationError
@@ -37,6 +37,8 @@ IMAGE_ENDINGS = (".jpg", ".jpeg", ".gif", ".webp", ".png")
 _PRICE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ([A-Z]{3})", re.ASCII)
 _GTIN = re.compile(r"[0-9]{8}|[0-9]{12,14}|[0-9]{9}[0-9Xx]", re.ASCII)
 _HEX_COLOR = re.compile(r"#[0-9a-f]{3,8}|0x[0-9a-f]+|(?=.*[0-9])[0-9a-f]{6}", re.IGNORECASE)
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _TAG = re.compile(r"</?[A-Za-z][^>]*>")
 _OFFSET = re.compile(r"(?:Z|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
 _CURRENCIES = frozenset(currency.code for currency in Currency)
@@ -51,11 +53,10 @@ def parse_price(text: str) -> tuple[Decimal, str]:
     found = _PRICE.fullmatch(text)
     if found is None:
         raise ValueError(
-            "a number with a dot as decimal point, one space and an ISO 4217 code, "
-            "such as 20.00 USD,"
+            "a number with a dot as decimal point, one space and an ISO 4217 code such as 20.00 USD"
         )
     if found[2] not in _CURRENCIES:
-        raise ValueError(f"an ISO 4217 code; {found[2]} is none,")
+        raise ValueError(f"an ISO 4217 code, which {found[2]} is not")
     return Decimal(found[1]), found[2]
 
 
@@ -82,14 +83,23 @@ def _price(text: str) -> str | None:
     return None
 
 
+def _address(text: str) -> SplitResult | None:
+    """The parts of an absolute address; `None` for anything else."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # a broken IPv6 host, for one
+        return None
+    return parts if parts.hostname and not _BLANK.search(text) else None
+
+
 def _https(text: str) -> str | None:
-    parts = urlsplit(text)
-    return None if parts.scheme == "https" and parts.hostname else "an https address"
+    parts = _address(text)
+    return None if parts and parts.scheme == "https" else "an https address"
 
 
 def _image(text: str) -> str | None:
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    parts = _address(text)
+    if parts is None or parts.scheme not in {"http", "https"}:
         return "the address of an image"
     name = parts.path.rpartition("/")[2].lower()
     if "." in name and not name.endswith(IMAGE_ENDINGS):
@@ -115,7 +125,7 @@ def _levels(text: str) -> str | None:
 
 
 def _color(text: str) -> str | None:
-    return "the name of a color, not a hex code," if _HEX_COLOR.fullmatch(text) else None
+    return "the name of a color, not a hex code" if _HEX_COLOR.fullmatch(text) else None
 
 
 def _gtin(text: str) -> str | None:
@@ -133,6 +143,15 @@ def _period(text: str) -> str | None:
     except ValueError:
         return expected
     return None if ordered else "a period that ends after it starts"
+
+
+class Stock(Integer):
+    """A number of items; JSON has numbers for it, so a text is not taken for one."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        if isinstance(value, str):
+            raise invalid(self.type_name, value)
+        return super()._deserialize(value, attr, data, **kwargs)
 
 
 class ProductFields(Schema):
@@ -153,7 +172,7 @@ class ProductFields(Schema):
     additional_image_link = Checked(_images, load_default=None, allow_none=True)
     google_product_category = Text(load_default=None, allow_none=True)
     product_type = Checked(_levels, load_default=None, allow_none=True)
-    inventory = Integer(load_default=None, allow_none=True, low=0)
+    inventory = Stock(load_default=None, allow_none=True, low=0)
     sale_price = Checked(_price, load_default=None, allow_none=True)
     sale_price_effective_date = Checked(_period, load_default=None, allow_none=True)
     item_group_id = Text(load_default=None, allow_none=True, min_length=1)
@@ -208,12 +227,22 @@ _SENT = ProductFields(unknown=EXCLUDE)
 
 
 def product_faults(product: Mapping[str, Any]) -> list[str]:
-    """Everything that is wrong with a product as sent, in words."""
+    """Everything that is wrong with a product as sent, in words.
+
+    What several fields must satisfy together is judged by those that are sound by themselves.
+    """
+    faults: list[tuple[str, str]] = []
+    sound: Mapping[str, Any] = product
     try:
         _SENT.load(product)
     except ValidationError as fault:
-        return [str(text) for _, text in flatten(fault.messages)]
-    return [text for _, text in check_product(product)]
+        faults = [(name, str(text)) for name, text in flatten(fault.messages)]
+        sound = fault.valid_data if isinstance(fault.valid_data, dict) else {}
+    refused = {name for name, _ in faults}
+    if not refused.isdisjoint(IDENTIFIERS):
+        refused.update(IDENTIFIERS)  # one was sent, if badly: that it is missing would mislead
+    faults += [(name, text) for name, text in check_product(sound) if name not in refused]
+    return [text for _, text in faults]
 
 
 class ProductCatalogRecord(Schema):
@@ -240,6 +269,31 @@ class SetFilter(Schema):
     attribute = Choice((*ORDER_ATTRIBUTES, *TEXT_ATTRIBUTES), required=True)
     operator = Choice((*ORDER_OPERATORS, *TEXT_OPERATORS), required=True)
     value = FilterValue(required=True)
+
+
+def filter_fault(item: Mapping[str, Any]) -> str | None:
+    """What is wrong with a filter whose parts are each fine."""
+    if item.keys() < {"attribute", "operator", "value"}:
+        return None  # a part is missing or refused already
+    attribute, operator, value = item["attribute"], item["operator"], item["value"]
+    if (attribute in ORDER_ATTRIBUTES) != (operator in ORDER_OPERATORS):
+        return f"operator {operator} does not go with attribute {attribute}"
+    if attribute == "inventory":
+        fits = not isinstance(value, str) or _NUMBER.fullmatch(value)
+        return None if fits else f"value must be a number for inventory, got {value!r}"
+    if attribute in ORDER_ATTRIBUTES:
+        try:
+            parse_price(value)
+        except ValueError as fault:
+            return f"Expected {fault}, got {value!r} for value"
+    return None
+
+
+def _check_set(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for index, item in enumerate(record["filters"]):
+        unfit = filter_fault(item)
+        if unfit:
+            yield f"filters[{index}]", unfit
 
 
 class ProductSetRecord(Schema):
@@ -269,5 +323,6 @@ PRODUCT_SETS = Table(
     "product_sets",
     ProductSetRecord,
     references=(Reference("_catalog_id", "product_catalogs"),),
+    check=_check_set,
 )
 TABLES = (PRODUCT_CATALOGS, PRODUCTS, PRODUCT_SETS)

@@ -112,6 +112,7 @@ class CreatedPost(_PostFields):
 class NamedPost(_PostFields):
     """A post as the update of its name answers."""
 
+    text = Text(required=True)
     full_text = Text(required=True)
     display_text_range = ListOf(Integer(), required=True)
     user = Nested(PostAuthor, required=True)
@@ -154,5 +155,6 @@ POSTS = Table(
     key="id_str",
     references=(Reference("_account_id", "accounts"), Reference("_user_id", "users")),
     check=_check,
+    created=post_time,
 )
 TABLES = (POSTS,)

@@ -152,6 +152,10 @@ class ClientConnection(HTTPConnection):
                 return True
         return bool(super().communicate())  # type: ignore[no-untyped-call]
 
+    def wait(self, seconds: float, closing: threading.Event) -> None:
+        """Let time pass. Whoever closes the platform stops the server first."""
+        self.stopping.wait(seconds)
+
     def reset(self) -> None:
         """Break the connection off at once."""
         self.taken = True

@@ -196,3 +196,10 @@ def test_redirects_and_cookies_of_answers() -> None:
         {"name": "theme", "value": "[redacted]"},
     ] == shown["request"]["cookies"]
     assert "Found" == shown["response"]["statusText"]
+
+
+def test_the_reason_phrase_that_was_sent() -> None:
+    """Where an answer had another reason phrase than the standard one, it is that which stands."""
+    shown = made(b"", reason="Authorization Required")
+
+    assert "Authorization Required" == shown["response"]["statusText"]

@@ -54,7 +54,11 @@ def test_activate_and_deactivate(box: Sandbox) -> None:
         on.status_code, on.get_json()["active"], on.get_json()["given"],
     )  # fmt: skip
     assert [403, 200] == statuses
-    assert [{"rule": 0, "matched": 2, "fired": 1, "remaining": 0}] == listed(box)["rules"]
+    (rule,) = listed(box)["rules"]
+    assert {
+        "rule": 0, "on": ["line_items.list"], "expected": False, "matched": 2, "fired": 1,
+        "remaining": 0,
+    } == rule  # fmt: skip
     assert not call(box, "POST", "/scenarios/refused/deactivate").get_json()["active"]
 
 
@@ -117,8 +121,9 @@ def test_bad_document(box: Sandbox, body: Any, field: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("parameters", "field", "told"),
     [
+        ({"cod": 1}, "parameters.cod", "not activated: cod: is no parameter; its parameters: code"),
         ({"cod": 1}, "parameters.cod", "Did you mean 'code'?"),
-        ({"code": 90}, "parameters.code", "90 is not allowed"),
+        ({"code": 90}, "parameters.code", "not activated: code: 90 is not allowed"),
     ],
 )
 def test_bad_parameters(box: Sandbox, parameters: Any, field: str, told: str) -> None:
@@ -136,8 +141,54 @@ def test_a_definition_that_an_active_one_cannot_take(box: Sandbox) -> None:
 
     answer = call(box, "PUT", "/scenarios/refused", json={"rules": [{"then": {"error": 89}}]})
 
-    assert 422 == answer.status_code
+    assert (422, ["parameters.code"]) == (answer.status_code, fields(answer))
+    assert (
+        "It is active, and cannot go on like this with the parameters that it was given: "
+        "code: is no parameter; its parameters: none."
+    ) == detail(answer)
     assert 403 == box.call("GET", LINE_ITEMS, keys=None).status_code
+
+
+YAML = "name: soon\nrules:\n- on: line_items.list\n  then: {error: 88}  # as in a file\n"
+
+
+@pytest.mark.parametrize("media_type", ["application/yaml", "text/yaml; charset=utf-8"])
+def test_a_document_in_yaml(box: Sandbox, media_type: str) -> None:
+    """A file goes in as it is."""
+    answer = call(box, "PUT", "/scenarios/soon", data=YAML, headers={"Content-Type": media_type})
+    call(box, "POST", "/scenarios/soon/activate")
+
+    assert (200, "soon") == (answer.status_code, answer.get_json()["name"])
+    assert 429 == box.client.get(LINE_ITEMS).status_code
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "field", "told"),
+    [
+        ("/scenarios/soon", YAML.replace("88", "90"), "rules[0].then.error",
+         "soon.yaml:4:10: rules[0].then.error: 90 is not allowed"),
+        ("/scenarios/soon", "a: [", "", "soon.yaml:1:5: not valid YAML"),
+        ("/scenarios/late", YAML, "name", "the address says 'late', the document 'soon'"),
+    ],
+)  # fmt: skip
+def test_bad_yaml(box: Sandbox, path: str, text: str, field: str, told: str) -> None:
+    """Its faults are told with line and column, as those of a file."""
+    yaml = {"Content-Type": "application/yaml"}
+
+    answer = call(box, "PUT", path, data=text, headers=yaml)
+
+    assert (422, [field]) == (answer.status_code, fields(answer))
+    assert told in detail(answer)
+
+
+def test_other_media_types(box: Sandbox) -> None:
+    """Anything else is refused with what is taken; other routes take no YAML."""
+    headers = {"Content-Type": "text/plain"}
+    answer = call(box, "PUT", "/scenarios/soon", data=YAML, headers=headers)
+    clock = call(box, "PUT", "/clock", data="a: 1", headers={"Content-Type": "application/yaml"})
+
+    assert (415, 415) == (answer.status_code, clock.status_code)
+    assert "application/json (or YAML with application/yaml); got text/plain" in detail(answer)
 
 
 def test_worlds(box: Sandbox) -> None:

@@ -119,6 +119,10 @@ def test_faulty_world(box: Sandbox) -> None:
         {"tables": {}, "paces": {"replay_job": {"seconds": "1"}}},
         {"tables": {}, "paces": {"replay_jb": {}}},
         {"tables": {}, "paces": []},
+        {"tables": {}, "paces": {"replay_job": 1}},
+        {"tables": {}, "paces": {"replay_job": {"secnds": 1}}},
+        {"tables": {}, "clock": {"offset": 1}},
+        {"tables": {}, "clok": {}},
         {"tables": {"_transitions": []}},
         {"tables": {"_transitions": {"a": 1}}},
         {"tables": {"_transitions": {"replay_job:1": {"kind": "nothing"}}}},
@@ -133,6 +137,24 @@ def test_no_state(box: Sandbox, document: Any, unchecked: str) -> None:
 
     assert 422 == answer.status_code
     assert before == call(box, "GET", "/state").get_json()
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "text"),
+    [
+        ({"clok": {}}, "clok", "'clok' is no part of a state: world, ids, clock, paces, tables"),
+        ({"clock": 5}, "clock", "instant or null}: got 5"),
+        ({"clock": {"offset": 1}}, "clock", "'offset' is none of offset_seconds, frozen_at"),
+        ({"paces": {"replay_job": 1}}, "paces", '"polls"}}: got 1'),
+        ({"paces": {"media": {"poll": 1}}}, "paces", "'poll' is none of progression, seconds"),
+    ],
+)
+def test_no_part(box: Sandbox, part: dict[str, Any], field: str, text: str) -> None:
+    """A part of a state that is none, or has another form, is told in words of the document."""
+    answer = call(box, "PUT", "/state", json={"tables": {}, **part})
+
+    assert [field] == fields(answer)
+    assert text in detail(answer)
 
 
 def test_table(box: Sandbox) -> None:

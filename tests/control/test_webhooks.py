@@ -92,6 +92,17 @@ def test_deliveries(box: Sandbox, query: str, ids: list[str]) -> None:
     assert ids == [delivery["id"] for delivery in body["deliveries"]]
 
 
+def test_waiting_for_deliveries(box: Sandbox) -> None:
+    """With `wait` the answer says whether anything is still under way."""
+    assert {"deliveries": [], "idle": True} == call(box, "GET", "/deliveries?wait=5").get_json()
+
+
+@pytest.mark.parametrize(("wait", "status"), [("0", 200), ("60", 200), ("61", 400), ("-1", 400)])
+def test_longest_wait(box: Sandbox, wait: str, status: int) -> None:
+    """A minute at most."""
+    assert status == call(box, "GET", f"/deliveries?wait={wait}").status_code
+
+
 def test_unknown_filter(box: Sandbox) -> None:
     """An unknown filter names the nearest one."""
     answer = call(box, "GET", "/deliveries?job=1")

@@ -59,6 +59,44 @@ def test_copy_a_world(box: Sandbox) -> None:
     assert "Changed" == call(box, "GET", "/state/users/2244994945", "w1").get_json()["name"]
 
 
+def test_a_world_that_stands_still(box: Sandbox) -> None:
+    """With `freeze` its clock stands there, after a reset as well, and fixtures count from it."""
+    call(box, "PUT", "/worlds/w1", json={"freeze": "2026-03-01T12:00:00Z"})
+    begun = call(box, "GET", "/state/events/1990134709188526080", "w1").get_json()
+    call(box, "PUT", "/clock", "w1", json={"action": "advance", "seconds": 60})
+    call(box, "POST", "/reset", "w1")
+
+    assert "2026-02-28T13:00:00.000Z" == begun["created_at"]  # now-23h
+    clock = call(box, "GET", "/clock", "w1").get_json()
+    assert {"now": "2026-03-01T12:00:00.000Z", "frozen": True} == clock
+    assert not call(box, "GET", "/clock").get_json()["frozen"]
+
+
+def test_a_copy_that_stands_still(box: Sandbox) -> None:
+    """A copy keeps its records as they are; only its clock stands elsewhere."""
+    box.change("users", "2244994945", name="Changed")
+    call(box, "PUT", "/worlds/w1", json={"from": "default", "freeze": "2026-03-01T12:00:00Z"})
+    call(box, "PUT", "/clock", "w1", json={"action": "resume"})
+    call(box, "POST", "/reset", "w1")
+
+    assert "Changed" == call(box, "GET", "/state/users/2244994945", "w1").get_json()["name"]
+    clock = call(box, "GET", "/clock", "w1").get_json()
+    assert {"now": "2026-03-01T12:00:00.000Z", "frozen": True} == clock
+
+
+@pytest.mark.parametrize(
+    ("freeze", "status"),
+    [("0001-01-01T00:00:00Z", 422), ("soon", 422), (5, 422), ("9999-12-31T23:59:59Z", 422)],
+)
+def test_a_world_cannot_stand_anywhere(box: Sandbox, freeze: object, status: int) -> None:
+    """A moment that is none, or out of a clock's bounds, makes no world."""
+    refused = call(box, "PUT", "/worlds/w1", json={"freeze": freeze})
+
+    assert status == refused.status_code
+    assert "freeze" in detail(refused)
+    assert 404 == call(box, "GET", "/clock", "w1").status_code
+
+
 def test_copy_of_nothing(box: Sandbox) -> None:
     """A copy of a world that does not exist is refused, and no world is made."""
     answer = call(box, "PUT", "/worlds/w1", json={"from": "w0"})

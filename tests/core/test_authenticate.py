@@ -389,6 +389,26 @@ def test_bearer_tokens_are_found_encoded_and_decoded(world: World, value: str, f
     assert (found and value != support.BEARER) == ("oauth2.bearer-decoded" in call.assumptions)
 
 
+@pytest.mark.parametrize(
+    ("auth", "challenges"),
+    [
+        (BEARER, ["Bearer"]),
+        (BASIC, ["Basic"]),
+        (USER, ["OAuth"]),
+        (APP, ["OAuth"]),
+        (EITHER, ["OAuth", "Bearer"]),
+    ],
+)
+def test_challenges(world: World, auth: Auth, challenges: list[str]) -> None:
+    """A refusal names the kinds of credentials that would be taken."""
+    with pytest.raises(Unauthorized) as caught:
+        Authenticator(Settings()).caller(request(), world, auth)
+
+    assert [("WWW-Authenticate", f'{kind} realm="mock_platform"') for kind in challenges] == list(
+        caught.value.headers
+    )
+
+
 # -- hints for the world -------------------------------------------------------------------------
 
 
@@ -396,6 +416,8 @@ def test_bearer_tokens_are_found_encoded_and_decoded(world: World, value: str, f
     ("call", "hints"),
     [
         (bearer("b"), ["b"]),
+        (bearer("b%2F"), ["b%2F"]),
+        (bearer("b/="), ["b/=", "b%2F%3D"]),
         (basic("k:/", "s"), ["k:/"]),
         (request(headers={"Authorization": "Basic %"}), []),
         (

@@ -128,6 +128,32 @@ def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
     assert [c.text for c in found] == ["is no folder of fixture files"]
 
 
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """A folder that is called like a file, or a link to nothing, is a complaint of its own."""
+    (tmp_path / "users.json").mkdir()
+    (tmp_path / "apps.json").symlink_to(tmp_path / "gone")
+
+    assert [
+        "apps.json:1:1: cannot be read: No such file or directory",
+        "users.json:1:1: cannot be read: Is a directory",
+    ] == complaints(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [('[{"id":1,}]', "1:9"), ("[\n  {]", "2:4"), ("", "1:1"), ("\ufeff[]", "1:1")],
+)
+def test_what_is_no_json_is_told_with_its_place(tmp_path: Path, text: str, place: str) -> None:
+    """The complaint's place is the one that its words name."""
+    (tmp_path / "users.json").write_text(text, "utf-8")
+    line, column = place.split(":")
+
+    (found,) = complaints(tmp_path)
+
+    assert found.startswith(f"users.json:{place}: not valid JSON: ")
+    assert found.endswith(f" at line {line}, column {column}")
+
+
 def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     """Paths stay under their root."""
     outside = write(tmp_path / "outside", users=[USER])

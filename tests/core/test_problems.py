@@ -2,69 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from mock_platform.core.problems import PROBLEM_TYPES, problem, problem_type
-
-DOCUMENTED = {
-    "about:blank": set(),
-    "client-disconnected": set(),
-    "client-forbidden": {"reason", "registration_url"},
-    "conflict": set(),
-    "disallowed-resource": {"resource_id", "resource_type", "section"},
-    "duplicate-rules": {"id", "value"},
-    "invalid-request": {"errors"},
-    "invalid-rules": set(),
-    "noncompliant-rules": set(),
-    "not-authorized-for-field": {"field", "resource_type", "section"},
-    "not-authorized-for-resource": {
-        "value",
-        "resource_id",
-        "resource_type",
-        "section",
-        "parameter",
-    },
-    "operational-disconnect": {"disconnect_type"},
-    "resource-not-found": {"parameter", "value", "resource_id", "resource_type"},
-    "resource-unavailable": {"parameter", "resource_id", "resource_type"},
-    "rule-cap": set(),
-    "streaming-connection": {"connection_issue"},
-    "unsupported-authentication": set(),
-    "usage-capped": {"period", "scope"},
-}
-REQUIRED: dict[str, dict[str, Any]] = {
-    "disallowed-resource": {"resource_id": "1", "resource_type": "post", "section": "data"},
-    "not-authorized-for-field": {"field": "f", "resource_type": "user", "section": "includes"},
-    "not-authorized-for-resource": {
-        "value": "1",
-        "resource_id": "1",
-        "resource_type": "media",
-        "section": "data",
-        "parameter": "id",
-    },
-    "resource-not-found": {
-        "parameter": "id",
-        "value": "1",
-        "resource_id": "1",
-        "resource_type": "poll",
-    },
-    "resource-unavailable": {"parameter": "id", "resource_id": "1", "resource_type": "space"},
-}
+from tests.spec.document_a.problem_types import REQUIRED, TYPES
 
 
 def test_the_types_are_those_of_the_document() -> None:
     """All eighteen slugs exist with exactly the extra fields of document A."""
     found = {slug: set(kind.fields) for slug, kind in PROBLEM_TYPES.items()}
 
-    assert found == DOCUMENTED
+    assert 18 == len(TYPES)
+    assert found == {slug: set(extras) for slug, extras in TYPES.items()}
 
 
-@pytest.mark.parametrize("slug", sorted(DOCUMENTED))
+@pytest.mark.parametrize("slug", sorted(TYPES))
 def test_each_type_can_be_built_and_served(slug: str) -> None:
     """Each type renders with its discriminator, title, status and extra fields."""
-    extra = REQUIRED.get(slug, {})
+    extra = {name: field.example for name, field in TYPES[slug].items()}
     uri = slug if slug == "about:blank" else f"http://h/2/problems/{slug}"
     kind = problem_type(slug)
 
@@ -77,6 +32,34 @@ def test_each_type_can_be_built_and_served(slug: str) -> None:
         "status": kind.status,
         **extra,
     }
+
+
+@pytest.mark.parametrize(
+    ("status", "title"), [(None, "Internal Server Error"), (404, "Not Found"), (599, "Error")]
+)
+def test_a_generic_problem_is_titled_as_its_status(status: int | None, title: str) -> None:
+    """Without a title of its own it carries the status's reason phrase (RFC 7807, 4.2)."""
+    assert title == problem("about:blank", status=status).title
+    assert "Mine" == problem("about:blank", status=status, title="Mine").title
+
+
+@pytest.mark.parametrize(
+    ("url", "sound"),
+    [
+        ("https://developer.example.com/", True),
+        ("urn:isbn:1", True),
+        ("developer.example.com", False),
+        ("https://a b", False),
+        ("", False),
+    ],
+)
+def test_registration_url_is_a_uri(url: str, *, sound: bool) -> None:
+    """As document A says: string, uri."""
+    if sound:
+        assert {"registration_url": url} == problem("client-forbidden", registration_url=url).extra
+    else:
+        with pytest.raises(ValueError, match="Expected a URI such as"):
+            problem("client-forbidden", registration_url=url)
 
 
 @pytest.mark.parametrize("slug", sorted(REQUIRED))

@@ -13,7 +13,7 @@ from mock_platform.core.table import Table
 from mock_platform.opening import open_platform
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_relative
-from mock_platform.world.store import Base
+from mock_platform.world.memory import Base
 from mock_platform.world.world import Blueprint, World, WorldSettings
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from mock_platform.core.call import Call
 from mock_platform.core.replay import parse_minute, spell_minute, window_rules
 from mock_platform.settings import Settings
-from mock_platform.world.store import Base
+from mock_platform.world.memory import Base
 from mock_platform.world.world import Blueprint, World, WorldSettings
 
 NOW = datetime(2026, 11, 20, 10, 31, 30, tzinfo=UTC)

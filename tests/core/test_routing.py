@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+
 import pytest
 
-from mock_platform.core.routing import Router, nearest
+from mock_platform.core.operation import Operation
+from mock_platform.core.routing import Nearest, Router
 from mock_platform.operations import OPERATIONS
 
 ROUTES = [
@@ -72,11 +77,61 @@ def test_a_path_that_is_none_leads_nowhere(path: str) -> None:
 
 def test_the_nearest_operations_are_named() -> None:
     """A misspelt path is answered with the operations that come closest, best first."""
-    found = nearest(OPERATIONS, "POST", "/oauth2/tokn")
+    found = Nearest(OPERATIONS).to("POST", "/oauth2/tokn")
 
     assert found[0].id == "oauth2.token"
 
 
 def test_a_hostile_path_costs_little() -> None:
     """A path with thousands of segments is compared by its beginning only."""
-    assert nearest(OPERATIONS, "GET", "/x" * 50_000) == []
+    assert not Nearest(OPERATIONS).to("GET", "/x" * 50_000)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH"])
+def test_the_nearest_operations_are_those_of_a_full_comparison(method: str) -> None:
+    """Leaving out what cannot win changes no answer, and asking again gives the same one."""
+    nearest = Nearest(OPERATIONS)
+    asked = list(_misspelt())
+
+    wanted = [_compared_in_full(method, path) for path in asked]
+
+    assert wanted == [_ids(nearest.to(method, path)) for path in asked]
+    assert wanted[-20:] == [_ids(nearest.to(method, path)) for path in asked[-20:]]
+    assert {0, 1, 2, 3} == {len(found) for found in wanted}
+
+
+def _misspelt() -> Iterator[str]:
+    """Paths of operations with an id, and the same with a few letters or a segment gone wrong."""
+    yield from ("/", "", "/12", "/2/", "/%F0%9F%98%80", "/robots.txt", "/oauth2", "/oauth/" * 20)
+    yield from ("/accunts/9", "/12/line_item", "/2/webhook", "/tokens", "/cards/1/2/3")
+    for number, operation in enumerate(OPERATIONS[::4]):
+        segments = operation.path.replace(":", "7").split("/")
+        yield "/".join(segments)
+        letters = list("/".join(segments))
+        for place in range(1 + number % 5, len(letters), 3 + number % 7):
+            letters[place] = "aeé/_s4:"[place % 8]
+        yield "".join(letters)
+        del segments[1 + number % (len(segments) - 1)]
+        yield "/".join(segments)
+
+
+def _compared_in_full(method: str, path: str) -> list[str]:
+    """The same ranking in its plainest form: every operation compared, all sorted."""
+
+    def shape(text: str) -> str:
+        segments = [
+            ":" if part.startswith(":") or (place and re.search(r"\d", part)) else part
+            for place, part in enumerate(text.strip("/").split("/")[:16])
+        ]
+        return "/".join(part[:64] for part in segments)
+
+    def closeness(operation: Operation) -> float:
+        ratio = SequenceMatcher(None, shape(path), shape(operation.path)).ratio()
+        return ratio + (0.05 if operation.method == method else 0.0)
+
+    ranked = sorted(OPERATIONS, key=closeness, reverse=True)[:3]
+    return [operation.id for operation in ranked if closeness(operation) > 0.6]
+
+
+def _ids(operations: Iterable[Operation]) -> list[str]:
+    return [operation.id for operation in operations]

@@ -257,6 +257,17 @@ def test_aspect_without_sizes(box: Sandbox) -> None:
     assert not {"video_width", "video_height"} & record.keys()
 
 
+def test_aspect_unknown(box: Sandbox) -> None:
+    """A video of which neither sizes nor aspect ratio are known is not refused for its aspect."""
+    box.change("media_library", OTHER_VIDEO, _width=None, _height=None, aspect_ratio=None)
+    unknown = post(box, PATH, **CARD | {"media_key": OTHER_VIDEO})
+    box.change("media_library", OTHER_VIDEO, _width=640, _height=480)
+    narrow = post(box, PATH, **CARD | {"media_key": OTHER_VIDEO})
+
+    assert (200, 400) == (unknown.status_code, narrow.status_code)
+    assert narrow.get_json()["errors"][0]["message"].endswith("has 1.33:1")
+
+
 def test_all_violations_at_once(box: Sandbox) -> None:
     """Lengths, lacks, pairs and the either-or are told together; so are unknown media."""
     response = post(box, PATH, name="x" * 81, first_cta="a b", third_cta="#c", media_key=VIDEO)

@@ -107,6 +107,17 @@ def test_targeted_is_paged(box: Sandbox) -> None:
     assert second["next_cursor"] is None
 
 
+def test_targeted_takes_count_and_total(box: Sandbox) -> None:
+    """As every list, it may be asked for smaller pages and for the number of its entries."""
+    query = {"with_active": "false", "count": "1"}
+    body = box.call("GET", f"{base()}/targeted", query_string=query).get_json()
+    query |= {"with_total_count": "true"}
+    counted = box.call("GET", f"{base()}/targeted", query_string=query).get_json()
+
+    assert (1, True) == (len(body["data"]), body["next_cursor"] is not None)
+    assert 2 == counted["total_count"]
+
+
 @pytest.mark.parametrize(
     ("table", "key", "change"),
     [
@@ -235,6 +246,17 @@ def test_operations_are_applied_in_order(box: Sandbox) -> None:
     assert (gone, len(stored(box))) == ([], 1)
 
 
+def test_a_batch_of_turns_ends_as_its_last_turn(box: Sandbox) -> None:
+    """Users put in after a Delete are found by the next one, and only those it names are gone."""
+    ada, bob = {"email": [EMAIL], "handle": [hashed("ada")]}, {"email": [hashed("bob")]}
+    size = box.record("custom_audiences", "1nmth")["audience_size"]
+    out = update({"handle": [hashed("ada")]}, kind="Delete")
+    upload(box, [update(ada), out, update(ada, bob), out, out, update(ada), update(ada), out])
+
+    assert [bob] == [user["identifiers"] for user in stored(box)]
+    assert box.record("custom_audiences", "1nmth")["audience_size"] == size + 1
+
+
 SOUND = {"email": [EMAIL]}
 BAD_ITEMS = [
     ("operation_type is required", {"params": {"users": [SOUND]}}, "operation_type"),
@@ -260,6 +282,8 @@ BAD_ITEMS = [
     ("expiry is after now", update(SOUND, expires_at=FROZEN), "params.expires_at"),
     ("expiry is after effective", update(SOUND, effective_at="2027-01-01T00:00:00Z",
                                          expires_at="2027-01-01T00:00:00Z"), "params.expires_at"),
+    ("expiry by default is after effective", update(SOUND, effective_at="2027-12-20T12:00:00Z"),
+     "params.expires_at"),
 ]  # fmt: skip
 
 
@@ -281,9 +305,11 @@ def test_a_bad_item_refuses_the_whole_batch(
 
 
 def test_dates_just_inside_are_taken(box: Sandbox) -> None:
-    """An expiry one second after the effective date is fine."""
+    """An expiry one second after the effective date is fine, also the one by default."""
     batch = [
         update(SOUND, expires_at="2026-11-20T12:00:01Z"),
+        update(SOUND, effective_at="2027-12-20T11:59:59Z"),
+        update(SOUND, effective_at="2027-12-20T12:00:00Z", expires_at="2027-12-20T12:00:01Z"),
         update(SOUND, effective_at="2027-01-01T00:00:00Z", expires_at="2027-01-01T00:00:01Z"),
     ]
 

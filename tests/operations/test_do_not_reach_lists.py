@@ -63,6 +63,16 @@ def test_a_batch_answers_per_operation(box: Sandbox) -> None:
     assert box.record("do_not_reach_lists", LIST)["list_size"] == 3
 
 
+def test_the_echo_has_times_in_the_form_of_the_wire(box: Sandbox) -> None:
+    """expires_at is echoed with seconds and Z whatever its form was, and not if it was null."""
+    user = {"email": [EMAIL]}
+    body = [operation(user, expires_at="2027-01-01"), operation(user, expires_at=None)]
+    echoed = [entry["params"] for entry in upload(box, body).get_json()["request"]]
+
+    ids = {"account_id": ACCOUNT, "do_not_reach_list_id": LIST}
+    assert [{"expires_at": "2027-01-01T00:00:00Z", **ids}, ids] == echoed
+
+
 @pytest.mark.parametrize(
     ("expires_at", "status"),
     [

@@ -203,6 +203,43 @@ def test_target_is_for_website_clicks_too(box: Sandbox) -> None:
     assert response.get_json()["data"]["bid_strategy"] == "TARGET"
 
 
+def test_the_fixtures_have_website_clicks_that_can_be_bid_by_target(box: Sandbox) -> None:
+    """A client finds a line item for WEBSITE_CLICKS, not paid by impression, to set TARGET on."""
+    path = "/12/accounts/18ce55fw2ag/line_items/iv3k8"
+
+    response = box.call(
+        "PUT", path, query_string={"bid_strategy": "TARGET", "bid_amount_local_micro": "900000"}
+    )
+
+    data = response.get_json()["data"]
+    assert (data["objective"], data["pay_by"]) == ("WEBSITE_CLICKS", "LINK_CLICK")
+    assert (data["bid_strategy"], data[BID]) == ("TARGET", 900000)
+
+
+def test_an_update_without_parameters_changes_nothing(box: Sandbox) -> None:
+    """Nothing sent leaves the line item, its updated_at and its history alone."""
+    store = box.platform.worlds.default.store
+    before, entries = box.record("line_items", CLICKS), store.count("account_history")
+
+    data = put(box, CLICKS).get_json()["data"]
+
+    assert before["updated_at"] == data["updated_at"]
+    assert (before, entries) == (
+        box.record("line_items", CLICKS),
+        store.count("account_history"),
+    )
+
+
+def test_a_refused_domain_is_told_in_one_sentence(box: Sandbox) -> None:
+    """The message names what is expected, what was sent and where."""
+    (error,) = put(box, CLICKS, advertiser_domain="https://x.example").get_json()["errors"]
+
+    assert (
+        "Expected a domain without protocol such as example.com, "
+        'got "https://x.example" for advertiser_domain'
+    ) == error["message"]
+
+
 def test_an_empty_value_unsets_an_optional_field(box: Sandbox) -> None:
     """An empty end_time takes the end away; only what was sent changes."""
     before = box.record("line_items", CLICKS)

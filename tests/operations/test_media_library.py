@@ -72,6 +72,46 @@ def test_search(box: Sandbox, q: str, expected: set[str]) -> None:
     assert expected == found(box, q)
 
 
+def test_search_follows_changes(box: Sandbox) -> None:
+    """What was just added is found, by its new words after a change and not by its old ones."""
+    assert set() == found(box, "winter") == found(box, "polar")
+    post(box, "media_library", media_key=UPLOADED_IMAGE, name="Winter", file_name="sale.jpg")
+    assert {"Winter"} == found(box, "winter")
+
+    put(box, f"media_library/{UPLOADED_IMAGE}", name="Polar")
+    assert {"Polar"} == found(box, "polar") == found(box, "polar sale")
+    assert set() == found(box, "winter")
+
+    delete(box, f"media_library/{UPLOADED_IMAGE}")
+    assert {"Polar"} == found(box, "polar")
+    assert [] == data(get(box, "media_library", q="polar"))
+
+
+@pytest.mark.parametrize("sort_by", ["created_at-asc", "updated_at-desc", None])
+def test_search_page_by_page(box: Sandbox, sort_by: str | None) -> None:
+    """A search for several words gives the same page by page as at once, and counts them."""
+    store = box.platform.worlds.default.store
+    image = store.get("media_library", IMAGE)
+    assert image is not None
+    for number in range(12):
+        key, name = f"3_{number + 1}", f"{'Harbour' if number % 2 else 'Street'} at dawn {number}"
+        stamp = f"2026-01-{number % 5 + 1:02}T00:00:00Z"
+        record = image | {"media_key": key, "name": name, "created_at": stamp, "updated_at": stamp}
+        store.put("media_library", key, record)
+    asked = {"q": "dawn harbour"} | ({"sort_by": sort_by} if sort_by else {})
+    whole = get(box, "media_library", **asked, with_total_count="true").get_json()
+    pages: list[str] = []
+    page = get(box, "media_library", **asked, count=4).get_json()
+    while True:
+        pages += [record["media_key"] for record in page["data"]]
+        if page["next_cursor"] is None:
+            break
+        page = get(box, "media_library", **asked, count=4, cursor=page["next_cursor"]).get_json()
+
+    assert 6 == whole["total_count"] == len(pages)
+    assert [record["media_key"] for record in whole["data"]] == pages
+
+
 def test_search_within_a_type(box: Sandbox) -> None:
     """Search and media_type both restrict."""
     response = get(box, "media_library", q="brew", media_type="IMAGE")

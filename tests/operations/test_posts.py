@@ -11,7 +11,7 @@ ONE = "1712850617439551489"
 
 
 def test_answer(box: Sandbox) -> None:
-    """The answer shows the post in extended form, with what POST does not return."""
+    """The answer shows the post with its text, in extended form, with what POST leaves out."""
     response = put(box, f"posts/{ONE}/name", name="Renamed")
     record = data(response)
 
@@ -28,7 +28,7 @@ def test_answer(box: Sandbox) -> None:
         "created_at": "Mon Mar 02 08:00:00 +0000 2026",
         "display_text_range": [0, len(record["full_text"])],
     }.items() <= record.items()
-    assert "text" not in record
+    assert record["full_text"] == record["text"]
     assert "harbor_roasters" == record["user"]["screen_name"]
     assert not [name for name in record if name.startswith("_")]
     assert {"account_id": ACCOUNT, "post_id": int(ONE), "name": "Renamed"} == echo(response)

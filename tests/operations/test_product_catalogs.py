@@ -251,19 +251,27 @@ BAD = [
     ("price is not negative", {"price": "-1 USD"}),
     ("link is https", {"link": "http://shop.example/"}),
     ("link is an address", {"link": "https://"}),
+    ("link has a sound host", {"link": "https://["}),
+    ("link has no blanks", {"link": "https://shop.example/two words"}),
     ("image is JPG, GIF, WEBP or PNG", {"image_link": "https://x.example/a.bmp"}),
     ("image is an address", {"image_link": "a.jpg"}),
+    ("image has a sound host", {"image_link": "https://[::1"}),
     ("brand is required without gtin and mpn", {"brand": None}),
     ("gtin is UPC, EAN, JAN or ISBN", {"gtin": "12345"}),
     ("gtin has digits", {"gtin": "ABCDEFGHIJKL"}),
     ("mobile_link is https", {"mobile_link": "http://m.example/"}),
+    ("mobile_link has a sound host", {"mobile_link": "https://[::1"}),
     ("ten additional images",
      {"additional_image_link": ",".join(["https://x.example/a.png"] * 11)}),
     ("additional images are images", {"additional_image_link": "https://x.example/a.tiff"}),
+    ("additional images have sound hosts",
+     {"additional_image_link": "https://x.example/a.png, https://[/b.png"}),
     ("levels are separated by ' > '", {"product_type": "A>B"}),
     ("levels are not empty", {"product_type": "A >  > B"}),
     ("inventory is at least 1 in stock", {"inventory": 0}),
     ("inventory is an int", {"inventory": "many"}),
+    ("inventory is no text", {"inventory": "5"}),
+    ("inventory is whole", {"inventory": 5.0}),
     ("sale price is lower than price", {"sale_price": "12.50 USD"}),
     ("sale price is in the same currency", {"sale_price": "1.00 EUR"}),
     ("sale price has the same format", {"sale_price": "1.00"}),
@@ -305,7 +313,7 @@ def test_all_required_fields_are_needed_every_time(box: Sandbox) -> None:
 
     assert result["status"] == "ERROR"
     assert result["product_key"] == "1547080787865940007"
-    assert len(result["errors"]) == 6
+    assert len(result["errors"]) == 7
     assert box.record("products", "1547080787865940007") == before
 
 
@@ -317,9 +325,46 @@ def test_a_body_without_products_is_refused(box: Sandbox, body: Any) -> None:
 
 def test_an_item_that_is_no_object_is_an_error(box: Sandbox) -> None:
     """Odd items are told one by one."""
-    results = upsert(box, 5, SOUND, {"id": ["x"]})
+    results = upsert(box, 5, SOUND, {"id": ["x"]}, None)
 
-    assert [r["status"] for r in results] == ["ERROR", "CREATE_SUCCESS", "ERROR"]
+    assert [r["status"] for r in results] == ["ERROR", "CREATE_SUCCESS", "ERROR", "ERROR"]
+
+
+def test_everything_wrong_with_a_product_is_told_at_once(box: Sandbox) -> None:
+    """Rules of several fields are judged beside those of single ones, by what is sound."""
+    broken = {
+        **SOUND,
+        "brand": "",
+        "title": "x" * 151,
+        "price": "12.50USD",
+        "sale_price": "99.00 USD",
+        "inventory": 0,
+        "size": "S, M",
+    }
+
+    (result,) = upsert(box, broken)
+
+    assert [
+        "title may have at most 150 characters, got 151",
+        "Expected a number with a dot as decimal point, one space and an ISO 4217 code such as "
+        '20.00 USD, got "12.50USD" for price',
+        "brand must have at least 1 characters, got 0",
+        "inventory must be at least 1 when availability is in stock",
+        "item_group_id is required when the product has variants",
+    ] == result["errors"]
+
+
+def test_an_update_replaces_the_product(box: Sandbox) -> None:
+    """An optional field that is not sent again is null after the update."""
+    upsert(box, SOUND | {"custom_label_0": "sale", "sale_price": "9.00 USD"})
+    (result,) = upsert(box, SOUND | {"sale_price": "8.00 USD"})
+
+    stored = box.record("products", result["product_key"])
+    assert ("UPDATE_SUCCESS", "8.00 USD", None) == (
+        result["status"],
+        stored["sale_price"],
+        stored["custom_label_0"],
+    )
 
 
 # -- groups -------------------------------------------------------------------------------------

@@ -238,6 +238,14 @@ PRICE = where("price", "LESS_THAN", "1 USD")
             [("INVALID_PARAMETER", "filters[0]")],
         ),
         (
+            {"name": "x", "type": "FILTERED", "filters": [where("inventory", "LESS_THAN", "NaN")]},
+            [("INVALID_PARAMETER", "filters[0]")],
+        ),
+        (
+            {"name": "x", "type": "FILTERED", "filters": [where("inventory", "LESS_THAN", "1e9")]},
+            [("INVALID_PARAMETER", "filters[0]")],
+        ),
+        (
             {"name": "x", "type": "FILTERED", "filters": [where("price", "EQUAL_TO", 5)]},
             [("INVALID_PARAMETER", "filters[0].value")],
         ),
@@ -250,6 +258,27 @@ def test_a_body_that_may_not_be_is_refused(
     response = send(box, "POST", SETS, body)
 
     assert (response.status_code, sorted(faults(response))) == (400, sorted(expected))
+
+
+def test_unknown_keys_of_a_filter_are_ignored(box: Sandbox) -> None:
+    """A filter may carry more than its three keys; only those are kept and echoed."""
+    item = where("price", "LESS_THAN", "14.51 USD")
+
+    body = filtered(box, item | {"id": "1", "label": "cheap"}).get_json()
+
+    assert [item] == body["data"]["filters"] == body["request"]["params"]["filters"]
+
+
+def test_a_stored_set_keeps_the_rules_of_its_filters(box: Sandbox) -> None:
+    """A filter that could not be sent cannot be put into the state either."""
+    record = box.record("product_sets", FILTERED) | {"filters": [where("inventory", "MATCH", "x")]}
+
+    response = box.client.put(f"/_mock/state/product_sets/{FILTERED}", json=record)
+
+    assert (response.status_code, response.get_json()["faults"][0]["field"]) == (
+        422,
+        "filters[0]",
+    )
 
 
 def test_unknown_products_are_not_found(box: Sandbox) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.world.ids import Ids
 from tests.support import NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, sandbox
 
 HARBOR, WHOLESALE = "18ce54d4x5t", "18ce55fw2ag"
@@ -193,6 +194,30 @@ def test_a_revoked_account_can_no_longer_target(box: Sandbox) -> None:
     data = first.get_json()["data"]
     assert (data["deleted"], data["tailored_audience_id"]) == (True, "1nmth")
     assert [second.status_code, hidden.status_code, again.status_code] == [404, 404, 200]
+
+
+def test_revoked_permissions_are_listed_with_deleted(box: Sandbox) -> None:
+    """A revoked permission is listed with with_deleted alone, as in every other list."""
+    box.call("DELETE", path(key="ri"))
+    shown = [
+        [record["id"] for record in box.call("GET", path(), query_string=query).get_json()["data"]]
+        for query in ({}, {"with_deleted": "true"})
+    ]
+
+    assert [[], ["ri", "14m"]] == shown
+
+
+def test_an_id_in_use_is_drawn_again(box: Sandbox) -> None:
+    """A new permission never replaces another one, however short its id is."""
+    world = box.platform.worlds.default
+    taken = Ids(world.seed, world.name, world.ids.drawn).base36(4)
+    with world.work():
+        other = box.record("audience_permissions", "14p") | {"id": taken}
+        world.store.put("audience_permissions", taken, other)
+    made = grant(box, granted_account_id="18ce5b7qk2c", permission_level="READ_ONLY").get_json()
+
+    assert taken != made["data"]["id"]
+    assert other == box.record("audience_permissions", taken)
 
 
 def test_another_version_is_no_route(box: Sandbox) -> None:

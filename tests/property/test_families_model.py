@@ -154,7 +154,7 @@ class LineItems(Family):
             assert (400, expected) == (response.status_code, set(faults(response)))
             return
         after = become(before, sent)
-        self.items[before["id"]] = after | {"updated_at": self.now}
+        self.items[before["id"]] = after | ({"updated_at": self.now} if sent else {})
         assert self.items[before["id"]] == data(response)
         if before != after:
             self.changes[before["id"]].append("UPDATE")

@@ -15,7 +15,8 @@ from mock_platform.records.media import MEDIA, MEDIA_LIBRARY
 from mock_platform.records.posts import POSTS, author_of, post_time
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
-from mock_platform.world.store import MemoryStore, Record
+from mock_platform.world.memory import MemoryStore
+from mock_platform.world.store import Record
 from mock_platform.world.world import Blueprint, World
 
 TABLES = (MEDIA, MEDIA_LIBRARY, CARDS, POLL_CARDS, VIDEO_CONVERSATION_CARDS, POSTS)

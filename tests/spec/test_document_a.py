@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
@@ -14,6 +13,7 @@ from mock_platform.core.release_history import RELEASES, names_in_force
 from mock_platform.operations import OPERATIONS
 from tests.spec.document_a import ENDPOINTS, HISTORY, LIMITS, SECTIONS
 from tests.spec.document_a.limits import ELSEWHERE
+from tests.spec.document_a.problem_types import REQUIRED, VALUES
 from tests.spec.table import endpoint, faults, missing
 from tests.support import BEARER, Sandbox, sandbox
 
@@ -93,56 +93,6 @@ def test_the_event_types_of_the_document(name: str, meaning: str) -> None:
         today[name].documented,
         today[name].successor,
     )
-
-
-RESOURCES = ("user", "post", "media", "list", "space")
-REQUIRED: dict[str, dict[str, Any]] = {
-    "disallowed-resource": {"resource_id": "1", "resource_type": "post", "section": "data"},
-    "not-authorized-for-field": {"field": "f", "resource_type": "user", "section": "data"},
-    "not-authorized-for-resource": {
-        "value": "1",
-        "resource_id": "1",
-        "resource_type": "media",
-        "section": "data",
-        "parameter": "id",
-    },
-    "resource-not-found": {
-        "parameter": "id",
-        "value": "1",
-        "resource_id": "1",
-        "resource_type": "user",
-    },
-    "resource-unavailable": {"parameter": "id", "resource_id": "1", "resource_type": "user"},
-}
-VALUES = {
-    ("client-forbidden", "reason"): ("official-client-forbidden", "client-not-enrolled"),
-    ("disallowed-resource", "resource_type"): RESOURCES,
-    ("disallowed-resource", "section"): ("data", "includes"),
-    ("not-authorized-for-field", "resource_type"): RESOURCES,
-    ("not-authorized-for-field", "section"): ("data", "includes"),
-    ("not-authorized-for-resource", "resource_type"): RESOURCES,
-    ("not-authorized-for-resource", "section"): ("data", "includes"),
-    ("operational-disconnect", "disconnect_type"): (
-        "OperationalDisconnect",
-        "UpstreamOperationalDisconnect",
-        "ForceDisconnect",
-        "UpstreamUncleanDisconnect",
-        "SlowReader",
-        "InternalError",
-        "ClientApplicationStateDegraded",
-        "InvalidRules",
-    ),
-    ("resource-not-found", "resource_type"): (*RESOURCES, "place", "poll"),
-    ("resource-unavailable", "resource_type"): RESOURCES,
-    ("streaming-connection", "connection_issue"): (
-        "TooManyConnections",
-        "ProvisioningSubscription",
-        "RuleConfigurationIssue",
-        "RulesInvalidIssue",
-    ),
-    ("usage-capped", "period"): ("Daily", "Monthly"),
-    ("usage-capped", "scope"): ("Account", "Product"),
-}
 
 
 @pytest.mark.parametrize(("slug", "field"), VALUES)
