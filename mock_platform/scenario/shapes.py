@@ -167,6 +167,8 @@ class Whole:
     low: int
     high: int = 10**9
     choices: tuple[int, ...] = ()
+    note: str = ""
+    """What to do instead, where the choices do not say it."""
 
     def schema(self) -> JsonSchema:
         """Type and bounds, or an enumeration."""
@@ -178,7 +180,8 @@ class Whole:
         """Must be such an integer."""
         if self.choices:
             if not _is_whole(value) or value not in self.choices:
-                report(at, f"{shown(value)} is not allowed.{one_of(self.choices, value)}")
+                text = f"{shown(value)} is not allowed.{one_of(self.choices, value)} {self.note}"
+                report(at, text.rstrip())
         elif not _is_whole(value) or not self.low <= value <= self.high:
             report(at, f"expected a whole number from {self.low} to {self.high:,}, got "
                    f"{shown(value)}")  # fmt: skip

@@ -65,6 +65,8 @@ def test_the_example_of_the_form() -> None:
          "give a list for several"),
         ("name: a\nrules:\n- then: {error: 90}", 3, 10, "rules[0].then.error",
          "90 is not allowed. Allowed: 32, 34"),
+        ("name: a\nrules:\n- then: {error: 404}", 3, 10, "rules[0].then.error",
+         "A status is no code: give it beside one, as {code, status}, or `respond`."),
         ("name: a\nrules:\n- then: {problem: usage-caped}", 3, 10, "rules[0].then.problem",
          "Did you mean 'usage-capped'?"),
         ("name: a\nrules:\n- then: {problem: usage-capped, period: Weekly}", 3, 33,

@@ -18,7 +18,12 @@ NAMED = tuple(ADS_STATUS)
 NUMBERED = tuple(NUMERIC_CODES)
 _PATTERN = r"[A-Z][A-Z0-9_]{0,99}"
 _CODE_BY_STATUS = {401: 32, 403: 87, 404: 34, 410: 251, 429: 88, 503: 130}
-CODE = Either(text=Word(NAMED), number=Whole(0, choices=NUMBERED), what="a code")
+_STATUS_IS_NO_CODE = "A status is no code: give it beside one, as {code, status}, or `respond`."
+CODE = Either(
+    text=Word(NAMED),
+    number=Whole(0, choices=NUMBERED, note=_STATUS_IS_NO_CODE),
+    what="a code",
+)
 ANY_CODE = Either(
     text=Word(pattern=_PATTERN, meaning="a code in capitals such as LINE_ITEM_NOT_FOUND"),
     number=Whole(0, 99_999),
