@@ -79,6 +79,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--mock-platform-url",
         metavar="URL",
+        type=_address,
         help="Use the running server at this address instead of starting one; each worker takes a "
         "world of its own there.",
     )
@@ -128,10 +129,9 @@ def _servers(config: pytest.Config) -> Any:
         from mock_platform.testing.servers import OwnServers
 
         return OwnServers()
-    from requests import ConnectionError, RequestException  # noqa: A004 - its name there
-
     from mock_platform.testing.remote import Refused
     from mock_platform.testing.shared import SharedServer
+    from mock_platform.testing.trial import Unreachable
 
     given: dict[str, Any] = getattr(config, "workerinput", {})
     # Several runs, from several machines, may share a server.
@@ -139,16 +139,22 @@ def _servers(config: pytest.Config) -> Any:
     name = re.sub("[^A-Za-z0-9-]", "-", f"pytest-{given.get('workerid', 'main')}-{run}")
     try:
         return SharedServer(url, name[:64])
-    except ConnectionError:
-        told = "nobody answers there. Start one with `mock-platform serve`."
-    except (RequestException, Refused) as fault:
+    except (Refused, Unreachable) as fault:
         told = str(fault)
-    return pytest.fail(f"mock_platform: --mock-platform-url {url}: {told}", pytrace=False)
+    return pytest.fail(f"mock_platform: --mock-platform-url: {told}", pytrace=False)
 
 
 def _wants_coverage(config: pytest.Config) -> bool:
     wanted = config.getoption("--mock-coverage"), config.getoption("--mock-coverage-fail-under")
     return wanted != (None, None)
+
+
+def _address(text: str) -> str:
+    if not text.startswith(("http://", "https://")):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no address such as http://127.0.0.1:8080, the url of a READY line."
+        )
+    return text
 
 
 def _coverage_file(text: str) -> str:
@@ -198,26 +204,28 @@ def mock_platform(
     request: pytest.FixtureRequest, _mock_platform_servers: OwnServers
 ) -> Iterator[WorldFace]:
     """A fresh world for the test alone, as its markers wish it."""
+    from mock_platform.testing.trial import Unreachable
     from mock_platform.testing.wish import BadWish, wish
 
     node = request.node
     markers = reversed(list(node.iter_markers()))
-    told = ""
+    problems: list[str] = []
     try:
         wished = wish(markers, node.path.parent)
         world, trial = _mock_platform_servers.open(wished, node.nodeid)
-    except BadWish as fault:
-        told = f"mock_platform: {fault}"
-    if told:
-        pytest.fail(told, pytrace=False)
+    except (BadWish, Unreachable) as fault:
+        problems.append(f"mock_platform: {fault}")
+    _fail_for(problems)
     node.stash[_trial_key] = trial
     node.stash[_told_key] = set()
     yield world
-    trial.end()
-    _mock_platform_servers.close(world)
-    problems = trial.problems(late=True)
-    if problems:
-        pytest.fail("\n\n".join(problems), pytrace=False)
+    try:
+        trial.end()
+        _mock_platform_servers.close(world)
+        problems += trial.problems(late=True)
+    except Unreachable as fault:
+        problems.append(f"mock_platform: {fault}")
+    _fail_for(problems)
 
 
 @pytest.fixture
@@ -230,6 +238,12 @@ def mock_platform_session(mock_platform: WorldFace) -> Iterator[requests.Session
         yield session
 
 
+def _fail_for(problems: list[str]) -> None:
+    """Fail the test for what is wrong with its world, if anything; a traceback would add nothing."""
+    if problems:
+        pytest.fail("\n\n".join(problems), pytrace=False)
+
+
 # -- verdict and story ---------------------------------------------------------------------------
 
 
@@ -239,10 +253,18 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     result = yield
     trial = item.stash.get(_trial_key, None)
     if trial is not None:
-        problems = trial.problems()
-        if problems:
-            pytest.fail("\n\n".join(problems), pytrace=False)
+        _fail_for(_problems(trial))
     return result
+
+
+def _problems(trial: Any) -> list[str]:
+    from mock_platform.testing.trial import Unreachable
+
+    try:
+        problems: list[str] = trial.problems()
+    except Unreachable as fault:
+        problems = [f"mock_platform: {fault}"]
+    return problems
 
 
 @pytest.hookimpl(wrapper=True)

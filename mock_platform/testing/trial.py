@@ -12,6 +12,10 @@ Entry = dict[str, Any]
 Section = tuple[str, str]
 
 
+class Unreachable(RuntimeError):
+    """Nobody answers where the server is said to be."""
+
+
 class Entries(Protocol):
     """Gives the journal of a world as JSON."""
 
@@ -54,6 +58,9 @@ class Trial:
         """What must fail the test although it passed; each only once.
 
         `late`, after the test's end, leaves out rules: they have been judged.
+
+        Raises:
+            Unreachable: The server is gone.
         """
         found = []
         broken = self._new(self._broken())

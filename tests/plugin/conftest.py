@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 # Imported here once: pytester forgets what is imported within an inner run.
+import trustme  # noqa: F401
+
 import mock_platform.testing.shared  # noqa: F401
 from mock_platform import MockPlatform
 

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import re
+from concurrent.futures import ThreadPoolExecutor
+from wsgiref.simple_server import make_server
+
 import pytest
 import requests
+from werkzeug import Response
 
 from mock_platform import MockPlatform
 from mock_platform.testing.remote import NotInProcess, RemotePlatform
 from mock_platform.testing.shared import SharedServer
+from tests.live.processes import serving
 from tests.plugin.conftest import Run
 from tests.plugin.reading import section
 
@@ -166,9 +172,67 @@ def test_a_server_that_is_not_there_is_told(run: Run) -> None:
 
     result.assert_outcomes(errors=1)
     assert [
-        f"mock_platform: --mock-platform-url {url}: nobody answers there. Start one with "
-        "`mock-platform serve`."
+        f"mock_platform: --mock-platform-url: nobody answers at {url}/_mock/worlds. Start a server "
+        "with `mock-platform serve`."
     ] == section(result, "ERROR at setup of test_it")
+
+
+@pytest.mark.parametrize(("status", "shown"), [(200, ""), (404, "404: ")])
+def test_a_server_that_is_none_of_ours_is_told(run: Run, status: int, shown: str) -> None:
+    """Whatever another server answers, it is said what to give instead."""
+    app = Response("<html>", status)
+    with make_server("127.0.0.1", 0, app) as server, ThreadPoolExecutor(1) as pool:
+        pool.submit(server.serve_forever)
+        address = f"http://127.0.0.1:{server.server_port}"
+        result = run(ONE, f"--mock-platform-url={address}")
+        server.shutdown()
+
+    assert [
+        f"mock_platform: --mock-platform-url: GET {address}/_mock/worlds: {shown}what answers is "
+        "no mock_platform. Take the url of its READY line."
+    ] == section(result, "ERROR at setup of test_it")
+
+
+def test_an_authority_that_is_not_trusted_is_told(run: Run) -> None:
+    """The refusal names the variable to set."""
+    with MockPlatform.start(tls=True) as platform:
+        result = run(ONE, f"--mock-platform-url={platform.base_url}")
+
+    (told,) = section(result, "ERROR at setup of test_it")
+    assert told.startswith(
+        f"mock_platform: --mock-platform-url: {platform.base_url}/_mock/worlds is not trusted ("
+    )
+    assert told.endswith("Name the file of its certificate authority in REQUESTS_CA_BUNDLE.")
+
+
+def test_a_server_that_goes_away_is_told(run: Run) -> None:
+    """Each test that needed it says so in a line, and the run comes to its end."""
+    with serving() as server:
+        result = run(
+            f"""
+            import os, signal
+
+            def test_last(mock_platform):
+                os.kill({server.ready["pid"]}, signal.SIGKILL)
+
+            def test_next(mock_platform):
+                pass
+            """,
+            f"--mock-platform-url={server.url}",
+            "--mock-coverage",
+        )
+
+    result.assert_outcomes(failed=1, errors=2)
+    told = re.compile(
+        rf"mock_platform: nobody answers at {server.url}/~pytest-main-\d+-\S+/_mock/requests\. "
+        "Start a server with `mock-platform serve`\\."
+    )
+    for title in "test_last", "ERROR at teardown of test_last", "ERROR at setup of test_next":
+        (line,) = section(result, title)
+        assert told.fullmatch(line)
+    (journal,) = section(result, "mock_platform journal")
+    assert journal.startswith("cannot be read: nobody answers at ")
+    assert ["no test used the sandbox"] == section(result, "mock_platform: contract coverage")
 
 
 def test_a_world_left_over_is_replaced(shared: MockPlatform) -> None:

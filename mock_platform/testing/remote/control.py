@@ -10,6 +10,7 @@ import requests
 
 from mock_platform.control.guard import TOKEN_HEADER
 from mock_platform.faces import Instant, moment
+from mock_platform.testing.trial import Unreachable
 from mock_platform.world.clock import wire_millis
 
 TOKEN = "MOCK_PLATFORM_CONTROL_TOKEN"
@@ -25,6 +26,11 @@ class Refused(ValueError):
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
+
+
+_START = "Start a server with `mock-platform serve`."
+_TRUST = "Name the file of its certificate authority in REQUESTS_CA_BUNDLE."
+_FOREIGN = "what answers is no mock_platform. Take the url of its READY line."
 
 
 def connect() -> requests.Session:
@@ -54,15 +60,23 @@ class Control:
         """What a route answers; `None` for nothing.
 
         Raises:
-            Refused: It is an error.
-            requests.ConnectionError: Nobody answers there.
+            Refused: It is an error, or no answer of a sandbox.
+            Unreachable: There is none.
         """
         sent = {name: value for name, value in query.items() if value is not None}
         url = f"{self._url}{path}"
-        answer = self._session.request(method, url, json=body, params=sent, timeout=_SECONDS)
+        try:
+            answer = self._session.request(method, url, json=body, params=sent, timeout=_SECONDS)
+        except requests.exceptions.SSLError as fault:
+            raise Unreachable(f"{url} is not trusted ({fault}). {_TRUST}") from fault
+        except requests.RequestException as fault:
+            raise Unreachable(f"nobody answers at {url}. {_START}") from fault
         if not answer.ok:
             raise Refused(_detail(answer), answer.status_code)
-        return answer.json() if answer.content else None
+        try:
+            return answer.json() if answer.content else None
+        except ValueError as fault:
+            raise Refused(f"{method} {url}: {_FOREIGN}") from fault
 
 
 def wire(value: Instant) -> str:
@@ -78,7 +92,7 @@ def _detail(answer: requests.Response) -> str:
     try:
         detail = answer.json()["detail"]
     except (ValueError, KeyError, TypeError):
-        detail = answer.text[:500]
+        detail = _FOREIGN
     if answer.status_code == 401:
         detail += f" This process takes it from {TOKEN}."
     return f"{answer.request.method} {answer.url}: {answer.status_code}: {detail}"

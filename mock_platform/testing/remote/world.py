@@ -72,6 +72,14 @@ class RemoteWorld:
             "call in this process. Use mock_platform.base_url or mock_platform_session."
         )
 
+    def test_client(self, *, sandbox: bool = False) -> Any:
+        """There is none, as there is no `wsgi`.
+
+        Raises:
+            NotInProcess: Always.
+        """
+        return self.wsgi.test_client(sandbox)
+
     @property
     def credentials(self) -> dict[str, Any]:
         """The well-known credentials."""
