@@ -9,14 +9,25 @@ from mock_platform.version import __version__
 
 if TYPE_CHECKING:
     from mock_platform.embedded import MockPlatform
+    from mock_platform.faces import WorldFace
     from mock_platform.settings import DeliverySettings, Settings
+    from mock_platform.transport import WsgiAdapter
 
-__all__ = ["DeliverySettings", "MockPlatform", "Settings", "__version__"]
+__all__ = [
+    "DeliverySettings",
+    "MockPlatform",
+    "Settings",
+    "WorldFace",
+    "WsgiAdapter",
+    "__version__",
+]
 
 _HOMES = {
     "DeliverySettings": "mock_platform.settings",
     "MockPlatform": "mock_platform.embedded",
     "Settings": "mock_platform.settings",
+    "WorldFace": "mock_platform.faces",
+    "WsgiAdapter": "mock_platform.transport",
 }
 
 

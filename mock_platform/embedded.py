@@ -90,7 +90,7 @@ class MockPlatform(WorldFace):
             opened.platform.deliverer.close()
             opened.close()
             raise
-        app.wsgi_app = faults.raising(app.wsgi_app)  # type: ignore[method-assign]
+        app.wsgi_app = faults.raising(app.wsgi_app)  # type: ignore[assignment,method-assign]
         return cls(opened, server, faults, app, material)
 
     def world(

@@ -22,12 +22,15 @@ class Connection(Protocol):
     """The client's connection, for network faults; to be used until the application returns."""
 
     @property
-    def stopping(self) -> threading.Event:
-        """Set when the server begins to stop: whoever delays an answer waits on it, not longer."""
-
-    @property
     def taken(self) -> bool:
         """Whether a fault was performed, so that no answer will be written."""
+
+    def wait(self, seconds: float, closing: threading.Event) -> None:
+        """Let so many real seconds pass before more is sent.
+
+        It ends early when the server stops or `closing` is set, and where the caller is known to
+        give up before, which then raises.
+        """
 
     def reset(self) -> None:
         """Break the connection off at once: the client's system reports `ECONNRESET`."""

@@ -239,7 +239,7 @@ def mock_platform_session(mock_platform: WorldFace) -> Iterator[requests.Session
 
 
 def _fail_for(problems: list[str]) -> None:
-    """Fail the test for what is wrong with its world, if anything; a traceback would add nothing."""
+    """Fail the test for what is wrong with its world, if anything is."""
     if problems:
         pytest.fail("\n\n".join(problems), pytrace=False)
 

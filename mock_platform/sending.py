@@ -7,7 +7,7 @@ ends when the server stops or the platform is closed.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.core.call import Reply, Sending
@@ -26,8 +26,8 @@ class NoConnection(ConnectionError):
     def __init__(self, fault: str) -> None:
         super().__init__(
             f"A scenario answers with the network fault {fault!r}, but this request came without a "
-            "connection to break. Call over a socket (MockPlatform.base_url) or through "
-            "platform.session()."
+            "connection to break. Call over a socket (MockPlatform.base_url), or through "
+            "platform.session() or WsgiAdapter."
         )
 
 
@@ -45,9 +45,15 @@ def send(
         NoConnection: It is to be broken, and there is nothing to break.
     """
     connection: Connection | None = environ.get(CONNECTION)
-    ended = closing if connection is None else connection.stopping
+
+    def wait(seconds: float) -> None:
+        if connection is None:
+            closing.wait(seconds)
+        else:
+            connection.wait(seconds, closing)
+
     if sending.delay:
-        ended.wait(sending.delay)
+        wait(sending.delay)
     if sending.fault is not None:
         if connection is None:
             raise NoConnection(sending.fault)
@@ -57,7 +63,7 @@ def send(
         _truncate(reply)
     start_response(status, reply.headers)
     if sending.slow_body and reply.body:
-        return _slowly(reply.body, sending.slow_body, ended)
+        return _slowly(reply.body, sending.slow_body, wait)
     return [reply.body]
 
 
@@ -80,9 +86,9 @@ def _truncate(reply: Reply) -> None:
     reply.body = reply.body[: len(reply.body) // 2]
 
 
-def _slowly(body: bytes, seconds: float, ended: threading.Event) -> Iterator[bytes]:
+def _slowly(body: bytes, seconds: float, wait: Callable[[float], None]) -> Iterator[bytes]:
     size = max(1, -(-len(body) // _PIECES))
     pieces = [body[start : start + size] for start in range(0, len(body), size)]
     for piece in pieces:
-        ended.wait(seconds / len(pieces))
+        wait(seconds / len(pieces))
         yield piece

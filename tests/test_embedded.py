@@ -12,7 +12,7 @@ import httpx
 import pytest
 import requests
 
-from mock_platform import MockPlatform, Settings, __version__
+from mock_platform import MockPlatform, Settings, WsgiAdapter, __version__
 from mock_platform.core.call import Call
 from mock_platform.faces import MissingCredentials
 from mock_platform.operations import OPERATIONS
@@ -52,7 +52,9 @@ def test_importing_the_package_is_cheap() -> None:
         "import sys, mock_platform\n"
         "assert mock_platform.__version__\n"
         "assert not {'flask', 'requests', 'marshmallow', 'cheroot'} & set(sys.modules)\n"
-        "assert {'MockPlatform', 'Settings'} <= set(dir(mock_platform))\n"
+        "assert {'MockPlatform', 'Settings', 'WsgiAdapter'} <= set(dir(mock_platform))\n"
+        "mock_platform.WsgiAdapter\n"
+        "assert not {'flask', 'marshmallow', 'cheroot'} & set(sys.modules)\n"
         "mock_platform.MockPlatform\n"
         "assert 'flask' in sys.modules"
     )
@@ -204,6 +206,29 @@ def test_a_session_without_credentials_is_told(platform: MockPlatform, auth: Any
 
     with pytest.raises(MissingCredentials, match="does not hold"):
         platform.session(auth)
+
+
+def test_an_adapter_is_mounted_on_a_session_of_ones_own(platform: MockPlatform) -> None:
+    """A client's own session is answered in-process for the address of a world."""
+    world = platform.world("w1")
+    token = platform.credentials["bearer_token"]
+    client = requests.Session()
+    client.mount(world.base_url, WsgiAdapter(world.wsgi))
+    client.headers["Authorization"] = f"Bearer {token}"
+
+    assert 200 == client.get(f"{world.base_url}/12/accounts").status_code
+    assert (1, 0) == (len(world.journal), len(platform.journal))
+
+
+def test_flasks_test_client_calls_a_world(platform: MockPlatform) -> None:
+    """It begins at the base address of the face that it comes from."""
+    world = platform.world("w1")
+    headers = {"Authorization": f"Bearer {platform.credentials['bearer_token']}"}
+
+    answer = world.test_client().get("/12/accounts", headers=headers)
+
+    assert 200 == answer.status_code
+    assert (1, 0) == (len(world.journal), len(platform.journal))
 
 
 def test_other_transports_use_the_application(platform: MockPlatform) -> None:
@@ -384,6 +409,9 @@ def test_a_fault_is_raised_by_the_call_that_met_it() -> None:
             platform.session("oauth1").get("/12/accounts")
         with pytest.raises(ZeroDivisionError):
             platform.world("w1").session("bearer").get("/12/accounts")
+        headers = {"Authorization": f"Bearer {platform.credentials['bearer_token']}"}
+        with pytest.raises(ZeroDivisionError):
+            platform.world("w1").test_client().get("/12/accounts", headers=headers)
 
         (entry,) = platform.journal.find(operation="accounts.list")
         assert entry.status == 500

@@ -2,15 +2,24 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from http.client import BadStatusLine
 from typing import Any
 
 import pytest
 import requests
 from oauthlib.oauth1 import SIGNATURE_TYPE_AUTH_HEADER, Client
+from requests.adapters import BaseAdapter, HTTPAdapter
 from requests.exceptions import ChunkedEncodingError
-from urllib3 import HTTPResponse
+from urllib3 import HTTPResponse, Retry
 
+from mock_platform import __version__
+from mock_platform.faults import CONNECTION
+from mock_platform.in_process import Pool
 from mock_platform.transport import BearerAuth, OAuth1Auth, PlatformSession, WsgiAdapter
 
 BASE = "http://sandbox.test:8080"
@@ -153,7 +162,8 @@ def test_answers_stream() -> None:
             given.append(number)
             yield b"%d" % number * 70_000
 
-    answer = session(answering("200 OK", [], numbers())).get("/", stream=True)
+    length = ("Content-Length", "210000")
+    answer = session(answering("200 OK", [length], numbers())).get("/", stream=True)
     first = next(answer.iter_content(70_000))
 
     assert first == b"0" * 70_000
@@ -316,13 +326,222 @@ def test_the_usual_arguments_of_requests_are_accepted() -> None:
 def test_other_servers_are_not_answered_in_process() -> None:
     """Only addresses that begin with the server's own are taken, not those that merely look so."""
     client = session(echo, "http://127.0.0.1:80")
+    urls = ("http://127.0.0.1:80/x", "http://127.0.0.1:8090/x", "https://127.0.0.1:80/x")
 
-    adapters = [
-        client.get_adapter(url)
-        for url in ("http://127.0.0.1:80/x", "http://127.0.0.1:8090/x", "https://127.0.0.1:80/x")
-    ]
+    assert [True, False, False] == [answered_in_process(client, url) for url in urls]
 
-    assert [True, False, False] == [isinstance(adapter, WsgiAdapter) for adapter in adapters]
+
+def answered_in_process(client: requests.Session, url: str) -> bool:
+    """Whether a session would ask an application of this process."""
+    adapter = client.get_adapter(url)
+    assert isinstance(adapter, HTTPAdapter)
+    asked = requests.Request("GET", url).prepare()
+    return isinstance(adapter.get_connection_with_tls_context(asked, verify=True), Pool)
+
+
+# -- adapters ------------------------------------------------------------------------------------
+
+
+def failing(times: int, seen: list[str]) -> Application:
+    """An application that is not available so many times; what it was sent is noted."""
+
+    def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        seen.append(environ["wsgi.input"].read().decode())
+        available = len(seen) > times
+        status = "200 OK" if available else "503 Service Unavailable"
+        start_response(status, [("Content-Length", "2")])
+        return [b"ok"]
+
+    return application
+
+
+RETRY = Retry(2, status_forcelist=[503], allowed_methods=None)
+
+
+@pytest.mark.parametrize("mounted", ["adapter", "session", "adapter on session"])
+@pytest.mark.parametrize(("times", "status"), [(2, 200), (3, None)])
+def test_adapters_retry(mounted: str, times: int, status: int | None) -> None:
+    """`max_retries` is obeyed, of `WsgiAdapter` and of what a client mounts on the session."""
+    seen: list[str] = []
+    application = failing(times, seen)
+    client = requests.Session() if mounted == "adapter" else session(application)
+    if mounted == "session":
+        client.mount("http://", HTTPAdapter(max_retries=RETRY))
+    else:
+        client.mount(BASE, WsgiAdapter(application, max_retries=RETRY))
+
+    if status is None:
+        with pytest.raises(requests.exceptions.RetryError, match="too many 503 error responses"):
+            client.post(f"{BASE}/x", data="sent")
+    else:
+        assert status == client.post(f"{BASE}/x", data="sent").status_code
+
+    assert ["sent"] * 3 == seen
+
+
+def test_without_max_retries_nothing_is_retried() -> None:
+    """The default is that of requests."""
+    seen: list[str] = []
+
+    assert 503 == session(failing(1, seen)).post("/x").status_code
+    assert 1 == len(seen)
+
+
+def test_an_adapter_answers_for_whatever_it_is_mounted_for() -> None:
+    """A client that names the host of the real service is answered for that host."""
+    client = requests.Session()
+    client.mount("https://api.example", WsgiAdapter(echo))
+
+    seen = client.get("https://api.example/2/x?y=z", verify="nowhere", cert="nowhere").json()
+
+    assert ("api.example", "https", "/2/x?y=z") == (
+        seen["HTTP_HOST"],
+        seen["wsgi.url_scheme"],
+        seen["REQUEST_URI"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "pool"),
+    [
+        ("https://api.example/", "HTTPSConnectionPool(host='api.example', port=443)"),
+        ("http://api.example/", "HTTPConnectionPool(host='api.example', port=80)"),
+        ("http://[::1]:8080/", "HTTPConnectionPool(host='::1', port=8080)"),
+    ],
+)
+def test_failures_name_the_address_that_was_called(url: str, pool: str) -> None:
+    """A message says which host failed, in the words of urllib3."""
+    client = requests.Session()
+    for scheme in ("http://", "https://"):
+        client.mount(scheme, WsgiAdapter(doing(lambda connection: connection.hold())))
+
+    with pytest.raises(requests.ReadTimeout) as raised:
+        client.get(url, timeout=3)
+
+    assert f"{pool}: Read timed out. (read timeout=3)" == str(raised.value)
+
+
+def doing(act: Callable[[Any], object]) -> Application:
+    """An application that does something with its connection, and answers besides."""
+
+    def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        act(environ[CONNECTION])
+        start_response("200 OK", [("Content-Length", "2")])
+        return [b"ok"]
+
+    return application
+
+
+def test_what_was_mounted_is_used_elsewhere_as_it_is() -> None:
+    """An adapter that serves the session answers for other hosts as its author wants."""
+    client = session(echo)
+    client.mount("http://other.test", WsgiAdapter(answering("202 Accepted", [])))
+
+    assert 202 == client.get("http://other.test/").status_code
+    assert 200 == client.get("/").status_code
+
+
+def test_an_adapter_that_is_no_http_is_left_alone() -> None:
+    """Whoever mounts something else for the sandbox's address means it."""
+
+    class Own(BaseAdapter):
+        def send(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> requests.Response:
+            answer = requests.Response()
+            answer.status_code, answer.url = 299, request.url or ""
+            return answer
+
+        def close(self) -> None:
+            pass
+
+    client = session(echo)
+    client.mount(BASE, Own())
+
+    assert 299 == client.get("/").status_code
+
+
+@pytest.mark.parametrize("mounted", ["adapter", "session"])
+@pytest.mark.parametrize(
+    "fault", [ConnectionResetError("disk"), TimeoutError("lock"), BadStatusLine("x")], ids=repr
+)
+def test_no_fault_of_the_application_is_the_networks(mounted: str, fault: Exception) -> None:
+    """What looks like a broken connection is not taken for one, and nothing is retried."""
+    called: list[int] = []
+
+    def broken(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        called.append(1)
+        raise fault
+
+    client = session(broken) if mounted == "session" else requests.Session()
+    if mounted == "session":
+        client.mount("http://", HTTPAdapter(max_retries=RETRY))
+    else:
+        client.mount(BASE, WsgiAdapter(broken, max_retries=RETRY))
+
+    with pytest.raises(type(fault)) as raised:
+        client.get(f"{BASE}/x")
+
+    assert fault is raised.value
+    assert [1] == called
+
+
+def test_a_proxy_is_not_asked() -> None:
+    """Whatever proxies a client's environment names, the application gets a path."""
+    client = requests.Session()
+    client.mount(BASE, WsgiAdapter(echo))
+
+    seen = client.get(f"{BASE}/a?b=c", proxies={"http": "http://proxy.test:1"}).json()
+
+    assert ("/a?b=c", "/a", "b=c", "sandbox.test:8080") == (
+        seen["REQUEST_URI"],
+        seen["PATH_INFO"],
+        seen["QUERY_STRING"],
+        seen["HTTP_HOST"],
+    )
+
+
+def test_an_answer_is_dated_and_signed_as_by_a_server() -> None:
+    """Date and Server are there for clients that read them; the application's own win."""
+    ours = session(answering("200 OK", [])).get("/").headers
+    theirs = session(answering("200 OK", [("date", "then"), ("server", "they")])).get("/").headers
+
+    assert parsedate_to_datetime(ours["Date"]).tzinfo is UTC
+    assert f"mock-platform/{__version__}" == ours["Server"]
+    assert ("then", "they") == (theirs["Date"], theirs["Server"])
+
+
+def test_the_application_comes_to_its_end_where_no_body_is_read() -> None:
+    """HEAD runs a generator through, as a server does, and closes it."""
+    given: list[int] = []
+
+    def numbers() -> Iterator[bytes]:
+        try:
+            for number in range(3):
+                given.append(number)
+                yield b"x"
+        finally:
+            given.append(-1)
+
+    session(answering("200 OK", [], numbers())).head("/", stream=True)
+
+    assert [0, 1, 2, -1] == given
+
+
+def test_many_threads_share_a_session() -> None:
+    """More calls at a time than a pool keeps connections."""
+    client = session(echo)
+    paths = [f"/{number}" for number in range(60)]
+    gate = threading.Barrier(20)
+
+    def ask(path: str) -> str:
+        if paths.index(path) < 20:
+            gate.wait(10)
+        return str(client.get(path).json()["PATH_INFO"])
+
+    with ThreadPoolExecutor(20) as threads:
+        assert paths == list(threads.map(ask, paths))
+
+
+# -- signing -------------------------------------------------------------------------------------
 
 
 def test_bearer_auth_sends_the_token_as_it_is() -> None:

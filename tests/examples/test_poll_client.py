@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import requests
 
-from mock_platform.faces import WorldFace
+from mock_platform import WorldFace
 from tests.examples.poll_client import PollClient, PollError
 from tests.plugin.reading import section
 

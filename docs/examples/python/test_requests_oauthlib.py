@@ -4,7 +4,7 @@ import pytest
 import requests
 from requests_oauthlib import OAuth1Session
 
-from mock_platform.transport import WsgiAdapter
+from mock_platform import WsgiAdapter
 
 
 @pytest.fixture

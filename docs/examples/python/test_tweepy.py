@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 import tweepy
 
-from mock_platform.transport import WsgiAdapter
+from mock_platform import WsgiAdapter
 
 SERVICE = "https://api.twitter.com"
 

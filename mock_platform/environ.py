@@ -1,0 +1,109 @@
+"""The WSGI environment of a request that came over no socket."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+    from _typeshed.wsgi import WSGIEnvironment
+
+_CHUNK = 64 * 1024
+USUAL_PORTS = {"http": 80, "https": 443}
+"""The ports that an address need not name."""
+
+
+def environ_of(
+    origin: tuple[str, str, int], method: str, target: str, headers: Mapping[Any, Any], body: Any
+) -> WSGIEnvironment:
+    """The environment of a request, as a server would make it.
+
+    `origin` is scheme, host and port of the address that is called, `target` the rest of it. A body
+    is bytes, text, a file, parts or `None`; it is read as the application reads it.
+    """
+    scheme, host, port = origin
+    if not target.startswith("/"):  # whole addresses are what a proxy is asked for
+        parts = urlsplit(target)
+        target = parts._replace(scheme="", netloc="", path=parts.path or "/").geturl()
+    path, _, query = target.partition("?")
+    name = f"[{host}]" if ":" in host else host
+    environ: WSGIEnvironment = {
+        "REQUEST_METHOD": method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote(path, "latin-1"),
+        "QUERY_STRING": query,
+        "REQUEST_URI": target,
+        "SERVER_NAME": host,
+        "SERVER_PORT": str(port),
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": "127.0.0.1",
+        "HTTP_HOST": name if port == USUAL_PORTS.get(scheme) else f"{name}:{port}",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scheme,
+        "wsgi.input": _body(body),
+        "wsgi.input_terminated": True,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+    }
+    for name, value in headers.items():
+        key = _text(name).upper().replace("-", "_")
+        if key not in {"CONTENT_TYPE", "CONTENT_LENGTH"}:
+            key = f"HTTP_{key}"
+        environ[key] = _text(value)
+    return environ
+
+
+class _Sent(io.RawIOBase):
+    """A body that comes in parts, as the file that a WSGI application reads."""
+
+    def __init__(self, parts: Iterator[str | bytes]) -> None:
+        super().__init__()
+        self._parts = parts
+        self._rest = b""
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill a buffer with what comes next; 0 at the end."""
+        while not self._rest:
+            part = next(self._parts, None)
+            if part is None:
+                return 0
+            self._rest = part.encode() if isinstance(part, str) else part
+        self._rest, size = fill(buffer, self._rest)
+        return size
+
+
+def _body(body: Any) -> io.BufferedIOBase:
+    """A request's body as a file: bytes, text, a file or parts."""
+    if body is None:
+        return io.BytesIO()
+    if isinstance(body, str | bytes | bytearray):
+        return io.BytesIO(body.encode() if isinstance(body, str) else body)
+    read = getattr(body, "read", None)
+    parts = iter(body) if read is None else _parts(read)
+    return io.BufferedReader(_Sent(parts), _CHUNK)
+
+
+def _parts(read: Callable[[int], str | bytes]) -> Iterator[str | bytes]:
+    while part := read(_CHUNK):
+        yield part
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+def fill(buffer: Any, data: bytes) -> tuple[bytes, int]:
+    """Put as much into the buffer as fits; gives what does not, and how much did."""
+    size = min(len(buffer), len(data))
+    buffer[:size] = data[:size]
+    return data[size:], size
