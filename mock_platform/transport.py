@@ -68,30 +68,16 @@ class WsgiAdapter(HTTPAdapter):
         raise fault
 
 
-class PlatformSession(requests.Session):
-    """A session whose relative addresses begin at a base address, answered by an application.
+class BasedSession(requests.Session):
+    """A session whose relative addresses begin at a base address.
 
-    It is so whatever adapters are mounted on it: those of requests keep their retries and other
-    ways, and reach the application instead of the network. Addresses of other servers are called
-    over the network as usual; proxies and `.netrc` of the environment play no part.
+    Proxies and `.netrc` of the environment play no part.
     """
 
-    def __init__(
-        self, application: WSGIApplication, base_url: str, auth: AuthBase | None = None
-    ) -> None:
-        parts = urlsplit(base_url)
-        self._origin = f"{parts.scheme}://{parts.netloc}/".lower()
-        self._pools = Pools(application)
+    def __init__(self, base_url: str) -> None:
         super().__init__()
         self.base_url = base_url.rstrip("/")
-        self.auth = auth
         self.trust_env = False
-
-    def mount(self, prefix: str | bytes, adapter: BaseAdapter) -> None:
-        """Have an adapter send what goes to addresses that begin so."""
-        if isinstance(adapter, HTTPAdapter) and not isinstance(adapter, WsgiAdapter):
-            self._divert(adapter)
-        super().mount(prefix, adapter)
 
     def request(
         self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any
@@ -100,6 +86,30 @@ class PlatformSession(requests.Session):
         if isinstance(url, str) and url.startswith("/"):
             url = self.base_url + url
         return super().request(method, url, *args, **kwargs)
+
+
+class PlatformSession(BasedSession):
+    """A session whose relative addresses begin at a base address, answered by an application.
+
+    It is so whatever adapters are mounted on it: those of requests keep their retries and other
+    ways, and reach the application instead of the network. Addresses of other servers are called
+    over the network as usual.
+    """
+
+    def __init__(
+        self, application: WSGIApplication, base_url: str, auth: AuthBase | None = None
+    ) -> None:
+        parts = urlsplit(base_url)
+        self._origin = f"{parts.scheme}://{parts.netloc}/".lower()
+        self._pools = Pools(application)
+        super().__init__(base_url)
+        self.auth = auth
+
+    def mount(self, prefix: str | bytes, adapter: BaseAdapter) -> None:
+        """Have an adapter send what goes to addresses that begin so."""
+        if isinstance(adapter, HTTPAdapter) and not isinstance(adapter, WsgiAdapter):
+            self._divert(adapter)
+        super().mount(prefix, adapter)
 
     def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
         """Send a prepared request; what the application itself raises, this raises."""

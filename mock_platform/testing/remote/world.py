@@ -17,30 +17,12 @@ from mock_platform.testing.remote.control import LONGEST_WAIT, Control, connect,
 from mock_platform.testing.remote.journal import RemoteJournal
 from mock_platform.testing.remote.laying import lay
 from mock_platform.testing.remote.state import RemoteState
-from mock_platform.transport import AuthScheme, BearerAuth, OAuth1Auth
+from mock_platform.transport import AuthScheme, BasedSession, BearerAuth, OAuth1Auth
 from mock_platform.world.worlds import DEFAULT
 
 
 class NotInProcess(RuntimeError):
     """Something was asked for that only a sandbox in this process has."""
-
-
-class RemoteSession(requests.Session):
-    """A session whose relative addresses begin at a base address."""
-
-    def __init__(self, base_url: str) -> None:
-        super().__init__()
-        self.base_url = base_url
-        self.trust_env = False
-        self.verify = trusted()
-
-    def request(
-        self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any
-    ) -> requests.Response:
-        """Send a request; `/2/…` is joined to the base address."""
-        if isinstance(url, str) and url.startswith("/"):
-            url = self.base_url + url
-        return super().request(method, url, *args, **kwargs)
 
 
 class RemoteWorld:
@@ -58,7 +40,7 @@ class RemoteWorld:
         self.clock = RemoteClock(self._control)
         self.journal = RemoteJournal(self._control)
         self.state = RemoteState(self._control)
-        self._sessions: list[RemoteSession] = []
+        self._sessions: list[BasedSession] = []
 
     @property
     def wsgi(self) -> Any:
@@ -107,14 +89,15 @@ class RemoteWorld:
         found: list[dict[str, Any]] = self._control.ask("GET", "/scenarios")["scenarios"]
         return found
 
-    def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> RemoteSession:
+    def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> BasedSession:
         """A session over the network; relative addresses begin at the base address.
 
         Raises:
             MissingCredentials: The world holds none of that kind (any more).
             ValueError: `auth` is something else.
         """
-        session = RemoteSession(self.ads_sandbox_base_url if sandbox else self.base_url)
+        session = BasedSession(self.ads_sandbox_base_url if sandbox else self.base_url)
+        session.verify = trusted()
         self._sessions.append(session)
         if auth is None:
             return session
