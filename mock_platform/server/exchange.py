@@ -68,8 +68,11 @@ class Exchange(HTTPRequest):
         return True
 
     def simple_response(self, status: str, msg: str = "") -> None:
-        """Refuse a request that the application never sees."""
+        """Refuse a request that the application never sees; not one that the server cut short."""
         self.refused = True
+        if self.conn.hushed:
+            self.close_connection = True
+            return
         super().simple_response(status, msg)
 
     def respond(self) -> None:
@@ -118,6 +121,7 @@ class ClientConnection(HTTPConnection):
         self.taken = False
         self.held = False
         self.answering = False
+        self.hushed = False
         self._settled = False
         self._closed = False
 
@@ -141,7 +145,6 @@ class ClientConnection(HTTPConnection):
 
     def communicate(self) -> bool:
         """Answer one request; whether the connection stays open."""
-        self.answering = False
         if self.held:
             return self._keep_holding()
         if not self._settled:
@@ -185,6 +188,12 @@ class ClientConnection(HTTPConnection):
         with suppress(OSError, ValueError):
             self._part()
         self.socket.close()
+
+    def hush(self) -> None:
+        """Take nothing more from the client: what has come can still be read, then it ends."""
+        self.hushed = True
+        with suppress(OSError):
+            socket.socket.shutdown(self.socket, socket.SHUT_RD)
 
     def abort(self) -> None:
         """Wake whoever reads or writes, from another thread."""

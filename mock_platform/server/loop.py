@@ -52,6 +52,12 @@ class Working(Protocol):
     def communicate(self) -> bool:
         """Answer one request; whether the connection stays open."""
 
+    def hush(self) -> None:
+        """Take nothing more from the client; half a request ends, what came in whole is answered.
+
+        Called from another thread, or before the request is read.
+        """
+
     def abort(self) -> None:
         """Wake whoever reads from or writes to it, from another thread."""
 
@@ -211,9 +217,9 @@ class Workers:
             threads = [t for t in self._threads if t is not threading.current_thread()]
             for _ in threads:
                 self._queue.put(None)
-        for busy in list(self._busy.values()):
-            if not busy.answering:
-                busy.abort()
+            for busy in self._busy.values():
+                if not busy.answering:
+                    busy.hush()
         deadline = UPTIME() + grace
         for thread in threads:
             thread.join(max(0.0, deadline - UPTIME()))
@@ -249,12 +255,16 @@ class Workers:
             connection = self._queue.get()
             if connection is None:
                 return
-            self._busy[this] = connection
+            with self._lock:
+                connection.answering = False  # of its last request it may say otherwise
+                self._busy[this] = connection
+                if self._closed:
+                    connection.hush()
             keep = self._answer(connection)
-            del self._busy[this]
             # Free before the connection may call up its next request, which else would seem to
             # need another thread.
             with self._lock:
+                del self._busy[this]
                 self._outstanding -= 1
             if keep:
                 self._release(connection)
