@@ -7,7 +7,6 @@ a Flask application, which this edge also wraps, so that Flask's own test client
 from __future__ import annotations
 
 from collections.abc import Iterable
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -18,8 +17,9 @@ from werkzeug.wsgi import get_input_stream
 
 from mock_platform.control.route import ORIGIN, WORLD
 from mock_platform.control.routes import create_control
-from mock_platform.core.call import Call, Reply, Surface
+from mock_platform.core.call import Call, Surface
 from mock_platform.core.errors import Failure, TooLarge
+from mock_platform.core.statuses import phrase
 from mock_platform.platform import Platform
 from mock_platform.sending import send
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from werkzeug.test import TestResponse
 
-_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _SANDBOX_HOST = "ads-api-sandbox."
 _SAFE = "/:@!$&'()*+,;=~-._"
 
@@ -121,18 +120,12 @@ class Edge:
         reply = self._platform.handle(call, refused)
         if reply.header("content-length") is None and reply.status not in {204, 304}:
             reply.headers.append(("Content-Length", str(len(reply.body))))
-        status = _status_line(reply)
+        status = f"{reply.status} {reply.reason or phrase(reply.status) or 'Status'}"
         if reply.sending is not None:
             closing = self._platform.closing
             return send(reply, reply.sending, status, environ, start_response, closing)
         start_response(status, reply.headers)
         return [reply.body]
-
-
-def _status_line(reply: Reply) -> str:
-    if reply.reason is not None:
-        return f"{reply.status} {reply.reason}"
-    return _STATUS_LINES.get(reply.status, f"{reply.status} Status")
 
 
 def _raw_path(environ: WSGIEnvironment) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.clock import settle
-from mock_platform.control.refusal import did_you_mean
+from mock_platform.control.journal import unknown_operation
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
 from mock_platform.credentials import Credentials, credentials
@@ -160,13 +160,10 @@ class JournalFace:
         rule: str | None,
         since: Instant | None,
     ) -> Query:
-        known = [each.id for each in self._platform.operations]
-        if operation is not None and operation not in known:
-            # "None of these came" would hold of a misspelt operation whatever came.
-            raise ValueError(
-                f"no operation has the id {operation!r}.{did_you_mean(operation, known)} "
-                "`mock-platform operations` lists them."
-            )
+        # "None of these came" would hold of a misspelt operation whatever came.
+        unknown = None if operation is None else unknown_operation(self._platform, operation)
+        if unknown is not None:
+            raise ValueError(f"{unknown} `mock-platform operations` lists them.")
         after = None if since is None else moment(since)
         return Query(operation, status, method, path, rule, after)
 

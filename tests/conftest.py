@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.serving import LiveServer, LiveWorld, serving
+from tests.support_receiver import Receiver
 
 Tool = Callable[..., str]
 
@@ -25,6 +26,13 @@ def live_server() -> Iterator[LiveServer]:
 def live_server_tls() -> Iterator[LiveServer]:
     """`mock-platform serve --tls --require-https`; its `ca` is the file to trust."""
     yield from serving("--tls", "--require-https")
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A receiver of webhooks that takes everything."""
+    with Receiver() as found:
+        yield found
 
 
 @pytest.fixture

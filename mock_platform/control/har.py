@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from mock_platform.core.statuses import phrase
 from mock_platform.version import __version__
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
@@ -78,7 +78,7 @@ def _response(entry: JournalEntry) -> JsonObject:
     status = entry.status
     return {
         "status": status,
-        "statusText": entry.reason or _phrase(status),
+        "statusText": entry.reason or phrase(status),
         "httpVersion": _HTTP,
         "cookies": _cookies(entry.response_headers, "set-cookie"),
         "headers": _headers(entry.response_headers),
@@ -87,10 +87,6 @@ def _response(entry: JournalEntry) -> JsonObject:
         "headersSize": -1,
         "bodySize": len(entry.response_body),
     }
-
-
-def _phrase(status: int) -> str:
-    return HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
 
 
 def _content(data: bytes, kind: str) -> JsonObject:

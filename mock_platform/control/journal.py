@@ -110,13 +110,20 @@ def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:
     )
 
 
+def unknown_operation(platform: Platform, operation: str) -> str | None:
+    """What is wrong with an operation that does not exist; `None` for one that does."""
+    known = [entry.id for entry in platform.operations]
+    if operation in known:
+        return None
+    return f"no operation has the id {operation!r}.{did_you_mean(operation, known)}"
+
+
 def _query(platform: Platform, sent: Mapping[str, Any]) -> Query:
     faults: list[tuple[str, str]] = []
     operation, method, since = sent.get("operation"), sent.get("method"), sent.get("since")
-    known = [entry.id for entry in platform.operations]
-    if operation is not None and operation not in known:
-        text = f"no operation has the id {operation!r}.{did_you_mean(operation, known)}"
-        faults.append(("operation", text))
+    unknown = None if operation is None else unknown_operation(platform, operation)
+    if unknown is not None:
+        faults.append(("operation", unknown))
     if method is not None and method.upper() not in METHODS:
         faults.append(("method", f"method is one of {', '.join(METHODS)}, got {method!r}"))
     if faults:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from marshmallow import EXCLUDE, Schema
@@ -37,6 +36,7 @@ from mock_platform.core.limits import counter
 from mock_platform.core.openapi_schemas import FAILURE_SCHEMAS, Converter, problem_schemas
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.rendering import render
+from mock_platform.core.statuses import phrase
 from mock_platform.settings import Settings
 
 if TYPE_CHECKING:
@@ -345,20 +345,20 @@ class _Writer:
     def _failure(self, operation: Operation, status: int) -> JsonObject:
         if status < 400:
             address = {"description": "where to go", "schema": {"type": "string"}}
-            return {"description": _meaning(status), "headers": {"Location": address}}
+            return {"description": phrase(status), "headers": {"Location": address}}
         if operation.dialect == "oauth":
             self._shared.add("Errors")
             content: JsonObject = {"application/json": {"schema": _ref("Errors")}}
             if operation.returns.media_type == "text/html":
                 content["text/html"] = {"schema": {"type": "string"}}
-            return {"description": _meaning(status), "content": content}
+            return {"description": phrase(status), "content": content}
         kinds = {400: ["AdsErrors", "BatchErrors"], 401: ["AdsErrors", "Errors"]}
         names = kinds.get(status, ["AdsErrors"])
         self._shared.update(names)
         references = [_ref(name) for name in names]
         schema = references[0] if len(references) == 1 else {"anyOf": references}
         return {
-            "description": _meaning(status),
+            "description": phrase(status),
             "content": {"application/json": {"schema": schema}},
         }
 
@@ -383,8 +383,3 @@ def _ref(name: str) -> JsonObject:
 
 def _tag(operation: Operation) -> str:
     return operation.id.partition(".")[0]
-
-
-def _meaning(status: int) -> str:
-    """A status in the words of its standard."""
-    return HTTPStatus(status).phrase

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from http import HTTPStatus
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.fields import Choice, Integer, Json, ListOf, Nested, Text, flatten
+from mock_platform.core.statuses import phrase
 
 MEDIA_TYPE = "application/problem+json"
 ABOUT_BLANK = "about:blank"
@@ -138,13 +138,8 @@ def problem(
     kind.check(extra)
     status = status or kind.status
     if title is None:  # RFC 7807, 4.2: a generic problem is titled as its status
-        title = _phrase(status) if slug == ABOUT_BLANK else kind.title
+        title = (phrase(status) or "Error") if slug == ABOUT_BLANK else kind.title
     return Problem(kind, title, status, detail, extra)
-
-
-def _phrase(status: int) -> str:
-    """The reason phrase of a status."""
-    return HTTPStatus(status).phrase if status in set(HTTPStatus) else "Error"
 
 
 def problem_type(slug: str) -> ProblemType:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
-from http import HTTPStatus
 from typing import Any, Literal, get_args
 
 from mock_platform.core.jsonio import pretty
+from mock_platform.core.statuses import phrase
 from mock_platform.coverage.document import CoverageDocument
 
 Format = Literal["text", "json", "junit", "html"]
@@ -116,7 +116,7 @@ def outcome_name(outcome: Mapping[str, Any]) -> str:
     status = outcome["status"]
     code = str(outcome["code"])
     if not code:
-        code = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
+        code = phrase(status)
     return f"{status} {f'code {code}' if code.isdecimal() else code}".strip()
 
 

@@ -92,4 +92,4 @@ class SharedServer:
         for entry in self._world.journal:
             path = address(entry.url).partition("?")[0]
             self._strays[self._ended, entry.method, path] += 1
-        self._world.journal.clear()
+        self._ended = None

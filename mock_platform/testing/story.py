@@ -107,15 +107,13 @@ def _changes(changes: Sequence[Mapping[str, Any]]) -> list[str]:
     alike: dict[tuple[str, str], list[str]] = {}
     for change in changes:
         alike.setdefault((change["change"], change["table"]), []).append(change["id"])
-    return [
-        line
-        for (done, table), ids in alike.items()
-        for line in (
-            [f"{done}: {table} {key}" for key in ids]
-            if len(ids) <= _ALIKE
-            else [f"{done}: {len(ids)} {table}"]
-        )
-    ]
+    lines = []
+    for (done, table), ids in alike.items():
+        if len(ids) > _ALIKE:
+            lines.append(f"{done}: {len(ids)} {table}")
+        else:
+            lines += [f"{done}: {table} {key}" for key in ids]
+    return lines
 
 
 def _message(side: str, entry: Entry) -> list[str]:

@@ -9,13 +9,6 @@ from tests.support_replay import Desk
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    """A receiver."""
-    with Receiver() as found:
-        yield found
-
-
-@pytest.fixture
 def desk(receiver: Receiver) -> Iterator[Desk]:
     """A sandbox that delivers to it, whose jobs end with their last attempt."""
     with Desk(receiver.url) as found:

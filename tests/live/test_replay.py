@@ -18,13 +18,6 @@ pytestmark = pytest.mark.live
 WAIT = 20.0
 
 
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    """A webhook receiver of a client's own."""
-    with Receiver() as found:
-        yield found
-
-
 class Client:
     """A client program: it knows the server's address, and the receiver that it runs itself."""
 

@@ -16,13 +16,6 @@ BEFORE = END - timedelta(hours=4)
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    """A receiver."""
-    with Receiver() as found:
-        yield found
-
-
-@pytest.fixture
 def desk(receiver: Receiver) -> Iterator[Desk]:
     """A sandbox whose clock stands before the path's end."""
     with Desk(receiver.url, freeze=BEFORE) as found:

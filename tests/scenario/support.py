@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from mock_platform.core.jsonio import dumps
@@ -12,7 +13,16 @@ from mock_platform.world.journal import JournalEntry
 from tests.support import ACCOUNT, Sandbox
 
 OPERATIONS = ("line_items.delete", "line_items.list", "line_items.get", "webhooks.replay")
+SOUND = "name: {}\nrules: [{{then: {{error: 89}}}}]\n"
 LINE_ITEMS = f"/12/accounts/{ACCOUNT}/line_items"
+
+
+def write(folder: Path, name: str, text: str = "") -> Path:
+    """A scenario file, called like its scenario."""
+    file = folder / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text or SOUND.format(file.stem))
+    return file
 
 
 def read(text: str, name: str = "scenario.yaml") -> Scenario:

@@ -6,17 +6,7 @@ import pytest
 
 from mock_platform.scenario.document import BadScenario, load
 from mock_platform.scenario.library import Library, check, files_of, is_file, scenario_files
-from tests.scenario.support import OPERATIONS
-
-SOUND = "name: {}\nrules: [{{then: {{error: 89}}}}]\n"
-
-
-def write(folder: Path, name: str, text: str = "") -> Path:
-    """A scenario file, called like its scenario."""
-    file = folder / name
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(text or SOUND.format(file.stem))
-    return file
+from tests.scenario.support import OPERATIONS, SOUND, write
 
 
 def test_shipped_and_given(tmp_path: Path) -> None:

@@ -11,16 +11,7 @@ from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.document import BadScenario
 from mock_platform.scenario.library import UnknownScenario
 from mock_platform.settings import Settings
-
-SOUND = "name: {}\nrules: [{{then: {{error: 89}}}}]\n"
-
-
-def write(folder: Path, name: str, text: str = "") -> Path:
-    """A scenario file, called like its scenario."""
-    file = folder / name
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(text or SOUND.format(file.stem))
-    return file
+from tests.scenario.support import SOUND, write
 
 
 def started(*scenarios: object) -> Platform:

@@ -25,13 +25,6 @@ DELIVERIES = {
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    """A receiver that takes everything."""
-    with Receiver() as found:
-        yield found
-
-
-@pytest.fixture
 def desk(receiver: Receiver) -> Iterator[Desk]:
     """A sandbox that delivers three events to it, whose jobs end with their last attempt."""
     with Desk(receiver.url) as found:

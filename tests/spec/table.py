@@ -107,6 +107,14 @@ def missing(name: str) -> str | None:
     return None
 
 
+def assert_tried_on_both_sides(limits: Sequence[Limit]) -> None:
+    """Hold that each limit names tests just inside and just outside, and that they exist."""
+    for limit in limits:
+        assert limit.inside, limit.says
+        assert limit.outside, limit.says
+        assert [] == [m for name in (*limit.inside, *limit.outside) if (m := missing(name))]
+
+
 def faults(sections: Sequence[Section]) -> list[str]:
     """Everything that is wrong with a table: names of tests, rows without any, rows twice."""
     found: list[str] = []

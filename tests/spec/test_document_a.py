@@ -14,7 +14,7 @@ from mock_platform.operations import OPERATIONS
 from tests.spec.document_a import ENDPOINTS, HISTORY, LIMITS, SECTIONS
 from tests.spec.document_a.limits import ELSEWHERE
 from tests.spec.document_a.problem_types import REQUIRED, VALUES
-from tests.spec.table import endpoint, faults, missing
+from tests.spec.table import assert_tried_on_both_sides, endpoint, faults
 from tests.support import BEARER, Sandbox, sandbox
 
 DOCUMENTED: dict[str, Operation] = {
@@ -29,10 +29,7 @@ def test_every_rule_is_held_by_tests_that_exist() -> None:
 
 def test_every_limit_is_tried_on_both_sides() -> None:
     """Each limit names tests just inside and just outside; the others say whose they are."""
-    for limit in LIMITS:
-        assert limit.inside, limit.says
-        assert limit.outside, limit.says
-        assert [] == [m for name in (*limit.inside, *limit.outside) if (m := missing(name))]
+    assert_tried_on_both_sides(LIMITS)
     assert all(limit.because for limit in ELSEWHERE)
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.operations import OPERATIONS as SERVED
 from tests.spec.document_b import ENDPOINTS, LIMITS, OPERATIONS, SECTIONS
-from tests.spec.table import endpoint, faults, missing
+from tests.spec.table import assert_tried_on_both_sides, endpoint, faults
 
 DOCUMENTED: dict[str, Operation] = {op.id: op for op in SERVED if op.origin is Origin.DOCUMENT_B}
 BASES = {
@@ -26,10 +26,7 @@ def test_every_rule_is_held_by_tests_that_exist() -> None:
 
 def test_every_limit_is_tried_on_both_sides() -> None:
     """Each limit names tests just inside and just outside, and they exist."""
-    for limit in LIMITS:
-        assert limit.inside, limit.says
-        assert limit.outside, limit.says
-        assert [] == [m for name in (*limit.inside, *limit.outside) if (m := missing(name))]
+    assert_tried_on_both_sides(LIMITS)
     assert len(LIMITS) == len({limit.says for limit in LIMITS})
 
 
