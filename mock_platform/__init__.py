@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from mock_platform.version import __version__
 
 if TYPE_CHECKING:
-    from mock_platform.embedded import MockPlatform
-    from mock_platform.faces import WorldFace
+    from mock_platform.client.local import WorldFace
+    from mock_platform.client.platform import MockPlatform
     from mock_platform.settings import DeliverySettings, Settings
     from mock_platform.transport import WsgiAdapter
 
@@ -24,9 +24,9 @@ __all__ = [
 
 _HOMES = {
     "DeliverySettings": "mock_platform.settings",
-    "MockPlatform": "mock_platform.embedded",
+    "MockPlatform": "mock_platform.client.platform",
     "Settings": "mock_platform.settings",
-    "WorldFace": "mock_platform.faces",
+    "WorldFace": "mock_platform.client.local",
     "WsgiAdapter": "mock_platform.transport",
 }
 

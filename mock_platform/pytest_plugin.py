@@ -20,9 +20,9 @@ import pytest
 if TYPE_CHECKING:
     import requests
 
+    from mock_platform.client.local import WorldFace
+    from mock_platform.client.platform import MockPlatform
     from mock_platform.coverage import Format
-    from mock_platform.embedded import MockPlatform
-    from mock_platform.faces import WorldFace
     from mock_platform.testing.servers import OwnServers, Stray
 
 _MARKERS = {
@@ -129,9 +129,8 @@ def _servers(config: pytest.Config) -> Any:
         from mock_platform.testing.servers import OwnServers
 
         return OwnServers()
-    from mock_platform.testing.remote import Refused
+    from mock_platform.client.errors import Refused, Unreachable
     from mock_platform.testing.shared import SharedServer
-    from mock_platform.testing.trial import Unreachable
 
     given: dict[str, Any] = getattr(config, "workerinput", {})
     # Several runs, from several machines, may share a server.
@@ -204,7 +203,7 @@ def mock_platform(
     request: pytest.FixtureRequest, _mock_platform_servers: OwnServers
 ) -> Iterator[WorldFace]:
     """A fresh world for the test alone, as its markers wish it."""
-    from mock_platform.testing.trial import Unreachable
+    from mock_platform.client.errors import Unreachable
     from mock_platform.testing.wish import BadWish, wish
 
     node = request.node
@@ -258,7 +257,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def _problems(trial: Any) -> list[str]:
-    from mock_platform.testing.trial import Unreachable
+    from mock_platform.client.errors import Unreachable
 
     try:
         problems: list[str] = trial.problems()

@@ -10,8 +10,8 @@ from tinydb import TinyDB
 from mock_platform.core.fixtures import BadFixtures
 from mock_platform.opening import BadStore, Opened, open_platform, store_path
 from mock_platform.platform import load_base
+from mock_platform.records.state import State
 from mock_platform.settings import Settings
-from mock_platform.state import State
 from mock_platform.world.durable import Archive
 from mock_platform.world.store_errors import StoreDamaged, StoreError, StoreInUse
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 import click
 
 from mock_platform.cli.trouble import told
+from mock_platform.client.platform import MockPlatform
 from mock_platform.credentials import environment
-from mock_platform.embedded import MockPlatform
 from mock_platform.settings import Settings
 
 NOT_EXECUTABLE = 126

@@ -20,7 +20,7 @@ from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.openapi import Description
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
-from mock_platform.state import State
+from mock_platform.records.state import State
 from mock_platform.world.world import World
 
 WORLD = "mock_platform.world"

@@ -32,9 +32,9 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.openapi import Description
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
+from mock_platform.records.state import BadRecord, UnknownRecord, UnknownTable
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario
-from mock_platform.state import BadRecord, UnknownRecord, UnknownTable
 from mock_platform.world.worlds import BadWorldName, TooManyWorlds, UnknownWorld
 
 _HTML = "text/html"

@@ -11,8 +11,8 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mock_platform.embedded import MockPlatform
-from mock_platform.faces import WorldFace
+from mock_platform.client.local import WorldFace
+from mock_platform.client.platform import MockPlatform
 from mock_platform.testing import story
 from mock_platform.testing.servers import OwnServers
 from mock_platform.testing.trial import Trial

@@ -9,8 +9,8 @@ from hashlib import blake2s
 from itertools import chain, count
 from typing import Any
 
-from mock_platform.embedded import MockPlatform
-from mock_platform.faces import WorldFace
+from mock_platform.client.local import WorldFace
+from mock_platform.client.platform import MockPlatform
 from mock_platform.testing.trial import Trial
 from mock_platform.testing.wish import Wish, begin, lay, switch
 

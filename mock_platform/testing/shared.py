@@ -6,10 +6,11 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
-from mock_platform.testing.remote import RemotePlatform, RemoteWorld
+from mock_platform.client.errors import Unreachable
+from mock_platform.client.remote import RemotePlatform, RemoteWorld
 from mock_platform.testing.servers import Stray
 from mock_platform.testing.story import address
-from mock_platform.testing.trial import Trial, Unreachable
+from mock_platform.testing.trial import Trial
 from mock_platform.testing.wish import BadWish, Wish, begin, lay, switch
 
 

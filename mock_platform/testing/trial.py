@@ -12,10 +12,6 @@ Entry = dict[str, Any]
 Section = tuple[str, str]
 
 
-class Unreachable(RuntimeError):
-    """Nobody answers where the server is said to be."""
-
-
 class Entries(Protocol):
     """Gives the journal of a world as JSON."""
 

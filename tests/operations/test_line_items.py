@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.state import State
+from mock_platform.records.state import State
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, faults, sandbox
 
 PATH = f"/12/accounts/{ACCOUNT}/line_items"

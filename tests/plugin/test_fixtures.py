@@ -44,7 +44,7 @@ def test_a_suite_without_it_runs_as_ever(pytester: pytest.Pytester) -> None:
         import sys
 
         def test_plain():
-            assert "mock_platform.embedded" not in sys.modules
+            assert "mock_platform.client" not in sys.modules
             assert "flask" not in sys.modules
         """
     )

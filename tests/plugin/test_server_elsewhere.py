@@ -9,7 +9,8 @@ import requests
 from werkzeug import Response
 
 from mock_platform import MockPlatform
-from mock_platform.testing.remote import NotInProcess, RemotePlatform
+from mock_platform.client.errors import NotInProcess
+from mock_platform.client.remote import RemotePlatform
 from mock_platform.testing.shared import SharedServer
 from tests.live.processes import serving
 from tests.plugin.conftest import Run

@@ -8,9 +8,9 @@ from typing import Any
 
 from mock_platform.core.call import Reply
 from mock_platform.core.jsonio import BadJson, dumps, loads
+from mock_platform.records.state import merge_patch
 from mock_platform.scenario.effects.effect import Kind, Staging
 from mock_platform.scenario.shapes import Anything, Entries, Fields
-from mock_platform.state import merge_patch
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 from mock_platform.core.errors import InternalError
 from mock_platform.records import TABLES
+from mock_platform.records.state import BadRecord, State
 from mock_platform.scenario.effects.effect import Kind, Staging
 from mock_platform.scenario.shapes import Anything, Either, Entries, Fields, Path, Report
-from mock_platform.state import BadRecord, State
 
 _TABLES = {table.name: table for table in TABLES}
 _NAMES = "|".join(_TABLES)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from mock_platform.platform import Platform
+from mock_platform.records.state import BadRecord, State, UnknownRecord, UnknownTable, merge_patch
 from mock_platform.settings import Settings
-from mock_platform.state import BadRecord, State, UnknownRecord, UnknownTable, merge_patch
 from mock_platform.world.world import World
 
 ACCOUNT = {

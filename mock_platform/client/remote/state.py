@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from mock_platform.testing.remote.control import Control, Refused
+from mock_platform.client.errors import Refused
+from mock_platform.client.remote.control import Control
 
 Record = dict[str, Any]
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from mock_platform.client.remote.state import RemoteState
 from mock_platform.core import fixtures
 from mock_platform.core.jsonio import dumps
 from mock_platform.records import TABLES
-from mock_platform.testing.remote.state import RemoteState
 
 
 def lay(state: RemoteState, now: datetime, folders: Iterable[Path]) -> None:

@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mock_platform.app import create_app
+from mock_platform.client.local import Instant, WorldFace, moment
 from mock_platform.core.call import Call
-from mock_platform.faces import Instant, WorldFace, moment
 from mock_platform.opening import Opened, open_platform
 from mock_platform.server import ServerThread
 from mock_platform.settings import DeliverySettings, Settings

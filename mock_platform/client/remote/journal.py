@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mock_platform.faces import Instant
-from mock_platform.testing.remote.control import Control, Refused, wire
+from mock_platform.client.errors import Refused
+from mock_platform.client.local import Instant
+from mock_platform.client.remote.control import Control, wire
 from mock_platform.world.clock import parse_instant
 
 

@@ -13,8 +13,8 @@ import pytest
 import requests
 
 from mock_platform import MockPlatform, Settings, WsgiAdapter, __version__
+from mock_platform.client.errors import MissingCredentials
 from mock_platform.core.call import Call
-from mock_platform.faces import MissingCredentials
 from mock_platform.operations import OPERATIONS
 from mock_platform.server import CannotBind
 from mock_platform.world.clock import UPTIME

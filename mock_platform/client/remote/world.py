@@ -9,20 +9,17 @@ from typing import Any
 
 import requests
 
-from mock_platform.faces import Instant, MissingCredentials
+from mock_platform.client.errors import MissingCredentials, NotInProcess
+from mock_platform.client.local import Instant
+from mock_platform.client.remote.clock import RemoteClock
+from mock_platform.client.remote.control import LONGEST_WAIT, Control, connect, trusted, wire
+from mock_platform.client.remote.fixtures import lay
+from mock_platform.client.remote.journal import RemoteJournal
+from mock_platform.client.remote.state import RemoteState
 from mock_platform.scenario.engine import Unfired
 from mock_platform.scenario.source import read
-from mock_platform.testing.remote.clock import RemoteClock
-from mock_platform.testing.remote.control import LONGEST_WAIT, Control, connect, trusted, wire
-from mock_platform.testing.remote.journal import RemoteJournal
-from mock_platform.testing.remote.laying import lay
-from mock_platform.testing.remote.state import RemoteState
 from mock_platform.transport import AuthScheme, BasedSession, BearerAuth, OAuth1Auth
 from mock_platform.world.worlds import DEFAULT
-
-
-class NotInProcess(RuntimeError):
-    """Something was asked for that only a sandbox in this process has."""
 
 
 class RemoteWorld:

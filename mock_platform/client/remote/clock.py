@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from mock_platform.faces import Instant
-from mock_platform.testing.remote.control import Control, wire
+from mock_platform.client.local import Instant
+from mock_platform.client.remote.control import Control, wire
 from mock_platform.world.clock import parse_instant
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import requests
 
+from mock_platform.client.errors import Refused, Unreachable
+from mock_platform.client.local import Instant, moment
 from mock_platform.control.guard import TOKEN_HEADER
-from mock_platform.faces import Instant, moment
-from mock_platform.testing.trial import Unreachable
 from mock_platform.world.clock import wire_millis
 
 TOKEN = "MOCK_PLATFORM_CONTROL_TOKEN"
@@ -18,14 +18,6 @@ TOKEN = "MOCK_PLATFORM_CONTROL_TOKEN"
 LONGEST_WAIT = 60
 """Seconds that a route may be asked to wait."""
 _SECONDS = LONGEST_WAIT + 30
-
-
-class Refused(ValueError):
-    """The control plane refused something; the message is what it said."""
-
-    def __init__(self, message: str, status: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 _START = "Start a server with `mock-platform serve`."

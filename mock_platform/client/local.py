@@ -10,16 +10,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mock_platform.client.errors import MissingCredentials
 from mock_platform.control.clock import settle
 from mock_platform.control.journal import unknown_operation
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
 from mock_platform.credentials import Credentials, credentials
 from mock_platform.platform import Platform
+from mock_platform.records.state import State
 from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.document import load, loads
 from mock_platform.scenario.engine import Unfired
-from mock_platform.state import State
 from mock_platform.transport import AuthScheme, BearerAuth, OAuth1Auth, PlatformSession
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.journal import JournalEntry, Query
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 
 Instant = datetime | str
 """A moment: a datetime that knows its offset from UTC, or ISO 8601 text."""
-
-
-class MissingCredentials(LookupError):
-    """The world holds no credentials of the kind that a session was asked to use."""
 
 
 class ClockFace:

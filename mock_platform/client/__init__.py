@@ -1,0 +1,1 @@
+"""What people hold in Python: a sandbox in their own process, or one elsewhere, with one face."""
