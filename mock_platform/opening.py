@@ -103,8 +103,6 @@ def open_platform(settings: Settings) -> Opened:
 
 
 def _archive(path: Path, durability: Durability) -> Archive:
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder; name a file in it, tinydb:{path / 'state.json'}")
     try:
         return Archive(path, durability)
     except OSError as fault:

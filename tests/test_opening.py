@@ -301,7 +301,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
     """What the system refuses is a fault of the store, with the system's reason."""
-    (tmp_path / "state.json.lock").mkdir()
+    (tmp_path / "file").write_text("")
 
-    with pytest.raises(StoreError, match=r"cannot be opened: .*Is a directory"):
-        open_platform(kept(tmp_path))
+    with pytest.raises(StoreError, match=r"cannot be opened: .*Not a directory"):
+        open_platform(kept(tmp_path / "file"))

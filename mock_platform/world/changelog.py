@@ -19,6 +19,7 @@ from zlib import crc32
 import orjson
 
 from mock_platform.world.store_errors import StoreDamaged
+from mock_platform.world.store_files import PRIVATE
 
 _LOG = logging.getLogger(__name__)
 _SEAL = re.compile(rb',"crc":"([0-9a-f]{8})"}')
@@ -57,7 +58,7 @@ class ChangeLog:
         """Bytes of sound lines; what stands behind them is not part of the log."""
         self._sync = sync
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._fd = os.open(path, flags, 0o666)
+        self._fd = os.open(path, flags, PRIVATE)
         self._ragged = False
         if sync:
             sync_folder(path.parent)

@@ -8,9 +8,7 @@ over when the log is replayed: a crash between writing the one and cutting the o
 
 from __future__ import annotations
 
-import fcntl
 import logging
-import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,6 +23,7 @@ from mock_platform.world.memory import Base, MemoryStore
 from mock_platform.world.state_file import AtomicStorage, decode, encode
 from mock_platform.world.store import Change, Row, Rows, Slot, Snapshot
 from mock_platform.world.store_errors import StoreDamaged, StoreError, StoreForeign, StoreInUse
+from mock_platform.world.store_files import StoreLock, beside, require_regular_files, resolve
 from mock_platform.world.stored import (
     Contents,
     Slots,
@@ -72,29 +71,30 @@ class Archive:
         if durability not in get_args(Durability):
             allowed = ", ".join(get_args(Durability))
             raise ValueError(f"durability {durability!r} is not one of {allowed}")
-        self.path = Path(path).resolve()  # a link stays one: what it leads to is replaced
+        self.path = resolve(path)
+        require_regular_files(self.path)
         self.durability = durability
         self._log_limit = self._compact_at = log_limit
         self._lock = threading.RLock()
         self._contents = Contents()
         self._saved_seq = 0
         self._closed = False
-        self._guard = _hold(self.path)
+        self._guard = StoreLock(self.path)
         try:
-            self._file = TinyDB(self.path, storage=AtomicStorage)
+            self._file = TinyDB(self.path, storage=AtomicStorage, guard=self._guard)
             is_new = self._read_snapshot()
-            self._log = ChangeLog(_beside(self.path, "log"), sync=durability == "fsync")
+            self._log = ChangeLog(beside(self.path, "log"), sync=durability == "fsync")
             try:
                 held_lines = self._replay_log()
                 if is_new:
                     self.snapshot()
-                elif held_lines:
+                elif held_lines or not self._storage.sealed:
                     self._compact()
             except BaseException:
                 self._log.close()
                 raise
         except BaseException:
-            os.close(self._guard)
+            self._guard.release()
             raise
 
     # -- worlds ----------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class Archive:
         with self._lock:
             self._check_open()
             seq = self._contents.seq
-            self._file.storage.write(encode(self._contents.worlds.values(), seq))
+            self._storage.write(encode(self._contents.worlds.values(), seq))
             self._saved_seq = seq
             self._contents.bases.clear()  # what follows in the log stands by itself
             self._log.cut()
@@ -235,7 +235,7 @@ class Archive:
     def _read_snapshot(self) -> bool:
         """Take in the snapshot; whether there was none yet."""
         try:
-            tables = self._file.storage.read()
+            tables = self._storage.read()
         except orjson.JSONDecodeError as fault:
             raise StoreDamaged(
                 self.path,
@@ -285,6 +285,12 @@ class Archive:
         )
 
     # -- within ----------------------------------------------------------------------------------
+
+    @property
+    def _storage(self) -> AtomicStorage:
+        storage = self._file.storage
+        assert isinstance(storage, AtomicStorage)
+        return storage
 
     def _world(self, name: str) -> StoredWorld:
         world = self._contents.worlds.get(name)
@@ -354,7 +360,7 @@ class Archive:
         self._closed = True
         self._file.close()
         self._log.close()
-        os.close(self._guard)
+        self._guard.release()
 
 
 class DurableStore(MemoryStore):
@@ -418,27 +424,3 @@ class DurableStore(MemoryStore):
             for change in changes
         }
         self._archive.commit(self._world_name, slots, self._meta())
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(f"{path.name}.{suffix}")
-
-
-def _hold(path: Path) -> int:
-    """Take the lock that keeps other servers out; it goes when the process does."""
-    lock_path = _beside(path, "lock")
-    try:
-        guard = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    except FileNotFoundError as fault:
-        raise StoreError(f"{path.parent} does not exist: create the folder first") from fault
-    try:
-        fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as fault:
-        holder = os.read(guard, 20).decode("ascii", "replace").strip() or "unknown"
-        os.close(guard)
-        raise StoreInUse(
-            f"{path} is in use by process {holder}: stop that server, or name another file"
-        ) from fault
-    os.ftruncate(guard, 0)
-    os.write(guard, b"%d\n" % os.getpid())
-    return guard

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 import pytest
-from tinydb import TinyDB
+from tinydb import TinyDB, where
 
 from mock_platform.world.changelog import sealed
 from mock_platform.world.durable import (
@@ -674,6 +674,26 @@ class TestRefusals:
             begin(archive, Base()).put("items", "1", record("1"))
 
         assert {"items": {"1": record("1")}} == stored(path)
+
+    def test_flipped_bit(self, path: Path, base: Base) -> None:
+        """A snapshot in which a record changed by itself is refused."""
+        with Archive(path) as archive:
+            begin(archive, base).put("items", "1", record("1", n=10))
+        path.write_bytes(path.read_bytes().replace(b'"n":10', b'"n":1 '))
+
+        assert f"{path}: the file does not fit its checksum" in self.refused(path, StoreDamaged)
+
+    def test_changed_by_hand(self, path: Path, base: Base) -> None:
+        """What TinyDB wrote is taken, and has a checksum again from the moment it is opened."""
+        with Archive(path) as archive:
+            begin(archive, base).put("items", "1", record("1", n=10))
+        with TinyDB(path) as plain:
+            plain.table("items").update({"n": 11}, where("id") == "1")
+        crash(Archive(path))
+
+        assert stored(path)["items"]["1"] == record("1", n=11)
+        path.write_bytes(path.read_bytes().replace(b'"n":11', b'"n":13'))
+        assert f"{path}: the file does not fit its checksum" in self.refused(path, StoreDamaged)
 
     def test_damaged_line(self, path: Path, base: Base) -> None:
         """Damage within the log is refused by line."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tinydb import TinyDB, where
 
-from mock_platform.world.state_file import FORMAT, AtomicStorage, Tables, decode, encode
+from mock_platform.world.state_file import FORMAT, AtomicStorage, Tables, decode, encode, seal
 from mock_platform.world.store import Row
 from mock_platform.world.store_errors import StoreDamaged, StoreError, StoreForeign
 from mock_platform.world.stored import StoredWorld
@@ -96,14 +98,14 @@ class TestStorage:
         assert [path] == list(tmp_path.iterdir())
 
     def test_permissions_stay(self, tmp_path: Path) -> None:
-        """A file that was made private stays private."""
+        """A file that was opened to a group stays so."""
         path = tmp_path / "state.json"
         storage = AtomicStorage(path)
         storage.write({})
-        path.chmod(0o600)
+        path.chmod(0o640)
         storage.write({"items": {}})
 
-        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.stat().st_mode & 0o777 == 0o640
 
 
 class TestForm:
@@ -115,7 +117,7 @@ class TestForm:
         other = world("w1", media={"m": {"media_key": "m", "n": "m2"}})
 
         assert {
-            "_archive": {"1": {"format": FORMAT, "seq": 9}},
+            "_archive": {"1": {"format": FORMAT, "seq": 9, "checksum": "00000000"}},
             "_worlds": {
                 "1": {
                     "name": "default",
@@ -183,6 +185,127 @@ class TestForm:
             }
             assert found[name].meta == {"ids": 7}
             assert found[name].seq == 3
+
+
+class TestChecksum:
+    """Damage is noticed, whatever it hits; what another program wrote is told from damage."""
+
+    def written(self, path: Path) -> bytes:
+        """A snapshot with numbers, escapes and letters beyond ASCII in it."""
+        records = {"1": {"id": "1", "n": 10, "text": 'caf\u00e9 \\ "x"'}, "2": {"id": "2"}}
+        AtomicStorage(path).write(encode([world(items=records), world("w1", items={})], 9))
+        return path.read_bytes()
+
+    def test_every_flipped_bit(self, tmp_path: Path) -> None:
+        """No bit of the file can change without a refusal that names the file."""
+        path = tmp_path / "state.json"
+        content = self.written(path)
+        for place in range(len(content) * 8):
+            byte, bit = divmod(place, 8)
+            damaged = bytearray(content)
+            damaged[byte] ^= 1 << bit
+            path.write_bytes(damaged)
+            with pytest.raises((StoreDamaged, orjson.JSONDecodeError)):
+                AtomicStorage(path).read()
+
+    @given(st.data())
+    def test_damaged_stretches(self, data: st.DataObject) -> None:
+        """Bytes overwritten, lost or added are noticed as well."""
+        content = seal(orjson.dumps(encode([world(items={"1": {"id": "1", "n": 10}})], 9)))
+        start = data.draw(st.integers(0, len(content) - 1))
+        end = data.draw(st.integers(start, min(len(content), start + 8)))
+        put = data.draw(st.binary(max_size=8))
+        damaged = content[:start] + put + content[end:]
+        assume(damaged.strip() not in {b"", content})
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "state.json"
+            path.write_bytes(damaged)
+            with pytest.raises((StoreDamaged, orjson.JSONDecodeError)):
+                AtomicStorage(path).read()
+
+    def test_what_the_refusal_says(self, tmp_path: Path) -> None:
+        """It names the file and says what can be done."""
+        path = tmp_path / "state.json"
+        path.write_bytes(self.written(path).replace(b'"n":10', b'"n":11'))
+
+        with pytest.raises(StoreDamaged) as caught:
+            AtomicStorage(path).read()
+
+        assert (
+            f"{path}: the file does not fit its checksum: something in it is not what was written. "
+            "Nothing was changed. Put back a copy of the file and of its log from one time. If you "
+            "changed it on purpose with something other than TinyDB, take the member 'checksum' "
+            "out of table '_archive'; or move the file away to start from scratch."
+        ) == str(caught.value)
+
+    def test_without_a_checksum(self, tmp_path: Path) -> None:
+        """A file from before checksums is read, and so is one whose checksum was taken out."""
+        path = tmp_path / "state.json"
+        content = self.written(path)
+        path.write_bytes(re.sub(rb',"checksum":"[0-9a-f]{8}"', b"", content, count=1))
+        storage = AtomicStorage(path)
+        tables = storage.read()
+
+        assert tables is not None
+        assert tables["items"]["1"]["n"] == 10
+        assert not storage.sealed
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            {},
+            {"indent": 4},
+            {"indent": 2, "sort_keys": True, "ensure_ascii": False},
+            {"separators": (", ", ": ")},
+        ],
+        ids=repr,
+    )
+    def test_written_by_another_program(
+        self, tmp_path: Path, form: dict[str, Any], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """What TinyDB and the usual tools wrote since is taken, and said in the log."""
+        path = tmp_path / "state.json"
+        self.written(path)
+        with TinyDB(path, encoding="utf-8", **form) as plain:
+            plain.table("items").update({"n": 12}, where("id") == "1")
+        storage = AtomicStorage(path)
+        tables = storage.read()
+
+        assert tables is not None
+        assert tables["items"]["1"]["n"] == 12
+        assert not storage.sealed
+        assert f"{path} was changed by another program" in caplog.text
+
+    @pytest.mark.parametrize("tables", [{}, {"items": {"1": {"id": "1"}}}, {"_default": {}}])
+    def test_foreign_tables_have_none(self, tables: Tables) -> None:
+        """JSON of another kind is neither sealed nor refused here."""
+        content = orjson.dumps(tables)
+
+        assert seal(content) == content
+
+
+class TestPrivacy:
+    """The file holds tokens and secrets."""
+
+    def test_created_private(self, tmp_path: Path) -> None:
+        """A new file is its owner's alone, whatever the umask."""
+        before = os.umask(0)
+        try:
+            AtomicStorage(tmp_path / "state.json").write({})
+        finally:
+            os.umask(before)
+
+        assert (tmp_path / "state.json").stat().st_mode & 0o777 == 0o600
+
+    def test_no_link_is_followed_on_the_way(self, tmp_path: Path) -> None:
+        """A link that somebody put where the new file is prepared leads nowhere."""
+        other = tmp_path / "other"
+        other.write_text("mine")
+        (tmp_path / "state.json.tmp").symlink_to(other)
+        AtomicStorage(tmp_path / "state.json").write({"items": {}})
+
+        assert other.read_text() == "mine"
+        assert {"items": {}} == AtomicStorage(tmp_path / "state.json").read()
 
 
 class TestByHand:
