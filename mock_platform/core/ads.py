@@ -17,7 +17,7 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.openapi_schemas import REQUEST_ECHO
-from mock_platform.core.operation import Gate, Handler, Limit, Location, Operation, Origin
+from mock_platform.core.operation import Echo, Gate, Handler, Limit, Location, Operation, Origin
 from mock_platform.core.paging import PageOf
 from mock_platform.settings import Settings
 from mock_platform.world.store import Record
@@ -317,7 +317,7 @@ def ads(
         gates=(*first, *gates),
         limits=(*limits, *(_public_limits(method, path) if public_limits else ())),
         assumptions=(ECHO, *more.pop("assumptions", ())),
-        echo=more.pop("echo", "path" if location is Location.JSON else "params"),
+        echo=more.pop("echo", Echo(sent=location is not Location.JSON)),
         max_body=MOST_BYTES,
         **more,
     )

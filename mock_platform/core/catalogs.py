@@ -5,6 +5,7 @@ from __future__ import annotations
 from mock_platform.core.ads import not_found
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.operation import Echo
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
@@ -15,6 +16,8 @@ ECHO_ID = public_fact(
     "The path parameter of the record itself is echoed as id, that of its parent by its own name.",
     "section 3, path params in echo",
 )
+OWN_CATALOG = Echo(names={"product_catalog_id": "id"})
+"""The echo of an operation on a catalog itself."""
 
 
 def find_catalog(call: Call, world: World) -> Record:

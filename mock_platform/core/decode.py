@@ -57,6 +57,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     nullable = frozenset() if schema is None else _nullable(schema)
     limit = operation.max_body or settings.max_body
     write = operation.method in {"POST", "PUT", "PATCH"}
+    echo = operation.echo
 
     def decode(call: Call) -> dict[str, Any]:
         if len(call.body) > limit:
@@ -79,8 +80,8 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
             params = schema.load(sent)
         except ValidationError as fault:
             raise _refused(call, operation, names, sent, fault, many=schema.many) from fault
-        if operation.echo == "params":
-            call.echo.update({n: params[a] for n, a in names if a in params and n in sent})
+        if echo.sent:
+            echo.add(call.echo, {n: params[a] for n, a in names if a in params and n in sent})
         return dict(params)
 
     return decode
@@ -178,10 +179,9 @@ def _refused(
         return BadBody(f"The body must be {'an array' if many else 'an object'}.")
     faults = list(flatten(messages))
     valid = fault.valid_data if isinstance(fault.valid_data, dict) else {}
-    if operation.echo == "params":
+    if operation.echo.sent:
         # Only what parsed is echoed (public facts, section 1).
         bad = {name.partition("[")[0].partition(".")[0] for name, _ in faults}
-        call.echo.update(
-            {n: valid[a] for n, a in names if a in valid and n in sent and n not in bad}
-        )
+        parsed = {n: valid[a] for n, a in names if a in valid and n in sent and n not in bad}
+        operation.echo.add(call.echo, parsed)
     return InvalidParameters(faults, sent if isinstance(sent, dict) else {}, valid)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
@@ -72,6 +72,44 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
+class Echo:
+    """What `request.params` repeats of a request; a refusal repeats it in the same way.
+
+    Path parameters are always repeated, and with `sent` the parameters that were sent and could be
+    read. `names` says which of both are repeated under another name, `numbers` which path
+    parameters as numbers; `constants` are repeated although nobody sends them.
+    """
+
+    sent: bool = True
+    names: Mapping[str, str] = field(default_factory=dict)
+    numbers: tuple[str, ...] = ()
+    constants: Mapping[str, Any] = field(default_factory=dict)
+
+    def of_path(self, path_params: Mapping[str, str]) -> dict[str, Any]:
+        """The echo of a request of which only the path was read."""
+        if not (self.names or self.numbers or self.constants):
+            return dict(path_params)
+        echo: dict[str, Any] = dict(self.constants)
+        for name, value in path_params.items():
+            number = name in self.numbers and _NUMBER.fullmatch(value) is not None
+            echo[self.names.get(name, name)] = int(value) if number else value
+        return echo
+
+    def add(self, echo: dict[str, Any], sent: Mapping[str, Any]) -> None:
+        """Repeat parameters that were sent; of two under one name the first counts."""
+        if not self.names:
+            echo.update(sent)
+            return
+        renamed: dict[str, Any] = {}
+        for name, value in sent.items():
+            renamed.setdefault(self.names.get(name, name), value)
+        echo.update(renamed)
+
+
+_NUMBER = re.compile(r"[0-9]{1,19}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One operation. `path` is in the spec's notation, `:name` for what varies."""
 
@@ -104,7 +142,7 @@ class Operation:
     deprecated: bool = False
     oauth_step: bool = False
     """Whether document A demands https for it ("Authentication", rule 1)."""
-    echo: Literal["params", "path"] = "params"
+    echo: Echo = Echo()
     max_body: int | None = None
     read_body: Callable[[Call, Any], dict[str, Any]] | None = None
     """Reads a JSON body by hand, for one so large that its schema would be too slow; `params` still

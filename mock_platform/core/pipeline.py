@@ -81,7 +81,7 @@ def compile_operation(
     ) -> tuple[Reply, Sequence[Change]]:
         call.operation = operation
         call.path_params = path_params
-        call.echo = dict(path_params)
+        call.echo = operation.echo.of_path(path_params)
         call.extra_headers += headers
         with world.work() as changes:
             try:

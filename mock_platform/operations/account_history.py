@@ -14,7 +14,7 @@ from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Fault, Instant, Text, invalid
 from mock_platform.core.history import HISTORY
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
 from mock_platform.records.campaigns import ENTITIES, AccountHistoryRecord
 from mock_platform.world.clock import parse_instant
@@ -23,7 +23,7 @@ from mock_platform.world.world import World
 
 ECHO = public_fact(
     "account-history.echo",
-    "The parameter entity_type is echoed as entity.",
+    "The parameter entity_type is echoed as entity, in answers and refusals alike.",
     "section 3, account history echo",
 )
 WINDOW = settled(
@@ -68,7 +68,6 @@ class _Window(Schema):
 
 def list_(call: Call, world: World) -> PageOf:
     """One page of an entity's entries within the window."""
-    call.echo["entity"] = call.echo.pop("entity_type")
     params = call.params
     start, end, user_id = params["start_time"], params["end_time"], params.get("user_id")
 
@@ -105,6 +104,7 @@ OPERATIONS: tuple[Operation, ...] = (
             base=_Window,
         ),
         gates=(allowlisted("account_history"),),
+        echo=Echo(names={"entity_type": "entity"}),
         assumptions=(NEXT_CURSOR, ECHO, WINDOW, FOUND, HISTORY),
         errors=("INVALID_TIME_WINDOW", "UNAUTHORIZED_CLIENT_APPLICATION"),
     ),

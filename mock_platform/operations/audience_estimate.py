@@ -16,7 +16,7 @@ from mock_platform.core.ads import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Integer, ListOf, Nested, Text, refuse
-from mock_platform.core.operation import Location, Operation
+from mock_platform.core.operation import Echo, Location, Operation
 from mock_platform.world.ids import Ids
 from mock_platform.world.world import World
 
@@ -162,7 +162,6 @@ def create(call: Call, world: World) -> dict[str, Any]:
     """Estimate the audience of targeting criteria."""
     if call.body.lstrip()[:1] == b"[":
         call.assume(BARE_ARRAY)
-    call.echo = {"targeting_criteria": None, **call.echo}
     operator = call.params["operator_type"]
     criteria = {
         (c["targeting_type"], c["targeting_value"].casefold(), c.get("operator_type", operator))
@@ -201,6 +200,7 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=Data(AudienceEstimate),
         params=EstimateRequest,
         location=Location.JSON,
+        echo=Echo(sent=False, constants={"targeting_criteria": None}),
         assumptions=(SHAPE, ECHO, OPERATOR, PRIMARY_TYPES, TYPES),
         may_assume=(BARE_ARRAY,),
         errors=("INVALID_TARGETING_TYPE",),

@@ -18,7 +18,7 @@ from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.fields import INVALID, MISSING, Choice, Fault, Flag, ListOf, Nested, Text
-from mock_platform.core.operation import Location, Operation, Origin
+from mock_platform.core.operation import Echo, Location, Operation, Origin
 from mock_platform.core.resource import (
     TIMESTAMPS,
     Exact,
@@ -205,7 +205,6 @@ def update(call: Call, world: World) -> Record:
 def delete(call: Call, world: World) -> Record:
     """Delete a card under its type: a legacy card, or a video conversation card."""
     kind = call.path_params.get("card_type", "video_conversation").upper()
-    call.echo["card_type"] = call.path_params.get("card_type", "video_conversation")
     if kind == VIDEO_CONVERSATION:
         call.assume(CONVERSATION)
         record = CONVERSATION_CARDS.get_by_id(call, world)
@@ -317,6 +316,8 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Delete a legacy card or a video conversation card under its type",
         spec=CARDS.spec,
         returns=One(DeletedCard, card=True),
+        # A path that names no type is that of video conversation cards.
+        echo=Echo(constants={"card_type": "video_conversation"}),
         assumptions=(ENVELOPE,),
         may_assume=(LEGACY, CONVERSATION),
         errors=("CARD_NOT_FOUND", "UNKNOWN_CARD_TYPE"),

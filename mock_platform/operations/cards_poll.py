@@ -15,7 +15,7 @@ from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.fields import INCLUSIVE, Fault, Integer, Text
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, stamped
 from mock_platform.records.cards import card_uri
 from mock_platform.records.interactive_cards import CHOICE, NAME, ORDINALS, PollCardRecord
@@ -91,11 +91,6 @@ class PollCardCreate(Schema):
                 faults[name] = [Fault(f"{name} needs {' and '.join(lacking)}", INCLUSIVE)]
         if faults:
             raise ValidationError(faults)
-
-
-def echo_type(call: Call, world: World) -> None:
-    """Echo the card type, which nobody sends."""
-    call.echo["card_type"] = "poll"
 
 
 def create(call: Call, world: World) -> Record:
@@ -177,14 +172,16 @@ def _shown(call: Call, media: Record | None) -> Record:
     return {name: str(value) for name, value in shown.items() if value is not None}
 
 
+_ECHO = Echo(constants={"card_type": "poll"})
+
 OPERATIONS: tuple[Operation, ...] = (
     POLL_CARDS.list(
         (Ids("card_ids"), NamePrefix(longest=80)),
         sort=(*TIMESTAMPS, "name"),
-        gates=(echo_type,),
+        echo=_ECHO,
         assumptions=(STRINGS, ECHO_TYPE),
     ),
-    POLL_CARDS.get(gates=(echo_type,), assumptions=(STRINGS, ECHO_TYPE)),
+    POLL_CARDS.get(echo=_ECHO, assumptions=(STRINGS, ECHO_TYPE)),
     ads(
         "cards_poll.create",
         "POST",
@@ -194,14 +191,14 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=POLL_CARDS.spec,
         returns=One(PollCardRecord),
         params=PollCardCreate,
-        gates=(echo_type,),
+        echo=_ECHO,
         assumptions=(STRINGS, ECHO_TYPE, NAME_LENGTH),
         may_assume=(IMAGE_POLL, SIZES),
         errors=("FEATURE_NOT_AVAILABLE", "MEDIA_NOT_FOUND", "INVALID_IMAGE"),
         statuses=(404,),
     ),
     POLL_CARDS.delete(
-        gates=(echo_type,),
+        echo=_ECHO,
         assumptions=(STRINGS, ECHO_TYPE),
         summary="Delete a poll card for good",
     ),

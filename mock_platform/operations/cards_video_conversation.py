@@ -16,7 +16,7 @@ from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.fields import INCLUSIVE, MISSING, Fault, Text
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, changed, stamped
 from mock_platform.records.cards import card_uri
 from mock_platform.records.interactive_cards import (
@@ -48,7 +48,8 @@ STRINGS = public_fact(
 )
 ECHO_TYPE = public_fact(
     "cards-video-conversation.echo",
-    'The echo of video conversation cards holds card_type "video_conversation".',
+    "The echo of video conversation cards holds card_type: video_conversation on GET and DELETE, "
+    "VIDEO_CONVERSATION on POST and PUT.",
     "section 3, echo quirks",
 )
 PAIRS = expectation(
@@ -127,11 +128,6 @@ class ConversationCreate(ConversationContent):
             faults.setdefault(name, []).append(Fault(text, code))
         if faults:
             raise ValidationError(faults)
-
-
-def echo_type(call: Call, world: World) -> None:
-    """Echo the card type, which nobody sends."""
-    call.echo["card_type"] = "video_conversation"
 
 
 def create(call: Call, world: World) -> Record:
@@ -255,16 +251,18 @@ def _shown(video: Record, poster: Record | None) -> Record:
 
 
 _COMMON = (STRINGS, ECHO_TYPE)
+_READ = Echo(constants={"card_type": "video_conversation"})
+_WRITTEN = Echo(constants={"card_type": VIDEO_CONVERSATION})
 _ERRORS = ("MEDIA_NOT_FOUND", "INVALID_MEDIA")
 
 OPERATIONS: tuple[Operation, ...] = (
     CONVERSATION_CARDS.list(
         (Ids("card_ids"), NamePrefix(longest=80)),
         sort=(*TIMESTAMPS, "name"),
-        gates=(echo_type,),
+        echo=_READ,
         assumptions=_COMMON,
     ),
-    CONVERSATION_CARDS.get(gates=(echo_type,), assumptions=_COMMON),
+    CONVERSATION_CARDS.get(echo=_READ, assumptions=_COMMON),
     ads(
         "cards_video_conversation.create",
         "POST",
@@ -274,7 +272,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=CONVERSATION_CARDS.spec,
         returns=One(VideoConversationCardRecord),
         params=ConversationCreate,
-        gates=(echo_type,),
+        echo=_WRITTEN,
         assumptions=(*_COMMON, OWNER, PAIRS, NAME_LENGTH),
         may_assume=(FITTING,),
         errors=_ERRORS,
@@ -289,7 +287,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=CONVERSATION_CARDS.spec,
         returns=One(VideoConversationCardRecord),
         params=ConversationUpdate,
-        gates=(echo_type,),
+        echo=_WRITTEN,
         assumptions=(*_COMMON, PAIRS, UPDATE, NAME_LENGTH),
         may_assume=(FITTING,),
         errors=("CARD_NOT_FOUND", *_ERRORS),

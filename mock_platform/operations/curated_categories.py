@@ -8,7 +8,7 @@ from mock_platform.core.ads import Many, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import CommaList, CountryCode
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.paging import (
     NEXT_CURSOR,
     TOTAL_COUNT_LIMIT,
@@ -29,6 +29,11 @@ TOTAL = public_fact(
 COUNTRIES = settled(
     "curated-categories.country-codes",
     "country_codes is optional; a category is listed if it is available in one of the countries.",
+)
+ECHO_ID = public_fact(
+    "curated-categories.echo-id",
+    "A read of one category echoes its key as id, as catalogs do.",
+    "section 3, echo quirks",
 )
 FIELDS = expectation(
     "curated-categories.fields",
@@ -82,5 +87,9 @@ OPERATIONS: tuple[Operation, ...] = (
         limits=(TOTAL_COUNT_LIMIT,),
         assumptions=(NEXT_CURSOR, TOTAL, COUNTRIES, FIELDS),
     ),
-    CURATED_CATEGORIES.get(with_deleted=False, assumptions=(FIELDS,)),
+    CURATED_CATEGORIES.get(
+        with_deleted=False,
+        echo=Echo(names={CURATED_CATEGORIES.id_parameter: "id"}),
+        assumptions=(FIELDS, ECHO_ID),
+    ),
 )

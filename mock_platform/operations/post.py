@@ -24,7 +24,7 @@ from mock_platform.core.fields import (
     Long,
     Text,
 )
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import changed
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey, find_media
@@ -182,11 +182,10 @@ def create(call: Call, world: World) -> Record:
 
 
 def _mode(call: Call) -> str:
-    """`compat` or `extended`, echoed under its neutral name."""
-    older: str | None = call.echo.pop("tweet_mode", None)
+    """`compat` or `extended`, whichever name was used."""
+    older: str | None = call.params.get("tweet_mode")
     if older is not None:
         call.assume(TWEET_MODE)
-        call.echo.setdefault("post_mode", older)
     mode: str = call.params.get("post_mode") or older or "compat"
     return mode
 
@@ -354,6 +353,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec="Posting on behalf of an advertiser",
         returns=One(CreatedPost),
         params=PostCreate,
+        echo=Echo(names={"tweet_mode": "post_mode"}),
         assumptions=(SHAPE, GRANT, REPEATED),
         may_assume=(TEXT, TWEET_MODE, MEDIA_MIX, CTA),
         errors=(

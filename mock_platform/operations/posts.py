@@ -8,7 +8,7 @@ from mock_platform.core.ads import One, ads, not_found
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Text
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import Echo, Operation
 from mock_platform.records.posts import NAME, NamedPost, author_of
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
@@ -34,7 +34,6 @@ def update_name(call: Call, world: World) -> Record:
     post = world.store.get("posts", post_id)
     if post is None or post["_account_id"] != call.path_params["account_id"]:
         raise not_found("POST_NOT_FOUND", "post", "post_id", post_id)
-    call.echo["post_id"] = post["id"]
     named = post | {"name": call.params["name"]}
     world.store.put("posts", post_id, named)
     shown = {"text": post["full_text"], "user": author_of(world, post["_user_id"])}
@@ -51,6 +50,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec="Posting on behalf of an advertiser",
         returns=One(NamedPost),
         params=NameUpdate,
+        echo=Echo(numbers=("post_id",)),
         assumptions=(SHAPE,),
         errors=("POST_NOT_FOUND",),
         statuses=(404,),

@@ -14,9 +14,16 @@ from marshmallow import Schema, fields
 from mock_platform.core.ads import Data, Many, One, ads, early_access, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.catalogs import BASE, ECHO_ID, find_catalog, leave_group, remove_product
+from mock_platform.core.catalogs import (
+    BASE,
+    ECHO_ID,
+    OWN_CATALOG,
+    find_catalog,
+    leave_group,
+    remove_product,
+)
 from mock_platform.core.fields import Anything, Integer, ListOf, Long, Text
-from mock_platform.core.operation import Location
+from mock_platform.core.operation import Echo, Location
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, paginate
 from mock_platform.records.catalogs import (
     FIELDS,
@@ -184,7 +191,6 @@ def update(call: Call, world: World) -> Record:
     """Rename a catalog."""
     record = find_catalog(call, world) | {"name": call.params["name"]}
     world.store.put("product_catalogs", record["id"], record)
-    _echo_own_id(call)
     return record
 
 
@@ -195,12 +201,7 @@ def delete(call: Call, world: World) -> Record:
         for entry in world.store.page(table, {"_catalog_id": record["id"]}):
             world.store.remove(table, entry.record[key])
     world.store.remove("product_catalogs", record["id"])
-    _echo_own_id(call)
     return record
-
-
-def _echo_own_id(call: Call) -> None:
-    call.echo["id"] = call.echo.pop("product_catalog_id")
 
 
 # -- products -----------------------------------------------------------------------------------
@@ -320,7 +321,6 @@ def _result(
 def delete_products(call: Call, world: World) -> dict[str, Any]:
     """Delete products for good; reports per key."""
     catalog = find_catalog(call, world)
-    call.echo["product_keys"] = call.params["product_keys"]
     report = []
     for key in call.params["product_keys"]:
         product = world.store.get("products", key)
@@ -369,6 +369,7 @@ OPERATIONS = (
         summary="Rename a catalog",
         returns=One(ProductCatalogRecord),
         params=CatalogUpdate,
+        echo=OWN_CATALOG,
         assumptions=(ECHO_ID,),
         **_MISSING,
     ),
@@ -378,6 +379,7 @@ OPERATIONS = (
         _ONE,
         delete,
         summary="Delete a catalog and all that is in it",
+        echo=OWN_CATALOG,
         returns=One(ProductCatalogRecord),
         assumptions=(ECHO_ID,),
         **_MISSING,
@@ -415,6 +417,7 @@ OPERATIONS = (
         returns=Data(DeleteResult),
         params=ProductDelete,
         location=Location.JSON,
+        echo=Echo(),
         assumptions=(DELETE_MESSAGES,),
         **_MISSING,
     ),

@@ -26,7 +26,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Location, Origin
+from mock_platform.core.operation import Echo, Location, Origin
 from mock_platform.records.catalogs import (
     ORDER_ATTRIBUTES,
     SET_TYPES,
@@ -181,7 +181,6 @@ def _find(call: Call, world: World) -> Record:
     record = world.store.get("product_sets", key)
     if record is None or record["_catalog_id"] != catalog["id"]:
         raise not_found("NOT_FOUND", "product set", "product_set_id", key)
-    call.echo["id"] = call.echo.pop("product_set_id")
     return record
 
 
@@ -208,7 +207,6 @@ def get(call: Call, world: World) -> Record:
 def create(call: Call, world: World) -> Record:
     """Create a set; a FILTERED one is processed."""
     catalog = find_catalog(call, world)
-    call.echo.update(call.params)
     filtered = call.params["type"] == "FILTERED"
     key = world.ids.snowflake()
     record = {
@@ -231,7 +229,6 @@ def create(call: Call, world: World) -> Record:
 def update(call: Call, world: World) -> Record:
     """Change a MANUAL set."""
     record = _find(call, world)
-    call.echo.update(call.params)
     if record["type"] == "FILTERED":
         call.assume(FILTERED_UPDATE)
         raise fail("INVALID_PARAMETER", "Updating FILTERED product sets is unsupported")
@@ -254,6 +251,7 @@ def delete(call: Call, world: World) -> Record:
 
 
 _SETS = f"{BASE}/:product_catalog_id/product_sets"
+_OWN = Echo(names={"product_set_id": "id"})
 _COMMON: dict[str, Any] = {
     "spec": SPEC,
     "gates": (early_access,),
@@ -269,6 +267,7 @@ OPERATIONS = (
         f"{_SETS}/:product_set_id",
         get,
         summary="Read one product set",
+        echo=_OWN,
         assumptions=(ECHO_ID, FILTERS),
         **_COMMON,
     ),
@@ -280,6 +279,7 @@ OPERATIONS = (
         summary="Create a product set",
         params=CreateSet,
         location=Location.JSON,
+        echo=Echo(),
         may_assume=(FILTERS, AT_ONCE, EITHER),
         **_COMMON,
     ),
@@ -291,6 +291,7 @@ OPERATIONS = (
         summary="Change a MANUAL product set",
         params=UpdateSet,
         location=Location.JSON,
+        echo=_OWN,
         assumptions=(ECHO_ID,),
         may_assume=(UPDATE_KEYS, FILTERED_UPDATE),
         **_COMMON,
@@ -302,6 +303,7 @@ OPERATIONS = (
         delete,
         summary="Delete a product set for good",
         origin=Origin.PUBLIC_FACT,
+        echo=_OWN,
         assumptions=(DELETE, ECHO_ID),
         **_COMMON,
     ),

@@ -86,7 +86,7 @@ def test_create(box: Sandbox) -> None:
     )
     assert record == data(get(box, f"{PATH}/{record['id']}"))
     assert record in data(get(box, PATH))
-    assert CARD | {"account_id": ACCOUNT, "card_type": "video_conversation"} == echo(response)
+    assert CARD | {"account_id": ACCOUNT, "card_type": "VIDEO_CONVERSATION"} == echo(response)
 
 
 def test_create_with_everything(box: Sandbox) -> None:
@@ -308,7 +308,7 @@ def test_update(box: Sandbox, params: dict[str, str]) -> None:
     expected = params | {
         "account_id": ACCOUNT,
         "card_id": ONE,
-        "card_type": "video_conversation",
+        "card_type": "VIDEO_CONVERSATION",
     }
     assert expected == echo(response)
 

@@ -143,7 +143,7 @@ class TestGet:
         body = box.call("GET", f"{PATH}/{CYCLING}").get_json()
 
         assert body["data"] == ask(box).get_json()["data"][3]
-        assert body["request"]["params"] == {"account_id": ACCOUNT, "curated_category_id": CYCLING}
+        assert body["request"]["params"] == {"account_id": ACCOUNT, "id": CYCLING}
 
     def test_unknown(self, box: Sandbox) -> None:
         """An unknown one is not found."""
