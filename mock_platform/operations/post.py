@@ -35,15 +35,17 @@ from mock_platform.records.posts import (
     VIDEO_CTAS,
     CreatedPost,
     author_of,
-    post_time,
 )
+from mock_platform.records.users import post_time
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
 SHAPE = public_fact(
     "post.object",
-    "A post object has the shape of the 1.1 interface: id is a number, id_str a text, text in "
-    "compat mode, full_text with display_text_range in extended mode.",
+    "A post object has the shape of the 1.1 interface: 24 keys, id is a number, id_str a text, "
+    "text in compat mode, full_text with display_text_range in extended mode; card_uri and "
+    "extended_entities only where there is such a thing. The author is the whole user object of "
+    "41 keys, or with trim_user id and id_str.",
     "section 7, post create",
 )
 TWEET_MODE = settled(
@@ -144,8 +146,8 @@ def create(call: Call, world: World) -> Record:
         "truncated": False,
         "entities": _entities(world, text),
         "source": _source(call),
-        "in_reply_to_post_id": None,
-        "in_reply_to_post_id_str": None,
+        "in_reply_to_status_id": None,
+        "in_reply_to_status_id_str": None,
         "in_reply_to_user_id": None,
         "in_reply_to_user_id_str": None,
         "in_reply_to_screen_name": None,
@@ -153,7 +155,6 @@ def create(call: Call, world: World) -> Record:
         "coordinates": None,
         "place": None,
         "contributors": None if user_id == caller else [int(caller)],
-        "is_quote_status": False,
         "repost_count": 0,
         "favorite_count": 0,
         "favorited": False,

@@ -8,6 +8,7 @@ from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Text
 from mock_platform.core.table import Reference, Table
+from mock_platform.records.users import USERS
 from mock_platform.world.store import Record
 
 PERMISSIONS = ("read", "write", "direct_messages")
@@ -36,16 +37,6 @@ class AppRecord(Schema):
     _owner_user_id = Text(load_default=None, allow_none=True)
     _early_access = Flag(load_default=False)
     _allowlist = ListOf(Text(), load_default=list)
-
-
-class UserRecord(Schema):
-    """A user who can log in and grant apps access."""
-
-    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
-    screen_name = Text(required=True, pattern=r"\w{1,15}", pattern_text="1 to 15 word characters")
-    name = Text(required=True)
-    _password = Text(load_default="password")
-    created_at = Instant(as_sent=True, load_default="2020-01-01T00:00:00Z")
 
 
 class GrantRecord(Schema):
@@ -102,7 +93,6 @@ def _check_token(record: Record) -> Iterator[tuple[str, str]]:
 
 
 APPS = Table("apps", AppRecord, references=(Reference("_owner_user_id", "users"),))
-USERS = Table("users", UserRecord)
 GRANTS = Table(
     "grants",
     GrantRecord,

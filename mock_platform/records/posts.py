@@ -7,7 +7,6 @@ read `Sat Jun 24 05:08:30 +0000 2017`. It is stored in extended form, its author
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
 from marshmallow import Schema
 
@@ -15,7 +14,7 @@ from mock_platform.core.fields import Choice, Flag, Integer, Json, ListOf, Long,
 from mock_platform.core.table import Reference, Table
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
-from mock_platform.world.clock import parse_instant
+from mock_platform.records.users import POST_TIME, UserObject, post_time, user_object
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
@@ -23,15 +22,6 @@ CONVERSATION_SETTINGS = ("EVERYONE", "FOLLOWING", "MENTIONED_USERS")
 VIDEO_CTAS = ("VISIT_SITE", "WATCH_NOW")
 NAME = 80
 PUBLISHED = "PUBLISHED"
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = (
-    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
-    *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
-)
-_CREATED_AT = (
-    rf"(?:{'|'.join(_DAYS)}) (?:{'|'.join(_MONTHS)}) [0-9]{{2}} [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}} "
-    r"\+0000 [0-9]{4}"
-)
 
 
 class Scopes(Schema):
@@ -48,15 +38,15 @@ class _PostFields(Schema):
     name = Text(max_length=NAME, load_default=None, allow_none=True)
     created_at = Text(
         required=True,
-        pattern=_CREATED_AT,
+        pattern=POST_TIME,
         pattern_text="a time such as Sat Jun 24 05:08:30 +0000 2017",
     )
     truncated = Flag(load_default=False)
     entities = Json(load_default=dict)
     extended_entities = Json()
     source = Text(load_default="")
-    in_reply_to_post_id = Long(load_default=None, allow_none=True)
-    in_reply_to_post_id_str = Text(load_default=None, allow_none=True)
+    in_reply_to_status_id = Long(load_default=None, allow_none=True)
+    in_reply_to_status_id_str = Text(load_default=None, allow_none=True)
     in_reply_to_user_id = Long(load_default=None, allow_none=True)
     in_reply_to_user_id_str = Text(load_default=None, allow_none=True)
     in_reply_to_screen_name = Text(load_default=None, allow_none=True)
@@ -64,7 +54,6 @@ class _PostFields(Schema):
     coordinates = Json(load_default=None, allow_none=True)
     place = Json(load_default=None, allow_none=True)
     contributors = ListOf(Long(), load_default=None, allow_none=True)
-    is_quote_status = Flag(load_default=False)
     repost_count = Integer(low=0, load_default=0)
     favorite_count = Integer(low=0, load_default=0)
     favorited = Flag(load_default=False)
@@ -90,23 +79,13 @@ class PostRecord(_PostFields):
     _account_id = Text(required=True)
 
 
-class PostAuthor(Schema):
-    """The author; with trim_user, the id alone."""
-
-    id = Long(required=True)
-    id_str = Text(required=True)
-    name = Text()
-    screen_name = Text()
-    created_at = Text()
-
-
 class CreatedPost(_PostFields):
     """A post as its creation answers: `text`, or `full_text` with its range in extended mode."""
 
     text = Text()
     full_text = Text()
     display_text_range = ListOf(Integer())
-    user = Nested(PostAuthor, required=True)
+    user = Nested(UserObject, required=True)
 
 
 class NamedPost(_PostFields):
@@ -115,7 +94,7 @@ class NamedPost(_PostFields):
     text = Text(required=True)
     full_text = Text(required=True)
     display_text_range = ListOf(Integer(), required=True)
-    user = Nested(PostAuthor, required=True)
+    user = Nested(UserObject, required=True)
     nullcast = Flag(required=True)
     conversation_settings = Choice(CONVERSATION_SETTINGS, required=True)
     post_type = Choice((PUBLISHED,), required=True)
@@ -124,23 +103,10 @@ class NamedPost(_PostFields):
     scheduled_status = Text(required=True, allow_none=True)
 
 
-def post_time(moment: datetime) -> str:
-    """A moment as post objects write it: `Sat Jun 24 05:08:30 +0000 2017`."""
-    day, month = _DAYS[moment.weekday()], _MONTHS[moment.month - 1]
-    return f"{day} {month} {moment:%d %H:%M:%S} +0000 {moment.year:04}"
-
-
 def author_of(world: World, user_id: str, *, trim: bool = False) -> Record:
-    """The author of a post, as a post object shows one."""
-    shown: Record = {"id": int(user_id), "id_str": user_id}
-    user = world.store.get("users", user_id)
-    if trim or user is None:
-        return shown
-    return shown | {
-        "name": user["name"],
-        "screen_name": user["screen_name"],
-        "created_at": post_time(parse_instant(user["created_at"])),
-    }
+    """The author of a post: a user object, or with `trim` (or if the user is gone) the id alone."""
+    user = None if trim else world.store.get("users", user_id)
+    return {"id": int(user_id), "id_str": user_id} if user is None else user_object(user)
 
 
 def _check(record: Record) -> Iterator[tuple[str, str]]:

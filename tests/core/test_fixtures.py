@@ -10,6 +10,7 @@ import pytest
 from mock_platform import shipped
 from mock_platform.core import fixtures
 from mock_platform.records import TABLES
+from mock_platform.records.users import USERS
 
 USER = {"id": "1", "screen_name": "ada", "name": "Ada"}
 APP = {
@@ -77,7 +78,7 @@ def test_a_later_folder_lies_over_an_earlier_one(tmp_path: Path) -> None:
         (
             {"users": '[{"id": "1", "screen_name": "a", "name": "A", "nmae": 1}]'},
             "users.json:1:47: record 0, field nmae: 'nmae' is no field of users. Did you mean "
-            "'name'? Its fields: id, screen_name, name, _password, created_at",
+            f"'name'? Its fields: {', '.join(USERS.fields)}",
         ),
         (
             {"users": [USER, USER]},

@@ -29,7 +29,11 @@ def test_answer(box: Sandbox) -> None:
         "display_text_range": [0, len(record["full_text"])],
     }.items() <= record.items()
     assert record["full_text"] == record["text"]
-    assert "harbor_roasters" == record["user"]["screen_name"]
+    assert ("harbor_roasters", 41) == (record["user"]["screen_name"], len(record["user"]))
+    assert {"in_reply_to_status_id": None, "in_reply_to_status_id_str": None}.items() <= (
+        record.items()
+    )
+    assert "is_quote_status" not in record
     assert not [name for name in record if name.startswith("_")]
     assert {"account_id": ACCOUNT, "post_id": int(ONE), "name": "Renamed"} == echo(response)
 

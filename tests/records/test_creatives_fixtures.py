@@ -12,7 +12,8 @@ from mock_platform.platform import load_base
 from mock_platform.records.cards import CARDS, card_type, used_media
 from mock_platform.records.interactive_cards import POLL_CARDS, VIDEO_CONVERSATION_CARDS
 from mock_platform.records.media import MEDIA, MEDIA_LIBRARY
-from mock_platform.records.posts import POSTS, author_of, post_time
+from mock_platform.records.posts import POSTS, author_of
+from mock_platform.records.users import post_time
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.memory import MemoryStore

@@ -47,9 +47,9 @@ def test_a_table_lists_its_records_in_order(state: State) -> None:
     """`all`, iteration and length agree, and the fixtures stand in their order."""
     users = state["users"].all()
 
-    assert [user["id"] for user in users] == ["2244994945", "3805104374"]
+    assert [user["id"] for user in users] == ["2244994945", "3805104374", "2790441185"]
     assert users == list(state["users"])
-    assert len(state["users"]) == 2
+    assert len(state["users"]) == 3
     assert "2244994945" in state["users"]
 
 

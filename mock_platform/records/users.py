@@ -1,0 +1,129 @@
+"""Users: who logs in and posts, as stored and as the 1.1 interface shows them.
+
+The user object is that of the public facts (section 7): 41 keys, the same in every untrimmed post.
+A record holds them in wire form, but for `id`, which is text here, and `created_at`, which has the
+form of the other tables.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from marshmallow import Schema
+
+from mock_platform.core.fields import Anything, Flag, Instant, Integer, ListOf, Long, Text
+from mock_platform.core.table import Table
+from mock_platform.world.clock import parse_instant
+from mock_platform.world.store import Record
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = (
+    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
+    *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+)
+POST_TIME = (
+    rf"(?:{'|'.join(_DAYS)}) (?:{'|'.join(_MONTHS)}) [0-9]{{2}} [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}} "
+    r"\+0000 [0-9]{4}"
+)
+_ASSETS = "assets.platform.example"
+
+
+def post_time(moment: datetime) -> str:
+    """A moment as objects of the 1.1 interface write it: `Sat Jun 24 05:08:30 +0000 2017`."""
+    day, month = _DAYS[moment.weekday()], _MONTHS[moment.month - 1]
+    return f"{day} {month} {moment:%d %H:%M:%S} +0000 {moment.year:04}"
+
+
+def _count() -> Integer:
+    return Integer(low=0, load_default=0)
+
+
+def _color(default: str) -> Text:
+    return Text(
+        pattern=r"[0-9A-Fa-f]{6}",
+        pattern_text="six hex digits without # such as 1DA1F2",
+        load_default=default,
+    )
+
+
+def _null() -> Anything:
+    return Anything(load_default=None, allow_none=True)
+
+
+class UserProfile(Schema):
+    """What a stored user and a user object have in common."""
+
+    screen_name = Text(required=True, pattern=r"\w{1,15}", pattern_text="1 to 15 word characters")
+    name = Text(required=True)
+    location = Text(load_default="")
+    description = Text(load_default="")
+    url = Text(load_default=None, allow_none=True)
+    protected = Flag(load_default=False)
+    verified = Flag(load_default=False)
+    followers_count = _count()
+    friends_count = _count()
+    listed_count = _count()
+    favourites_count = _count()
+    statuses_count = _count()
+    lang = _null()
+    utc_offset = _null()
+    time_zone = _null()
+    geo_enabled = Flag(load_default=False)
+    contributors_enabled = Flag(load_default=False)
+    is_translator = Flag(load_default=False)
+    is_translation_enabled = Flag(load_default=False)
+    translator_type = Text(load_default="none")
+    default_profile = Flag(load_default=True)
+    default_profile_image = Flag(load_default=False)
+    profile_image_url = Text(load_default=f"http://{_ASSETS}/profile_images/default_normal.png")
+    profile_image_url_https = Text(
+        load_default=f"https://{_ASSETS}/profile_images/default_normal.png"
+    )
+    profile_banner_url = Text(load_default=f"https://{_ASSETS}/profile_banners/default")
+    profile_background_color = _color("F5F8FA")
+    profile_background_image_url = Text(load_default=f"http://{_ASSETS}/themes/theme1/bg.png")
+    profile_background_image_url_https = Text(
+        load_default=f"https://{_ASSETS}/themes/theme1/bg.png"
+    )
+    profile_background_tile = Flag(load_default=False)
+    profile_link_color = _color("1DA1F2")
+    profile_sidebar_border_color = _color("C0DEED")
+    profile_sidebar_fill_color = _color("DDEEF6")
+    profile_text_color = _color("333333")
+    profile_use_background_image = Flag(load_default=True)
+    following = _null()
+    follow_request_sent = _null()
+    notifications = _null()
+    withheld_in_countries = ListOf(Text(), load_default=list)
+
+
+class UserRecord(UserProfile):
+    """A user who can log in and grant apps access."""
+
+    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    _password = Text(load_default="password")
+    created_at = Instant(as_sent=True, load_default="2020-01-01T00:00:00Z")
+
+
+class UserObject(UserProfile):
+    """A user as the 1.1 interface shows one; trimmed, id and id_str alone are left."""
+
+    id = Long(required=True)
+    id_str = Text(required=True)
+    screen_name = Text()
+    name = Text()
+    created_at = Text()
+
+
+_SHOWN = tuple(UserProfile().load_fields)
+
+
+def user_object(user: Record) -> Record:
+    """A stored user as the 1.1 interface shows one: all 41 keys, if the record was checked."""
+    shown = {name: user[name] for name in _SHOWN if name in user}
+    if "created_at" in user:
+        shown["created_at"] = post_time(parse_instant(user["created_at"]))
+    return {"id": int(user["id"]), "id_str": user["id"], **shown}
+
+
+USERS = Table("users", UserRecord)
