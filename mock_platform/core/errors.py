@@ -13,11 +13,8 @@ from mock_platform.core import fields as wire
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.call import Pairs
 from mock_platform.core.codes import ADS_STATUS, NUMERIC_CODES, NumericCode
-from mock_platform.core.problems import (
-    STATUS_BY_TYPE,
-    TITLES,
-    Problem,
-)
+from mock_platform.core.problem_details import unsupported_authentication
+from mock_platform.core.problems import STATUS_BY_TYPE, TITLES, Problem
 
 ADS_ERRORS = public_fact(
     "ads.error-envelope",
@@ -68,7 +65,7 @@ class ProblemFailure(Failure):
     """A problem object; raised with what `problem` builds."""
 
     def __init__(self, value: Problem, *assumptions: Assumption) -> None:
-        super().__init__(value.detail or value.title)
+        super().__init__(value.detail)
         self.problem = value
         self.assumptions = (STATUS_BY_TYPE, TITLES, *assumptions)
 
@@ -196,10 +193,7 @@ class UnsupportedAuthentication(Failure):
     def __init__(self, used: str, supported: Sequence[str]) -> None:
         self.used = used
         self.supported = supported
-        super().__init__(
-            f"Authenticating with {used} is forbidden for this endpoint. Supported authentication "
-            f"types are [{', '.join(supported)}]."
-        )
+        super().__init__(unsupported_authentication(used, supported))
 
 
 class InvalidParameters(Failure):

@@ -7,7 +7,7 @@ scenarios and OpenAPI read that one declaration.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,6 +15,7 @@ from marshmallow import Schema, ValidationError, fields
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.fields import Choice, Integer, Json, ListOf, Nested, Text, flatten
+from mock_platform.core.problem_details import DETAILS
 from mock_platform.core.statuses import phrase
 
 MEDIA_TYPE = "application/problem+json"
@@ -27,7 +28,8 @@ STATUS_BY_TYPE = settled(
 )
 TITLES = public_fact(
     "problem.titles",
-    "Titles and details are samples of the public documentation, or made in their manner.",
+    "Titles and details are those of public samples. Without a sample, the detail is what the "
+    "machine-readable description says of the type, and the title its name.",
     "section 5",
 )
 WEBHOOK_NOT_A_RESOURCE_TYPE = settled(
@@ -56,6 +58,11 @@ class ProblemType:
     status: int
     meaning: str
     fields: Mapping[str, fields.Field[Any]]
+    typical: Mapping[str, Any] = field(default_factory=dict)
+    """Optional extra fields with the values of the public samples, for a problem that a scenario
+    or a `Prefer` header asks for without saying more."""
+    status_by_value: Mapping[str, int] = field(default_factory=dict)
+    """Another status, by a value of an extra field."""
 
     @property
     def name(self) -> str:
@@ -67,6 +74,12 @@ class ProblemType:
         if self.slug == ABOUT_BLANK:
             return ABOUT_BLANK
         return f"{base_url}/2/problems/{self.slug}"
+
+    def status_of(self, extra: Mapping[str, Any]) -> int:
+        """The status of a problem with these extra fields."""
+        named = (value for value in extra.values() if isinstance(value, str))
+        other = (self.status_by_value.get(value) for value in named)
+        return next((status for status in other if status is not None), self.status)
 
     def schema(self) -> type[Schema]:
         """The whole object as a schema, for OpenAPI and checks."""
@@ -109,14 +122,12 @@ class Problem:
     kind: ProblemType
     title: str
     status: int
-    detail: str | None
+    detail: str
     extra: Mapping[str, Any]
 
     def as_json(self, base_url: str) -> dict[str, Any]:
         """The object as it is served under that base address."""
-        body: dict[str, Any] = {"type": self.kind.uri(base_url), "title": self.title}
-        if self.detail is not None:
-            body["detail"] = self.detail
+        body = {"type": self.kind.uri(base_url), "title": self.title, "detail": self.detail}
         return body | {"status": self.status} | dict(self.extra)
 
 
@@ -130,15 +141,19 @@ def problem(
 ) -> Problem:
     """A problem of the named type, checked against its declaration.
 
+    Title, detail and status are the public ones of the type unless they are given.
+
     Raises:
         LookupError: No such type; the text names the nearest.
         ValueError: The extra fields do not fit the type.
     """
     kind = problem_type(slug)
     kind.check(extra)
-    status = status or kind.status
+    status = status or kind.status_of(extra)
     if title is None:  # RFC 7807, 4.2: a generic problem is titled as its status
         title = (phrase(status) or "Error") if slug == ABOUT_BLANK else kind.title
+    if detail is None:
+        detail = title if slug == ABOUT_BLANK else DETAILS[slug](extra)
     return Problem(kind, title, status, detail, extra)
 
 
@@ -202,6 +217,10 @@ _TYPES = (
                 metadata={"format": "uri"},
             ),
         },
+        typical={
+            "reason": "client-not-enrolled",
+            "registration_url": "https://developer.example.com/en/portal/products",
+        },
     ),
     ProblemType(
         "conflict", "Conflict", 409, "A new job cannot be created while one is in progress", {}
@@ -223,6 +242,7 @@ _TYPES = (
         400,
         "Submitted rule is a duplicate",
         {"id": _text(required=False), "value": _text(required=False)},
+        typical={"id": "1165037377523306498", "value": "coffee has:images"},
     ),
     ProblemType(
         "invalid-request",
@@ -231,7 +251,7 @@ _TYPES = (
         "Request is invalid",
         {"errors": ListOf(Nested(InvalidRequestItem), least=1)},
     ),
-    ProblemType("invalid-rules", "Invalid Rule", 400, "Submitted rule is invalid", {}),
+    ProblemType("invalid-rules", "UnprocessableEntity", 400, "Submitted rule is invalid", {}),
     ProblemType(
         "noncompliant-rules",
         "Noncompliant Rules",
@@ -269,6 +289,7 @@ _TYPES = (
         503,
         "Disconnected for operational reasons",
         {"disconnect_type": Choice(_DISCONNECTS)},
+        typical={"disconnect_type": "UpstreamOperationalDisconnect"},
     ),
     ProblemType(
         "resource-not-found",
@@ -284,7 +305,7 @@ _TYPES = (
     ),
     ProblemType(
         "resource-unavailable",
-        "Resource Unavailable",
+        "Forbidden",
         403,
         "Resource not available to the caller",
         {
@@ -293,13 +314,15 @@ _TYPES = (
             "resource_type": _resource(),
         },
     ),
-    ProblemType("rule-cap", "Rule Cap", 403, "Maximum number of rules exceeded", {}),
+    ProblemType("rule-cap", "RulesCapExceeded", 403, "Maximum number of rules exceeded", {}),
     ProblemType(
         "streaming-connection",
         "ConnectionException",
         429,
         "Connection problem",
         {"connection_issue": Choice(_CONNECTION_ISSUES)},
+        typical={"connection_issue": "TooManyConnections"},
+        status_by_value={"RuleConfigurationIssue": 409, "RulesInvalidIssue": 409},
     ),
     ProblemType(
         "unsupported-authentication",
@@ -314,6 +337,7 @@ _TYPES = (
         429,
         "A usage cap was exceeded",
         {"period": Choice(("Daily", "Monthly")), "scope": Choice(("Account", "Product"))},
+        typical={"period": "Monthly", "scope": "Product"},
     ),
 )
 

@@ -148,17 +148,12 @@ def _(failure: InvalidParameters, call: Call) -> Problem:
         {"message": str(text), "parameters": {name: _sent(failure.sent, name)}}
         for name, text in failure.faults
     ]
-    detail = "One or more parameters to your request was invalid."
-    return problem("invalid-request", detail=detail, errors=errors)
+    return problem("invalid-request", errors=errors)
 
 
 @_as_problem.register
 def _(failure: BadBody, call: Call) -> Problem:
-    return problem(
-        "invalid-request",
-        detail=str(failure),
-        errors=[{"message": str(failure), "parameters": {}}],
-    )
+    return problem("invalid-request", errors=[{"message": str(failure), "parameters": {}}])
 
 
 @_as_problem.register

@@ -15,6 +15,7 @@ from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import ProblemFailure
 from mock_platform.core.fields import Text, invalid
+from mock_platform.core.problem_details import could_not_find
 from mock_platform.core.problems import WEBHOOK_NOT_A_RESOURCE_TYPE, problem
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
@@ -66,8 +67,9 @@ CRC = public_fact(
 ENVELOPE = public_fact(
     "replay.activity-envelope",
     "A receiver gets each event in the public activity envelope, signed in the header "
-    "x-platform-webhooks-signature; the spec does not show payload shapes. filter.user_id is the "
-    "app's owner unless the event record says otherwise.",
+    "x-platform-webhooks-signature and, with the same value, in the header of the original name; "
+    "the spec does not show payload shapes. filter.user_id is the app's owner unless the event "
+    "record says otherwise.",
     "section 6, activity envelope; signature",
 )
 DELIVERY = expectation(
@@ -185,7 +187,7 @@ def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_dat
     for running in in_progress(world, webhook_id):
         # Asking is looking at the job, so it counts where jobs move by being looked at.
         if not world.transitions.settle(REPLAY_JOB.name, running["id"], poll=True):
-            raise _conflict(running).keeping()
+            raise _conflict(call, running).keeping()
     record = {
         "id": world.ids.snowflake(),
         "webhook_id": webhook_id,
@@ -213,7 +215,7 @@ def in_progress(world: World, webhook_id: str) -> list[Record]:
 def _no_webhook(webhook_id: str) -> ProblemFailure:
     value = problem(
         "resource-not-found",
-        detail=f"Could not find webhook with id: [{webhook_id}].",
+        detail=could_not_find("webhook", "id", webhook_id),
         parameter="webhook_id",
         value=webhook_id,
         resource_id=webhook_id,
@@ -222,9 +224,10 @@ def _no_webhook(webhook_id: str) -> ProblemFailure:
     return ProblemFailure(value, WEBHOOK_NOT_A_RESOURCE_TYPE)
 
 
-def _conflict(running: Record) -> ProblemFailure:
-    detail = (
-        f"Replay job {running['id']} is in progress for webhook {running['webhook_id']}; a new "
-        "job cannot be created until it ends."
+def _conflict(call: Call, running: Record) -> ProblemFailure:
+    why = (
+        f"replay job {running['id']} is in progress for webhook {running['webhook_id']} until it "
+        "ends by its transition (/_mock/transitions/replay_job)"
     )
-    return ProblemFailure(problem("conflict", detail=detail), CONFLICT)
+    call.diagnosis = {"mistake": "conflict", "explanation": why}
+    return ProblemFailure(problem("conflict"), CONFLICT)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.delivery.outbound import Answer, Outbound, OutboundFault
 from mock_platform.delivery.signing import (
-    SIGNATURE_HEADER,
+    SIGNATURE_HEADERS,
     challenge_fault,
     challenge_url,
     signature,
@@ -139,10 +139,8 @@ class Sender:
         to, mishap = sent.to, sent.mishap
         data = dumps(sent.body)
         shown = loads(data, max_nesting=_ANY_NESTING)  # shares nothing with the records
-        headers = {
-            "Content-Type": "application/json",
-            SIGNATURE_HEADER: signature(to.secret, data),
-        }
+        signed = dict.fromkeys(SIGNATURE_HEADERS, signature(to.secret, data))
+        headers = {"Content-Type": "application/json", **signed}
         if mishap is not None:
             self._pause(to, mishap.delay)
             if mishap.drop:

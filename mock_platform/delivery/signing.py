@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 from mock_platform.core.jsonio import BadJson, loads
 
-SIGNATURE_HEADER = "x-platform-webhooks-signature"
+SIGNATURE_HEADERS = ("x-platform-webhooks-signature", "x-twitter-webhooks-signature")
+"""The neutral name and the original one, for receivers that were written against it."""
 
 
 def signature(consumer_secret: str, data: bytes) -> str:

@@ -57,6 +57,7 @@ def test_an_added_event_is_kept_and_delivered(desk: Desk, receiver: Receiver) ->
         "includes": {},
     } == post.json["data"]
     assert sign(HARBOR.secret, post.body) == post.headers["x-platform-webhooks-signature"]
+    assert sign(HARBOR.secret, post.body) == post.headers["x-twitter-webhooks-signature"]
     assert [] == receiver.challenges
 
 

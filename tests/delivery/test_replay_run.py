@@ -31,6 +31,7 @@ class TestWhatArrives:
 
         for post in receiver.received:
             assert sign(HARBOR.secret, post.body) == post.headers["x-platform-webhooks-signature"]
+            assert sign(HARBOR.secret, post.body) == post.headers["x-twitter-webhooks-signature"]
             assert "application/json" == post.headers["content-type"]
             assert post.headers["user-agent"].startswith("mock-platform/")
 

@@ -86,6 +86,7 @@ def test_a_receiver_gets_the_events_over_http(client: Client, receiver: Receiver
     ]
     for post in receiver.received:
         assert sign(HARBOR.secret, post.body) == post.headers["x-platform-webhooks-signature"]
+        assert sign(HARBOR.secret, post.body) == post.headers["x-twitter-webhooks-signature"]
     assert 1 == len(receiver.challenges)
 
 

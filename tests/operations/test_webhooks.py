@@ -332,7 +332,7 @@ class TestConflict:
     """One job at a time for each webhook."""
 
     def test_a_second_job_is_a_conflict(self, desk: Desk) -> None:
-        """While a job is in progress another create answers the conflict problem, 409."""
+        """A second create answers the conflict problem, 409; the journal names the job."""
         job_id = desk.create()
         answer = desk.post()
 
@@ -340,10 +340,15 @@ class TestConflict:
         assert {
             "type": "http://localhost/2/problems/conflict",
             "title": "Conflict",
-            "detail": f"Replay job {job_id} is in progress for webhook {WEBHOOK}; a new job cannot "
-            "be created until it ends.",
+            "detail": "You cannot create a new job if one is already in progress.",
             "status": 409,
         } == answer.get_json()
+        diagnosis = list(desk.platform.worlds.default.journal)[-1].diagnosis
+        assert {
+            "mistake": "conflict",
+            "explanation": f"replay job {job_id} is in progress for webhook {WEBHOOK} until it ends "
+            "by its transition (/_mock/transitions/replay_job)",
+        } == diagnosis
         assert 1 == jobs(desk)
 
     def test_another_webhook_is_free(self, desk: Desk) -> None:

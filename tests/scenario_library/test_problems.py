@@ -6,7 +6,7 @@ import pytest
 
 from mock_platform.core.problems import PROBLEM_TYPES
 from tests.scenario_library.support import Stage
-from tests.support import Sandbox, sandbox
+from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
 
 WEBHOOK = "1146654567674912769"
 NAMED = {"parameter": "webhook_id", "value": WEBHOOK, "resource_id": WEBHOOK}
@@ -30,7 +30,7 @@ EXTRA: dict[str, dict[str, Any]] = {
         "section": "data",
     },
     "not-authorized-for-resource": {**NAMED, "resource_type": "user", "section": "data"},
-    "operational-disconnect": {"disconnect_type": "OperationalDisconnect"},
+    "operational-disconnect": {"disconnect_type": "UpstreamOperationalDisconnect"},
     "resource-not-found": {**NAMED, "resource_type": "user"},
     "resource-unavailable": {
         "parameter": "webhook_id",
@@ -38,9 +38,57 @@ EXTRA: dict[str, dict[str, Any]] = {
         "resource_type": "user",
     },
     "streaming-connection": {"connection_issue": "TooManyConnections"},
-    "usage-capped": {"period": "Monthly", "scope": "Account"},
+    "usage-capped": {"period": "Monthly", "scope": "Product"},
 }
-"""What each type says beside type, title and status, by its scenario's defaults."""
+"""What each type says beside type, title, detail and status, by its scenario's defaults."""
+WORDS: dict[str, tuple[str, str]] = {
+    "about:blank": ("Internal Server Error", "Internal Server Error"),
+    "client-disconnected": ("Client Disconnected", "Your client has gone away."),
+    "client-forbidden": (
+        "Client Forbidden",
+        "When authenticating requests to the v2 endpoints, you must use keys and tokens from a "
+        "developer App that is attached to a Project. You can create a project via the developer "
+        "portal.",
+    ),
+    "conflict": ("Conflict", "You cannot create a new job if one is already in progress."),
+    "disallowed-resource": (
+        "Disallowed Resource",
+        "The resource requested violates the precepts of this API.",
+    ),
+    "duplicate-rules": ("DuplicateRule", "The rule you have submitted is a duplicate."),
+    "invalid-request": (
+        "Invalid Request",
+        "One or more parameters to your request was invalid.",
+    ),
+    "invalid-rules": ("UnprocessableEntity", "The rule you have submitted is invalid."),
+    "noncompliant-rules": ("Noncompliant Rules", "The user's rule set is not compliant."),
+    "not-authorized-for-field": (
+        "Field Authorization Error",
+        f"Sorry, you are not authorized to access 'webhook_id' on the User with id : [{WEBHOOK}].",
+    ),
+    "not-authorized-for-resource": (
+        "Authorization Error",
+        f"Sorry, you are not authorized to see the Webhook with id: [{WEBHOOK}].",
+    ),
+    "operational-disconnect": (
+        "operational-disconnect",
+        "This stream has been disconnected upstream for operational reasons.",
+    ),
+    "resource-not-found": ("Not Found Error", f"Could not find webhook with id: [{WEBHOOK}]."),
+    "resource-unavailable": ("Forbidden", f"User has been suspended: [{WEBHOOK}]."),
+    "rule-cap": ("RulesCapExceeded", "You have exceeded the maximum number of rules."),
+    "streaming-connection": (
+        "ConnectionException",
+        "This stream is currently at the maximum allowed connection limit.",
+    ),
+    "unsupported-authentication": (
+        "Unsupported Authentication",
+        "Authenticating with OAuth 2.0 Application-Only is forbidden for this endpoint.  Supported "
+        "authentication types are [OAuth 1.0a User Context, OAuth 2.0 User Context].",
+    ),
+    "usage-capped": ("UsageCapExceeded", "Usage cap exceeded: Monthly product cap"),
+}
+"""Title and detail of each type, as the public interface words them."""
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +107,104 @@ def test_each_problem_answers_replay(slug: str, box: Sandbox) -> None:
 
     assert (kind.status, "application/problem+json") == (answer.status_code, answer.mimetype)
     uri = slug if slug == "about:blank" else f"http://localhost/2/problems/{slug}"
-    expected = {"type": uri, "title": kind.title, "status": kind.status}
+    title, detail = WORDS[slug]
+    expected = {"type": uri, "title": title, "detail": detail, "status": kind.status}
     assert expected | EXTRA.get(slug, {}) == answer.get_json()
     assert f"{kind.name}/0" == answer.headers["X-Mock-Rule"]
     assert [] == list(stage.last.changes)
     assert 0 == box.platform.worlds.default.store.count("replay_jobs", {})
+
+
+@pytest.mark.parametrize("slug", PROBLEM_TYPES)
+def test_each_problem_is_the_same_when_preferred(slug: str, box: Sandbox) -> None:
+    """`Prefer: problem=SLUG` answers with the title, detail and fields that the scenario has."""
+    Stage("about-blank", box, on="accounts.get")  # so that nothing acts on replay
+    minute = box.platform.worlds.default.clock.now().strftime("%Y%m%d%H%M")
+    body = {"webhook_id": WEBHOOK, "from_date": minute, "to_date": minute}
+    headers = {"Authorization": f"Bearer {BEARER}", "Prefer": f"problem={slug}"}
+
+    preferred = box.call("POST", "/2/webhooks/replay", keys=None, json=body, headers=headers)
+
+    kind, (title, detail) = PROBLEM_TYPES[slug], WORDS[slug]
+    uri = slug if slug == "about:blank" else f"http://localhost/2/problems/{slug}"
+    expected = {"type": uri, "title": title, "detail": detail, "status": kind.status}
+    fields = EXTRA.get(slug, {})
+    if slug == "disallowed-resource":  # the scenario names a post, the request nothing
+        fields = fields | {"resource_type": "user"}
+    assert expected | fields == preferred.get_json()
+
+
+@pytest.mark.parametrize(
+    ("issue", "status", "detail"),
+    [
+        (
+            "RuleConfigurationIssue",
+            409,
+            "You must define rules using the POST /2/posts/search/stream/rules endpoint before "
+            "connecting to filtered stream.",
+        ),
+        (
+            "ProvisioningSubscription",
+            429,
+            "Your subscription change is currently being provisioned, please try again in a minute.",
+        ),
+        ("RulesInvalidIssue", 409, "Something is wrong with the connection."),
+    ],
+)
+def test_a_connection_problem_follows_its_issue(
+    issue: str, status: int, detail: str, box: Sandbox
+) -> None:
+    """Status and detail of streaming-connection depend on connection_issue."""
+    stage = Stage("streaming-connection", box, connection_issue=issue)
+
+    answer = stage.ask("webhooks.replay")
+
+    assert (status, detail) == (answer.status_code, answer.get_json()["detail"])
+
+
+def test_an_official_client_has_no_project_to_create(box: Sandbox) -> None:
+    """The sentence about projects belongs to the reason client-not-enrolled."""
+    stage = Stage("client-forbidden", box, reason="official-client-forbidden")
+
+    detail = stage.ask("webhooks.replay").get_json()["detail"]
+
+    assert "Your client is forbidden from making this request." == detail
+
+
+@pytest.mark.parametrize(
+    ("parameter", "kind", "named"),
+    [
+        ("ids", "post", "post with ids"),
+        ("id", "post", "post with id"),
+        ("post_id", "post", "post with id"),
+        ("post_id", "user", "user with post_id"),
+        ("line_item_id", "user", "line item with id"),
+        ("username", "user", "user with username"),
+    ],
+)
+def test_a_missing_resource_is_named_after_its_parameter(
+    parameter: str, kind: str, named: str, box: Sandbox
+) -> None:
+    """The parameter's own noun if it has one, else that of resource_type."""
+    given = {"parameter": parameter, "value": "456", "resource_id": "456", "resource_type": kind}
+    stage = Stage("resource-not-found", box, **given)
+
+    detail = stage.ask("webhooks.replay").get_json()["detail"]
+
+    assert f"Could not find {named}: [456]." == detail
+
+
+def test_a_user_token_swaps_the_kinds_of_authentication(box: Sandbox) -> None:
+    """A caller with a user's token is told to use an app's."""
+    stage = Stage("unsupported-authentication", box, on="accounts.get")
+
+    detail = box.call("GET", f"/12/accounts/{ACCOUNT}").get_json()["detail"]
+
+    assert [1] == stage.fired
+    assert detail == (
+        "Authenticating with OAuth 1.0a User Context is forbidden for this endpoint.  Supported "
+        "authentication types are [OAuth 2.0 Application-Only]."
+    )
 
 
 @pytest.mark.parametrize("slug", PROBLEM_TYPES)
@@ -88,6 +229,7 @@ def test_usage_caps_of_all_kinds(period: str, scope: str, box: Sandbox) -> None:
     body = stage.ask("webhooks.replay").get_json()
 
     assert (period, scope) == (body["period"], body["scope"])
+    assert f"Usage cap exceeded: {period} {scope.lower()} cap" == body["detail"]
 
 
 def test_a_value_outside_the_enumeration_is_refused(box: Sandbox) -> None:

@@ -1,4 +1,4 @@
-"""`problem: SLUG` — a problem of document A; required fields that are not given are filled in."""
+"""`problem: SLUG` — a problem of document A; what is not given is filled in."""
 
 from __future__ import annotations
 
@@ -9,12 +9,20 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from mock_platform.core.assumptions import Assumption
+from mock_platform.core.authenticate import BEARER, USER
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.errors import ProblemFailure
 from mock_platform.core.fields import ListOf, Pattern
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.problem_details import (
+    could_not_find,
+    not_authorized_to_access,
+    not_authorized_to_see,
+    unsupported_authentication,
+)
 from mock_platform.core.problems import (
     PROBLEM_TYPES,
+    RESOURCE_TYPES,
     WEBHOOK_NOT_A_RESOURCE_TYPE,
     InvalidRequestItem,
     ProblemType,
@@ -23,6 +31,7 @@ from mock_platform.core.problems import (
 from mock_platform.scenario.effects.effect import Kind, Staging
 from mock_platform.scenario.shapes import Entries, Fields, Fixed, Many, Shape, Whole, Word
 
+_RESOURCES = frozenset({*RESOURCE_TYPES, "place", "poll"})
 _COMMON: Mapping[str, Shape] = {"title": Word(), "detail": Word(), "status": Whole(400, 599)}
 
 
@@ -39,9 +48,13 @@ class ProblemEffect:
 
 
 def problem_failure(slug: str, given: Mapping[str, Any], call: Call) -> ProblemFailure:
-    """The problem for a call; what the type requires and nobody gave comes from the call."""
+    """The problem for a call.
+
+    Extra fields that are not given come from the call if the type requires them, else from the
+    type's public sample; so does the detail.
+    """
     kind = PROBLEM_TYPES[slug]
-    filled = dict(given)
+    filled = {**kind.typical, **given}
     for name in required(kind):
         if name not in filled:
             filled[name] = _LIVE[name](call)
@@ -50,6 +63,8 @@ def problem_failure(slug: str, given: Mapping[str, Any], call: Call) -> ProblemF
         assumed = (WEBHOOK_NOT_A_RESOURCE_TYPE,)
     if slug == "invalid-request" and "errors" not in filled:
         filled["errors"] = [{"message": "Invalid Request", "parameters": _sent(call)}]
+    if "detail" not in filled and slug in _LIVE_DETAILS:
+        filled["detail"] = _LIVE_DETAILS[slug](filled, call)
     return ProblemFailure(problem(slug, **filled), *assumed)
 
 
@@ -80,6 +95,43 @@ _LIVE: Mapping[str, Callable[[Call], str]] = {
     "resource_type": lambda _: "user",
     "section": lambda _: "data",
 }
+
+
+def _noun(filled: Mapping[str, Any]) -> tuple[str, str]:
+    """What a problem is about, and its parameter, as its detail names them.
+
+    `webhook_id` is the id of a webhook, although resource_type has no such value.
+    """
+    parameter, kind = filled["parameter"], filled["resource_type"]
+    stem, _, end = parameter.rpartition("_")
+    if not stem or end not in {"id", "ids", "key", "keys"}:
+        return kind, parameter
+    if stem in _RESOURCES and stem != kind:
+        return kind, parameter
+    return stem.replace("_", " "), end
+
+
+def _field_detail(filled: Mapping[str, Any], call: Call) -> str:
+    name, value = _named(call)
+    resource_id = value if value and name.endswith(("id", "ids")) else None
+    return not_authorized_to_access(filled["field"], filled["resource_type"], resource_id)
+
+
+def _authentication_detail(_filled: Mapping[str, Any], call: Call) -> str:
+    if call.caller.scheme == "oauth1":
+        return unsupported_authentication(USER.names[0], BEARER.names)
+    return unsupported_authentication()
+
+
+_LIVE_DETAILS: Mapping[str, Callable[[Mapping[str, Any], Call], str]] = {
+    "not-authorized-for-field": _field_detail,
+    "not-authorized-for-resource": lambda filled, _: not_authorized_to_see(
+        *_noun(filled), filled["value"]
+    ),
+    "resource-not-found": lambda filled, _: could_not_find(*_noun(filled), filled["value"]),
+    "unsupported-authentication": _authentication_detail,
+}
+"""Details that name what the request is about or signed with."""
 
 
 def _shape(declared: fields.Field[Any]) -> Shape:
