@@ -87,6 +87,8 @@ class Call:
     """The scenario rule that acted: `scenario`, `rule`, `call`."""
     near_misses: list[dict[str, Any]] = field(default_factory=list)
     """The nearest rules that did not act, each with its first difference."""
+    rules_asked: bool = False
+    """Whether the rules for requests that nothing else refuses were asked."""
     switch: Any = None
     """Scenario rules that this request alone asked for."""
     _json: Any = None

@@ -46,6 +46,7 @@ class Director:
             rules = [*call.switch, *(rules or ())]
         if not rules:
             return proceed(call, world)
+        call.rules_asked = True
         return engine.act(rules, call, proceed)
 
 

@@ -282,7 +282,7 @@ def _cross_check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None
         keyword = next(name for name in KINDS if name in effect)
         kind = KINDS[keyword]
         role = "answer" if kind.answers else keyword
-        if role in seen and role in {"answer", "fault"}:
+        if role in seen and role in {"answer", "fault", "rate_limit"}:
             text = f"{keyword} and {seen[role]} cannot act on one request; make two rules of them"
             report(place(index, keyword), text)
         seen[role] = keyword
@@ -291,7 +291,7 @@ def _cross_check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None
         if kind.cross_check is not None:
             kind.cross_check(effect, place(index, keyword), report)
     replaced = seen.get("answer")
-    if replaced is not None and replaced not in {"rate_limit", "items"} and "true answer" in seen:
+    if replaced is not None and replaced != "items" and "true answer" in seen:
         index = next(i for i, effect in enumerate(effects) if seen["true answer"] in effect)
         text = f"patch acts on the true answer, which {replaced} replaces; drop one of them"
         report(place(index, "patch"), text)

@@ -46,6 +46,8 @@ class Armed:
     checks: list[Check] = field(default_factory=list)
     calls: int = 0
     fired: int = 0
+    refused: int = 0
+    """How many requests to its operations were refused before it could act on them."""
 
     @property
     def name(self) -> str:
@@ -102,6 +104,7 @@ class Armed:
             "matched": self.calls,
             "fired": self.fired,
             "remaining": self.remaining,
+            "refused": self.refused,
         }
 
 
@@ -125,17 +128,33 @@ class Active:
 
 @dataclass(frozen=True, slots=True)
 class Unfired:
-    """A rule with `expect: fired` that did not act; `matched` calls fitted it."""
+    """A rule with `expect: fired` that did not act.
+
+    `matched` calls fitted it, `refused` ones were refused before it could act on them.
+    """
 
     scenario: str
     rule: int
     matched: int
+    refused: int = 0
 
     def __str__(self) -> str:
         met = f"{self.matched} call{'' if self.matched == 1 else 's'} matched it"
         return (
-            f"Scenario {self.scenario}, rule {self.rule}, was expected to act but never did; {met}."
+            f"Scenario {self.scenario}, rule {self.rule}, was expected to act but never did; {met}"
+            f"{describe_refusals(self.refused)}."
         )
+
+
+def describe_refusals(refused: int) -> str:
+    """How many requests were refused before a rule could act on them; empty for none."""
+    if not refused:
+        return ""
+    were = "request was" if refused == 1 else "requests were"
+    return (
+        f"; {refused} {were} refused before it could act: without `stage: before_auth` a rule acts "
+        "only on requests that nothing else refuses"
+    )
 
 
 class Engine:
@@ -309,7 +328,7 @@ class Engine:
         """Rules of active scenarios that were expected to act and did not."""
         with self.world.lock:
             return [
-                Unfired(active.scenario.name, armed.index, armed.calls)
+                Unfired(active.scenario.name, armed.index, armed.calls, armed.refused)
                 for active in self._active.values()
                 for armed in active.armed
                 if armed.rule.expected and not armed.fired
@@ -366,13 +385,19 @@ class Engine:
     def explain_refusal(self, call: Call, status: int) -> None:
         """Say of the rules that a refused request never came to that this is why they did not act.
 
-        It never came to them if none of them acted and none of them was a near miss.
+        They count such requests.
         """
-        if call.operation is None or call.rule is not None or call.near_misses:
+        if call.operation is None or call.rule is not None or call.rules_asked:
             return
-        rules = self.late.get(call.operation.id, ())
+        rules = self.late.get(call.operation.id)
+        if not rules:
+            return
+        with self.world.lock:
+            for armed in rules:
+                armed.refused += 1
         why = Difference("stage", "a request that nothing else refuses", f"status {status}")
-        call.near_misses = nearest([(0, armed, why) for armed in rules])
+        missed = nearest([(0, armed, why) for armed in rules])
+        call.near_misses = [*call.near_misses, *missed][:_NEAREST]
 
     def _staging(self, armed: Armed, call: Call) -> Staging:
         return Staging(

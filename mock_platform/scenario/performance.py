@@ -1,4 +1,4 @@
-"""What happens when a rule acts: its changes, its answer or the handler's, its treatments."""
+"""What happens when a rule acts: changes, gate, its answer or the handler's, treatments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from collections.abc import Callable, Sequence
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.errors import Failure
 from mock_platform.core.rendering import render
-from mock_platform.scenario.effects.effect import Answer, Change, Effect, Staging, Treatment
+from mock_platform.scenario.effects.effect import (
+    Answer,
+    Change,
+    Effect,
+    Gate,
+    Staging,
+    Treatment,
+)
 from mock_platform.scenario.effects.fault import FaultEffect
 from mock_platform.world.world import World
 
@@ -52,10 +59,17 @@ def _answered(
         return proceed(call, world)
 
     answer = next((effect for effect in effects if isinstance(effect, Answer)), None)
+    gate = next((effect for effect in effects if isinstance(effect, Gate)), None)
+
+    def reply_beyond_gate() -> Reply:
+        return handle() if answer is None else answer.answer(staging, handle)
+
     try:
         with world.attempt():
             try:
-                reply = handle() if answer is None else answer.answer(staging, handle)
+                reply = (
+                    reply_beyond_gate() if gate is None else gate.admit(staging, reply_beyond_gate)
+                )
             except Failure as failure:
                 if not failure.keeps_changes:
                     raise

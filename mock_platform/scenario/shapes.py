@@ -183,7 +183,7 @@ class Whole:
                 text = f"{shown(value)} is not allowed.{one_of(self.choices, value)} {self.note}"
                 report(at, text.rstrip())
         elif not _is_whole(value) or not self.low <= value <= self.high:
-            report(at, f"expected a whole number from {self.low} to {self.high:,}, got "
+            report(at, f"expected a whole number from {self.low:,} to {self.high:,}, got "
                    f"{shown(value)}")  # fmt: skip
 
 

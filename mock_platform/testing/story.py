@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from mock_platform.scenario.engine import describe_refusals
+
 Entry = Mapping[str, Any]
 
 _SHOWN = 20
@@ -138,4 +140,5 @@ def _cut(text: str) -> str:
 def _met(rule: Mapping[str, Any]) -> str:
     calls, on = rule["matched"], rule["on"]
     where = "every operation" if on == "*" else ", ".join(on)
-    return f"never acted; {calls} call{'' if calls == 1 else 's'} matched it, on {where}"
+    refusals = describe_refusals(rule.get("refused", 0))
+    return f"never acted; {calls} call{'' if calls == 1 else 's'} matched it, on {where}{refusals}"

@@ -56,8 +56,8 @@ def test_activate_and_deactivate(box: Sandbox) -> None:
     assert [403, 200] == statuses
     (rule,) = listed(box)["rules"]
     assert {
-        "rule": 0, "on": ["line_items.list"], "expected": False, "matched": 2, "fired": 1,
-        "remaining": 0,
+        "rule": 0, "on": ["line_items.list"], "expected": False, "matched": 2,
+        "fired": 1, "remaining": 0, "refused": 0,
     } == rule  # fmt: skip
     assert not call(box, "POST", "/scenarios/refused/deactivate").get_json()["active"]
 

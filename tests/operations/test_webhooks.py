@@ -346,8 +346,8 @@ class TestConflict:
         diagnosis = list(desk.platform.worlds.default.journal)[-1].diagnosis
         assert {
             "mistake": "conflict",
-            "explanation": f"replay job {job_id} is in progress for webhook {WEBHOOK} until it ends "
-            "by its transition (/_mock/transitions/replay_job)",
+            "explanation": f"replay job {job_id} is in progress for webhook {WEBHOOK} until it "
+            "ends by its transition (/_mock/transitions/replay_job)",
         } == diagnosis
         assert 1 == jobs(desk)
 

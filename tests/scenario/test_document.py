@@ -94,6 +94,17 @@ def test_the_example_of_the_form() -> None:
          "rules[0].then[1].respond", "respond and error cannot act on one request"),
         ("name: a\nrules:\n- then: [{error: 89}, {patch: {a: 1}}]", 3, 24,
          "rules[0].then[1].patch", "patch acts on the true answer, which error replaces"),
+        ("name: a\nrules:\n- then: [{rate_limit: {limit: 1, window: 1}}, "
+         "{rate_limit: {limit: 2, window: 9}}]", 3, 48, "rules[0].then[1].rate_limit",
+         "rate_limit and rate_limit cannot act on one request"),
+        ("name: a\nrules:\n- then: [{rate_limit: {limit: 1, window: 1}}, {error: 89}, "
+         "{patch: {a: 1}}]", 3, 61, "rules[0].then[2].patch",
+         "patch acts on the true answer, which error replaces"),
+        ("name: a\nrules:\n- then: {error: {code: 2147483648}}", 3, 18,
+         "rules[0].then.error.code",
+         "expected a whole number from -2,147,483,648 to 2,147,483,647, got 2147483648"),
+        ("name: a\nrules:\n- then: {error: {code: -2147483649}}", 3, 18,
+         "rules[0].then.error.code", "2,147,483,647, got -2147483649"),
         ("name: a\nrules:\n- then: [{fault: reset}, {fault: empty}]", 3, 27,
          "rules[0].then[1].fault", "fault and fault cannot act on one request"),
         ("name: a\nrules:\n- then: {set: {line_itms/1: {}}}", 3, 16,

@@ -124,6 +124,15 @@ def test_errors_under_2(box: Sandbox) -> None:
     assert (503, "Service unavailable") == (named.status_code, named.get_json()["detail"])
 
 
+@pytest.mark.parametrize("code", [-(2**31), 2**31 - 1])
+def test_codes_reach_from_one_end_of_int32_to_the_other(box: Sandbox, code: int) -> None:
+    """`error.code` may be any int32, as in the error object of document A."""
+    error = {"code": code, "message": "m", "status": 400}
+    arm(box, {"on": "webhooks.replay", "then": {"error": error}})
+
+    assert {"code": code, "message": "m"} == replay(box).get_json()
+
+
 def test_named_errors_of_oauth(box: Sandbox) -> None:
     """On the OAuth addresses a named code becomes the numeric one of its status."""
     arm(box, {"stage": "before_auth", "then": {"error": "OVER_CAPACITY"}})
@@ -248,6 +257,32 @@ def test_rate_limit(box: Sandbox) -> None:
     assert "TOO_MANY_REQUESTS" == answers[2].get_json()["errors"][0]["code"]
     assert (200, "1") == (other.status_code, other.headers["x-rate-limit-remaining"])
     assert (200, "1") == (later.status_code, later.headers["x-rate-limit-remaining"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "text"),
+    [
+        ({"respond": {"status": 202, "text": "later"}}, 202, "later"),
+        ({"error": "NOT_FOUND"}, 404, "NOT_FOUND"),
+        ({"problem": "conflict"}, 409, "conflict"),
+    ],
+)
+@pytest.mark.parametrize("limit_first", [True, False])
+def test_rate_limit_before_an_answer(
+    box: Sandbox, answer: dict[str, Any], status: int, text: str, *, limit_first: bool
+) -> None:
+    """Beside an answer, in either order, it is given until the window is used up."""
+    box.platform.worlds.default.clock.freeze()
+    effects = [{"rate_limit": {"limit": 1, "window": 60}}, answer]
+    arm(box, {"on": "line_items.list", "then": effects if limit_first else effects[::-1]})
+
+    first, second = box.call("GET", LINE_ITEMS), box.call("GET", LINE_ITEMS)
+
+    assert (status, 429) == (first.status_code, second.status_code)
+    assert text in first.text
+    for answered in (first, second):
+        assert ["1"] == answered.headers.getlist("x-rate-limit-limit")
+        assert ["0"] == answered.headers.getlist("x-rate-limit-remaining")
 
 
 # -- items ---------------------------------------------------------------------------------------

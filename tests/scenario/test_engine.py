@@ -78,7 +78,7 @@ def test_counters(box: Sandbox, rule: dict[str, Any], calls: int, remaining: int
 
     assert [{
         "rule": 0, "on": ["line_items.list"], "expected": False, "matched": calls,
-        "fired": found.count(401), "remaining": remaining,
+        "fired": found.count(401), "remaining": remaining, "refused": 0,
     }] == engine(box).describe("s")["rules"]  # fmt: skip
 
 
@@ -309,6 +309,27 @@ def test_expectations(box: Sandbox) -> None:
     (left,) = engine(box).unfired_expectations()
     assert 2 == before
     assert "Scenario s, rule 1, was expected to act but never did; 1 call matched it." == str(left)
+
+
+def test_requests_refused_before_a_rule_are_counted() -> None:
+    """A rule without `stage` reports how many requests were refused before it could act."""
+    box = sandbox()
+    arm(box, {**ON, "then": {"error": 88}, "expect": "fired"},
+        {**ON, "stage": "before_auth", "when": {"query": {"x": "1"}},
+         "then": {"error": 88}})  # fmt: skip
+    box.call("GET", f"{LINE_ITEMS}?count=none")
+    call(box)
+
+    (left,) = engine(box).unfired_expectations()
+
+    rules = engine(box).describe("s")["rules"]
+    assert ["s/1", "s/0"] == [f"s/{miss['rule']}" for miss in last(box).near_misses]
+    assert [2, 0] == [rule["refused"] for rule in rules]
+    assert str(left) == (
+        "Scenario s, rule 0, was expected to act but never did; 0 calls matched it; 2 requests "
+        "were refused before it could act: without `stage: before_auth` a rule acts only on "
+        "requests that nothing else refuses."
+    )
 
 
 # -- concurrency ---------------------------------------------------------------------------------

@@ -41,11 +41,11 @@ ANSWERS = st.one_of(
     st.sampled_from([*NUMERIC_CODES, *ADS_STATUS]).map(lambda code: {"error": code}),
     st.fixed_dictionaries({"respond": st.fixed_dictionaries(
         {"status": st.integers(200, 599)}, optional={"json": ANYTHING})}),
-    st.fixed_dictionaries({"rate_limit": st.fixed_dictionaries(
-        {"limit": st.integers(0, 9), "window": st.integers(1, 900)})}),
     st.fixed_dictionaries({"items": st.dictionaries(
         st.integers(0, 99).map(str), st.sampled_from(sorted(ADS_STATUS)), min_size=1)}),
 )  # fmt: skip
+LIMIT = st.fixed_dictionaries({"rate_limit": st.fixed_dictionaries(
+    {"limit": st.integers(0, 9), "window": st.integers(1, 900)})})  # fmt: skip
 TREATMENTS = st.one_of(
     st.fixed_dictionaries({"delay": st.integers(0, 300) | st.fixed_dictionaries(
         {"between": st.lists(st.integers(0, 9), min_size=2, max_size=2)})}),
@@ -55,9 +55,13 @@ TREATMENTS = st.one_of(
         st.none() | st.fixed_dictionaries({}, optional={"name": WORD, "deleted": st.booleans()}),
         min_size=1, max_size=2)}),
 )  # fmt: skip
-EFFECTS = ANSWERS | st.tuples(ANSWERS, TREATMENTS).map(list) | st.lists(
-    TREATMENTS, min_size=1, max_size=3
-)  # fmt: skip
+EFFECTS = st.one_of(
+    ANSWERS,
+    LIMIT,
+    st.tuples(ANSWERS, TREATMENTS).map(list),
+    st.tuples(LIMIT, ANSWERS, TREATMENTS).map(list),
+    st.lists(TREATMENTS, min_size=1, max_size=3),
+)
 FATES = st.sampled_from([
     {"drop": True}, {"duplicate": True}, {"reorder": True}, {"fail": {"status": 500}},
     {"fail": {"connection": "refused", "attempts": 2}},

@@ -146,7 +146,8 @@ def test_each_problem_is_the_same_when_preferred(slug: str, box: Sandbox) -> Non
         (
             "ProvisioningSubscription",
             429,
-            "Your subscription change is currently being provisioned, please try again in a minute.",
+            "Your subscription change is currently being provisioned, please try again in a "
+            "minute.",
         ),
         ("RulesInvalidIssue", 409, "Something is wrong with the connection."),
     ],

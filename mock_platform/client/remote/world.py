@@ -139,7 +139,7 @@ class RemoteWorld:
     def unfired_expectations(self) -> list[Unfired]:
         """Rules with `expect: fired` of active scenarios that never acted."""
         return [
-            Unfired(scenario["name"], rule["rule"], rule["matched"])
+            Unfired(scenario["name"], rule["rule"], rule["matched"], rule.get("refused", 0))
             for scenario in self.scenarios
             if scenario["active"]
             for rule in scenario["rules"]

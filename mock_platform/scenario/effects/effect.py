@@ -1,8 +1,9 @@
-"""What an effect is: a declared form, and one of three things that it can do with a request.
+"""What an effect is: a declared form, and one of four things that it can do with a request.
 
-A change alters the world before the request is answered. An answer takes the handler's place. A
-treatment alters the reply, whoever made it. A rule has any number of changes and treatments and at
-most one answer; each kind acts in the order in which the rule lists them.
+A change alters the world before the request is answered. A gate lets the request pass to whatever
+answers it, or refuses it. An answer takes the handler's place. A treatment alters the reply,
+whoever made it. A rule has any number of changes and treatments and at most one gate and one
+answer; each kind acts in the order in which the rule lists them.
 """
 
 from __future__ import annotations
@@ -40,6 +41,14 @@ class Change(Protocol):
 
 
 @runtime_checkable
+class Gate(Protocol):
+    """Decides whether a request is answered at all."""
+
+    def admit(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
+        """What `proceed` replies, which is the rule's answer or the handler; or a refusal."""
+
+
+@runtime_checkable
 class Answer(Protocol):
     """Answers instead of the handler."""
 
@@ -55,7 +64,7 @@ class Treatment(Protocol):
         """The reply to send."""
 
 
-Effect = Change | Answer | Treatment
+Effect = Change | Gate | Answer | Treatment
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,10 @@ CODE = Either(
     number=Whole(0, choices=NUMBERED, note=_STATUS_IS_NO_CODE),
     what="a code",
 )
+# Document A, "Error object": code is an int32.
 ANY_CODE = Either(
     text=Word(pattern=_PATTERN, meaning="a code in capitals such as LINE_ITEM_NOT_FOUND"),
-    number=Whole(0, 99_999),
+    number=Whole(-(2**31), 2**31 - 1),
     what="a numeric or a named code",
 )
 

@@ -20,22 +20,20 @@ class RateLimitEffect:
     limit: int
     window: int
 
-    def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
-        """What the handler says while the window lasts; then the refusal."""
-        caller = staging.call.caller
+    def admit(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
+        """What the rule or the handler answers while the window lasts; then the refusal."""
+        call, caller = staging.call, staging.call.caller
         who = caller.user or caller.app
         name, index = staging.rule
         key = ("scenario", name, str(index), "" if who is None else str(who["id"]))
         state = staging.world.windows.count(key, self.limit, self.window)
         headers = rate_headers({"x-rate-limit": state})
         names = {header for header, _ in headers}  # the operation's own limit, if it has one
-        call = staging.call
         call.extra_headers = [pair for pair in call.extra_headers if pair[0] not in names]
+        call.extra_headers += headers
         if state.exceeded:
-            raise RateLimited(headers)
-        reply = proceed()
-        reply.headers += headers
-        return reply
+            raise RateLimited([])
+        return proceed()
 
 
 def _make(value: Mapping[str, Any]) -> RateLimitEffect:
@@ -53,7 +51,7 @@ KIND = Kind(
             )
         },
         required=("rate_limit",),
-        description="So many calls per caller in a window of so many seconds.",
+        description="So many calls per caller in a window of so many seconds; beside an answer of "
+        "the rule, that answer until the window is used up.",
     ),
-    answers=True,
 )
