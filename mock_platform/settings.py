@@ -48,6 +48,8 @@ class Settings:
     markers: bool = True
     limits: Literal["spec", "public", "off"] = "spec"
     card_envelope: Literal["object", "array"] = "object"
+    fresh_tokens: bool = False
+    """Whether each sign-in issues a new pair and invalidates the one that user and app held."""
     replay_minimum_age: bool = False
     require_https: bool = False
     oauth_tolerance: int = 300

@@ -107,6 +107,8 @@ SETTINGS: tuple[Setting, ...] = (
             "interface names as well, or none.", click.Choice(["spec", "public", "off"])),
     Setting("card-envelope", "Form of a single card in an answer's data: the object, or an array "
             "of one.", click.Choice(["object", "array"])),
+    Setting("fresh-tokens", "Issue a new access token at each sign-in and invalidate the one that "
+            "user and app held.", flag=True),
     Setting("replay-minimum-age", "Refuse replay windows younger than the retired path took "
             "(31 and 10 minutes).", flag=True),
     Setting("require-https", "Refuse the OAuth steps over plain http.", flag=True),

@@ -14,6 +14,7 @@ from mock_platform.control import (
     clock,
     console,
     coverage,
+    credentials,
     docs,
     guard,
     journal,
@@ -113,6 +114,13 @@ ROUTES: tuple[Route, ...] = (
         returns=transitions.MoveAnswer,
     ),
     Route("GET", "/credentials", about.show_credentials),
+    Route(
+        "POST",
+        "/credentials/regenerate",
+        credentials.regenerate,
+        body=credentials.RegenerateBody,
+        returns=credentials.RegenerateAnswer,
+    ),
     Route("GET", "/operations", about.list_operations),
     Route("GET", "/assumptions", about.list_assumptions),
     Route(

@@ -123,6 +123,8 @@ class Operation:
     auth: Auth
     params: type[Schema] | None = None
     location: Location = Location.QUERY
+    configure: Callable[[Settings], Handler] | None = None
+    """The handler under these settings, where they change what it does."""
     rules: Rules | None = None
     """What parameters must satisfy beyond their schema; their faults are told with all others."""
     origin: Origin = Origin.DOCUMENT_A

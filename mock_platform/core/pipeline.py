@@ -146,7 +146,9 @@ def _decode(operation: Operation, settings: Settings) -> Stage:
 
 def _answer(operation: Operation, settings: Settings) -> Callable[[Call, World], Reply]:
     """The handler with its envelope; under `--strict`, without what rests on a gap."""
-    handler, assumed, declared = operation.handler, operation.assumptions, operation.returns
+    assumed, declared = operation.assumptions, operation.returns
+    configure = operation.configure
+    handler = operation.handler if configure is None else configure(settings)
     returns = declared.configured(settings) if isinstance(declared, Configurable) else declared
 
     def answer(call: Call, world: World) -> Reply:

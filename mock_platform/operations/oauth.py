@@ -11,9 +11,9 @@ from functools import partial
 
 from marshmallow import Schema
 
-from mock_platform.consent import browser, request_tokens
+from mock_platform.consent import access_tokens, browser, request_tokens
 from mock_platform.consent.pages import OUT_OF_BAND
-from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.authenticate import USER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Document, Flat, Page, Pairwise
@@ -26,8 +26,8 @@ from mock_platform.core.errors import (
     UnsupportedAuthentication,
 )
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.operation import Location, Operation, Origin
-from mock_platform.world.clock import wire_seconds
+from mock_platform.core.operation import Handler, Location, Operation, Origin
+from mock_platform.settings import Settings
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
@@ -59,11 +59,6 @@ PLAIN_REFUSALS = public_fact(
     "missing, unknown, used, denied or expired, 'Invalid oauth_verifier parameter' for a verifier "
     "that is missing or wrong. A wrong verifier does not use the request token up.",
     "section 4, access_token",
-)
-REGENERATED = settled(
-    "oauth.regenerated-pair",
-    "An exchange invalidates the access token that the same app held for the same user before.",
-    "A, Authentication, rule 4",
 )
 INVALIDATED = public_fact(
     "oauth.invalidate-answer",
@@ -183,23 +178,43 @@ def request_token(call: Call, world: World) -> dict[str, str]:
 
 
 def access_token(call: Call, world: World) -> dict[str, str]:
-    """Exchange a granted request token, once, for an access token of the user who granted it."""
+    """Exchange a granted request token, once, for the access token of the user who granted it."""
+    app, user, access = _use_up(call, world)
+    token, held = access_tokens.sign_in(world, app, user, access)
+    if held:
+        call.assume(access_tokens.HELD)
+    return _pair(token, user)
+
+
+def fresh_access_token(call: Call, world: World) -> dict[str, str]:
+    """The same under `--fresh-tokens`: the pair that the app held is invalidated."""
+    app, user, access = _use_up(call, world)
+    token, invalidated = access_tokens.regenerate(world, app, user, access)
+    if invalidated:
+        call.assume(access_tokens.REGENERATED)
+    return _pair(token, user)
+
+
+def _exchange(settings: Settings) -> Handler:
+    return fresh_access_token if settings.fresh_tokens else access_token
+
+
+def _use_up(call: Call, world: World) -> tuple[Record, Record, str]:
+    """The app, the user who granted its request token, and the access; the token is used then."""
     app, token = call.caller.app, call.caller.token
     assert app is not None
     user = _granting_user(call, world, token)
-    if token is not None:
-        world.store.put("tokens", token["id"], token | {"state": "used", "verifier": None})
-        request_tokens.remember(world, token, user)
-    for entry in world.store.page(
-        "tokens", {"kind": "access", "state": "active", "app_id": app["id"], "user_id": user["id"]}
-    ):
-        world.store.put("tokens", entry.key, entry.record | {"state": "invalidated"})
-        call.assume(REGENERATED)
-    access = "write" if token is None else token["access"]
-    created = _issue(world, app, user, access)
+    if token is None:
+        return app, user, "write"
+    world.store.put("tokens", token["id"], token | {"state": "used", "verifier": None})
+    request_tokens.remember(world, token, user)
+    return app, user, token["access"]
+
+
+def _pair(token: Record, user: Record) -> dict[str, str]:
     return {
-        "oauth_token": created["id"],
-        "oauth_token_secret": created["secret"],
+        "oauth_token": token["id"],
+        "oauth_token_secret": token["secret"],
         "user_id": user["id"],
         "screen_name": user["screen_name"],
     }
@@ -259,23 +274,6 @@ def _granting_user(call: Call, world: World, token: Record | None) -> Record:
         call.diagnosis = {"mistake": "token", "explanation": "the user who allowed it is gone"}
         raise _invalid_request_token()
     return user
-
-
-def _issue(world: World, app: Record, user: Record, access: str) -> Record:
-    token = {
-        "id": f"{user['id']}-{world.ids.alphanumeric(40)}",
-        "kind": "access",
-        "state": "active",
-        "secret": world.ids.alphanumeric(41),
-        "app_id": app["id"],
-        "user_id": user["id"],
-        "access": access,
-        "created_at": wire_seconds(world.clock.now()),
-        "callback": None,
-        "verifier": None,
-    }
-    world.store.put("tokens", token["id"], token)
-    return token
 
 
 def authorize(call: Call, world: World) -> Document:
@@ -377,6 +375,7 @@ OPERATIONS = (
         method="POST",
         path="/oauth/access_token",
         handler=access_token,
+        configure=_exchange,
         summary="Exchange a granted request token for an access token",
         spec="A, Endpoints: POST {base_url}/oauth/access_token",
         params=AccessTokenRequest,
@@ -387,7 +386,12 @@ OPERATIONS = (
         statuses=(401,),
         oauth_step=True,
         assumptions=(FORM_ENCODED, request_tokens.SHAPES),
-        may_assume=(PLAIN_REFUSALS, REGENERATED, request_tokens.LIFETIME),
+        may_assume=(
+            PLAIN_REFUSALS,
+            access_tokens.HELD,
+            access_tokens.REGENERATED,
+            request_tokens.LIFETIME,
+        ),
     ),
     Operation(
         id="oauth.invalidate_token",

@@ -30,6 +30,7 @@ def box() -> Sandbox:
 
 def test_access_token_answers_with_the_access_token_payload(box: Sandbox) -> None:
     """Access token and secret in the public shapes, with user_id and screen_name, not cached."""
+    box.call("POST", "/1.1/oauth/invalidate_token", keys=HARBOR)  # so that none is held
     keys = begun(box)
     response = exchange(box, keys, granted(box, keys))
     found = pairs(response)
@@ -199,19 +200,71 @@ def test_a_request_token_expires_on_the_worlds_clock(age: int, status: int) -> N
     assert status == 200 or "Invalid request token." == response.text
 
 
-def test_a_regenerated_pair_invalidates_the_previous_one(box: Sandbox) -> None:
-    """Rule 4: the pair that the app held for this user before no longer works; others do."""
+def test_a_sign_in_returns_the_pair_that_is_held(box: Sandbox) -> None:
+    """Signing in again leaves the pair of user and app as it is, the published one included."""
+    keys, again = begun(box), begun(box)
+    first = exchange(box, keys, granted(box, keys))
+    second = exchange(box, again, granted(box, again))
+    of_other_user = begun(box)
+    other = pairs(exchange(box, of_other_user, granted(box, of_other_user, "northbike_co")))
+
+    assert (HARBOR.token, HARBOR.token_secret) == (
+        pairs(first)["oauth_token"], pairs(first)["oauth_token_secret"],
+    )  # fmt: skip
+    assert pairs(first) == pairs(second)
+    assert "oauth.held-pair" in first.headers["X-Mock-Assumptions"]
+    assert other["oauth_token"] != NORTHBIKE.token  # that one is another app's
+    assert 200 == box.call("GET", "/12/accounts").status_code
+
+
+def test_an_invalidated_pair_is_not_returned(box: Sandbox) -> None:
+    """After an invalidation, a sign-in issues a new pair, and later ones return that."""
+    assert 200 == box.call("POST", "/1.1/oauth/invalidate_token", keys=HARBOR).status_code
+    keys, again = begun(box), begun(box)
+    first = pairs(exchange(box, keys, granted(box, keys)))
+    second = pairs(exchange(box, again, granted(box, again)))
+
+    assert first["oauth_token"] != HARBOR.token
+    assert first == second
+
+
+@pytest.mark.parametrize(("held", "allowed"), [("read", "write"), ("write", "read")])
+def test_a_held_pair_may_do_what_is_allowed_now(box: Sandbox, held: str, allowed: str) -> None:
+    """The token stays, its access is that of the last sign-in."""
+    box.change("tokens", str(HARBOR.token), access=held)
+    keys = begun(box, x_auth_access_type=allowed)
+    found = pairs(exchange(box, keys, granted(box, keys)))
+
+    assert HARBOR.token == found["oauth_token"]
+    assert allowed == box.record("tokens", found["oauth_token"])["access"]
+
+
+def test_fresh_tokens_invalidate_the_held_pair() -> None:
+    """Rule 4, the other reading: with --fresh-tokens the previous pair no longer works."""
+    box = sandbox(fresh_tokens=True)
     others = begun(box)
     of_other_user = pairs(exchange(box, others, granted(box, others, "northbike_co")))
     keys = begun(box)
-    found = pairs(exchange(box, keys, granted(box, keys)))
+    response = exchange(box, keys, granted(box, keys))
+    found = pairs(response)
     after = box.call("POST", "/1.1/oauth/invalidate_token", keys=HARBOR)
 
     assert found["oauth_token"] != HARBOR.token
+    assert "oauth.regenerated-pair" in response.headers["X-Mock-Assumptions"]
     assert (401, 89) == code(after)
     assert "active" == box.record("tokens", of_other_user["oauth_token"])["state"]
     assert "active" == box.record("tokens", str(NORTHBIKE.token))["state"]
     assert "active" == box.record("tokens", found["oauth_token"])["state"]
+
+
+def test_a_regenerated_pair_invalidates_the_previous_one(box: Sandbox) -> None:
+    """Rule 4: the portal's button issues a new pair, and the old one no longer works."""
+    made = box.client.post("/_mock/credentials/regenerate").get_json()
+    fresh = Keys(HARBOR.key, HARBOR.secret, made["access_token"], made["access_token_secret"])
+
+    assert [HARBOR.token] == made["invalidated"]
+    assert (401, 89) == code(box.call("POST", "/1.1/oauth/invalidate_token", keys=HARBOR))
+    assert 200 == box.call("GET", "/12/accounts", keys=fresh).status_code
 
 
 def test_the_exchange_records_the_grant(box: Sandbox) -> None:

@@ -1,0 +1,87 @@
+"""New access tokens on command, as the button of the developers' portal issues them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema
+
+from mock_platform.consent import access_tokens
+from mock_platform.control.refusal import Refusal, did_you_mean
+from mock_platform.control.route import ControlRequest
+from mock_platform.core.authenticate import find_app, first
+from mock_platform.core.fields import ListOf, Text
+from mock_platform.world.store import Record
+from mock_platform.world.world import World
+
+
+class RegenerateBody(Schema):
+    """For whom; without either, the well-known app and user."""
+
+    app = Text(metadata={"description": "id or consumer key of an app; absent: the first one"})
+    user = Text(metadata={"description": "id or screen name of a user; absent: the first one"})
+
+
+class RegenerateAnswer(Schema):
+    """The new pair, and the access tokens that are invalid from now on."""
+
+    app_id = Text(required=True)
+    user_id = Text(required=True)
+    screen_name = Text(required=True)
+    access_token = Text(required=True)
+    access_token_secret = Text(required=True)
+    invalidated = ListOf(Text(), required=True)
+
+
+def regenerate(request: ControlRequest) -> dict[str, Any]:
+    """Issue a new access token to an app for a user, and invalidate those that it held."""
+    world = request.world
+    with world.work():
+        app = _find_app(world, request.body.get("app"))
+        user = _find_user(world, request.body.get("user"))
+        held = access_tokens.find_held(world, app, user)
+        if held:
+            access = "write" if any(token["access"] == "write" for token in held) else "read"
+        else:
+            access = "write" if "write" in app["_permissions"] else "read"
+        token, invalidated = access_tokens.regenerate(world, app, user, access)
+    return {
+        "app_id": app["id"],
+        "user_id": user["id"],
+        "screen_name": user["screen_name"],
+        "access_token": token["id"],
+        "access_token_secret": token["secret"],
+        "invalidated": invalidated,
+    }
+
+
+def _find_app(world: World, name: str | None) -> Record:
+    if name is None:
+        found = first(world, "apps", {})
+    else:
+        found = world.store.get("apps", name) or find_app(world, name)
+    if found is None:
+        records = [entry.record for entry in world.store.page("apps")]
+        raise _unknown("app", name, [app["id"] for app in records], "id or consumer key")
+    return found
+
+
+def _find_user(world: World, name: str | None) -> Record:
+    if name is None:
+        found = first(world, "users", {})
+    else:
+        found = world.store.get("users", name) or first(world, "users", {"screen_name": name})
+    if found is None:
+        records = [entry.record for entry in world.store.page("users", limit=1000)]
+        names = [user["screen_name"] for user in records]
+        raise _unknown("user", name, names, "id or screen name")
+    return found
+
+
+def _unknown(what: str, name: str | None, known: list[str], by: str) -> Refusal:
+    if name is None:
+        return Refusal(404, f"This world has no {what}; add one to its table {what}s first.")
+    shown = ", ".join(known[:10]) or "none"
+    return Refusal(
+        404, f"No {what} has the {by} {name!r}.{did_you_mean(name, known)} There are: {shown}."
+    )

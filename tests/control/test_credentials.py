@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.control.support import call, detail
+from tests.support import HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
+
+ROUTE = "/credentials/regenerate"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def keys_of(made: dict[str, Any], app: Keys) -> Keys:
+    """What signs with a new pair."""
+    return Keys(app.key, app.secret, made["access_token"], made["access_token_secret"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        {},
+        {"app": "11827"},
+        {"app": HARBOR.key, "user": "harbor_roasters"},
+        {"user": "2244994945"},
+    ],
+)
+def test_regenerate_the_well_known_pair(box: Sandbox, body: dict[str, str] | None) -> None:
+    """Named by id or by name, or not at all; the credentials are the new ones from then on."""
+    made = call(box, "POST", ROUTE, json=body).get_json()
+
+    shown = call(box, "GET", "/credentials").get_json()["user"]
+    assert ("11827", "2244994945", "harbor_roasters") == (
+        made["app_id"], made["user_id"], made["screen_name"],
+    )  # fmt: skip
+    assert [HARBOR.token] == made["invalidated"]
+    assert (made["access_token"], made["access_token_secret"]) == (
+        shown["access_token"], shown["access_token_secret"],
+    )  # fmt: skip
+    assert 401 == box.call("GET", "/12/accounts").status_code
+    assert 200 == box.call("GET", "/12/accounts", keys=keys_of(made, HARBOR)).status_code
+
+
+def test_a_first_pair_has_the_permissions_of_the_app(box: Sandbox) -> None:
+    """An app without a pair for a user gets one, which invalidates none."""
+    made = call(box, "POST", ROUTE, json={"user": "northbike_co"}).get_json()
+
+    assert ([], "write") == (
+        made["invalidated"], box.record("tokens", made["access_token"])["access"],
+    )  # fmt: skip
+    assert 200 == box.call("GET", "/12/accounts", keys=keys_of(made, HARBOR)).status_code
+    assert 200 == box.call("GET", "/12/accounts", keys=NORTHBIKE).status_code
+
+
+def test_a_pair_that_may_only_read_is_replaced_by_one(box: Sandbox) -> None:
+    """Regenerating changes the pair, not what it allows."""
+    box.change("tokens", str(HARBOR.token), access="read")
+
+    made = call(box, "POST", ROUTE).get_json()
+
+    assert "read" == box.record("tokens", made["access_token"])["access"]
+
+
+def test_worlds_have_pairs_of_their_own(box: Sandbox) -> None:
+    """What is regenerated in one world stays valid in the others."""
+    box.platform.worlds.create("w1")
+
+    assert 200 == call(box, "POST", ROUTE, world="w1").status_code
+    assert 200 == box.call("GET", "/~default/12/accounts").status_code
+    assert 401 == box.call("GET", "/~w1/12/accounts").status_code
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "text"),
+    [
+        ({"app": "1182"}, 404, "No app has the id or consumer key '1182'. Did you mean '11827'?"),
+        ({"user": "harbour_roasters"}, 404, "Did you mean 'harbor_roasters'?"),
+        ({"usr": "1"}, 422, "'usr' is unknown here; known: app, user. Did you mean 'user'?"),
+        ({"user": 7}, 422, "user"),
+        ([], 422, "the body must be a JSON object"),
+    ],
+)
+def test_unknown_names_are_refused(box: Sandbox, body: Any, status: int, text: str) -> None:
+    """With the nearest one; nothing is invalidated."""
+    answer = call(box, "POST", ROUTE, json=body)
+
+    assert status == answer.status_code
+    assert text in detail(answer)
+    assert 200 == box.call("GET", "/12/accounts").status_code
+
+
+def test_a_world_without_apps(box: Sandbox) -> None:
+    """What is missing is said."""
+    empty = sandbox(default_fixtures=False)
+
+    answer = call(empty, "POST", ROUTE)
+
+    assert "This world has no app; add one to its table apps first." == detail(answer)
