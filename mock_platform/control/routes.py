@@ -104,6 +104,12 @@ ROUTES: tuple[Route, ...] = (
         query=webhooks.QueryOfDeliveries,
         returns=webhooks.DeliveriesAnswer,
     ),
+    Route(
+        "POST",
+        "/webhooks/<key>/validate",
+        webhooks.validate,
+        returns=webhooks.ValidationAnswer,
+    ),
     Route("GET", "/transitions", transitions.list_transitions),
     Route("PUT", "/transitions/<kind>", transitions.put_transition, body=transitions.PaceBody),
     Route(

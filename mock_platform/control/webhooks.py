@@ -6,10 +6,11 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from mock_platform.control.refusal import faulty
+from mock_platform.control.refusal import Refusal, did_you_mean, faulty
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.fields import Flag, Integer, ListOf, Text
 from mock_platform.delivery.events import BadEvent, add_event
+from mock_platform.delivery.sender import Stale
 from mock_platform.records.webhooks import EventRecord
 
 
@@ -40,6 +41,38 @@ class DeliveriesAnswer(Schema):
 
     deliveries = ListOf(fields.Dict(), required=True)
     idle = Flag(metadata={"description": "with `wait`: whether nothing is under way any more"})
+
+
+class ValidationAnswer(Schema):
+    """What a challenge found out; `error` says what was wrong with the answer."""
+
+    id = Text(required=True)
+    url = Text(required=True)
+    valid = Flag(required=True)
+    error = Text(required=True, allow_none=True)
+
+
+def validate(request: ControlRequest) -> dict[str, Any]:
+    """Challenge a webhook now; it is valid if it answers rightly, invalid if it answers wrongly."""
+    world, key = request.world, request.args["key"]
+    try:
+        error = request.platform.deliverer.validate(world, key)
+    except LookupError as fault:
+        with world.lock:
+            known = [entry.key for entry in world.store.page("webhooks", limit=1000)]
+        shown = ", ".join(known[:10]) or "none"
+        text = f"The webhook cannot be challenged: {fault}.{did_you_mean(key, known)}"
+        raise Refusal(404, f"{text} Webhooks: {shown}.") from fault
+    except Stale as fault:
+        text = (
+            "The world was reset or removed during the challenge, or the server stops; ask again."
+        )
+        raise Refusal(409, text) from fault
+    with world.lock:
+        webhook = world.store.get("webhooks", key)
+    if webhook is None:
+        raise Refusal(404, f"Webhook {key} was removed during the challenge.")
+    return {"id": key, "url": webhook["url"], "valid": webhook["valid"], "error": error}
 
 
 def post_event(request: ControlRequest) -> dict[str, Any]:

@@ -61,8 +61,10 @@ CRC = public_fact(
     "replay.crc",
     "Before a job delivers, the webhook's url must answer a challenge: GET url?crc_token=… with "
     '{"response_token": "sha256=…"}. The create has answered by then; a failed check ends the job '
-    "as incomplete.",
-    "section 6, CRC",
+    "as incomplete. A wrong answer (2xx without the right token, 3xx, a TLS failure) makes the "
+    "webhook invalid at once: it receives nothing from then on, the announcement of the job's end "
+    "included, until it passes a challenge (POST /_mock/webhooks/ID/validate).",
+    "section 6, CRC; invalid when",
 )
 ENVELOPE = public_fact(
     "replay.activity-envelope",
@@ -188,6 +190,11 @@ def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_dat
         # Asking is looking at the job, so it counts where jobs move by being looked at.
         if not world.transitions.settle(REPLAY_JOB.name, running["id"], poll=True):
             raise _conflict(call, running).keeping()
+    if not webhook["valid"]:
+        call.warn(
+            f"webhook {webhook_id} is not valid, so the job will deliver nothing; "
+            f"POST /_mock/webhooks/{webhook_id}/validate challenges it again"
+        )
     record = {
         "id": world.ids.snowflake(),
         "webhook_id": webhook_id,

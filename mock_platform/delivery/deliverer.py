@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 
 from mock_platform.core.replay import CREATED, REPLAY_JOB
 from mock_platform.delivery.agenda import Agenda, Entry
 from mock_platform.delivery.envelope import activity, job_status
 from mock_platform.delivery.events import ADDED
 from mock_platform.delivery.replay_run import ReplayRun
-from mock_platform.delivery.sender import Dispatch, Sender, Stale, receiver
+from mock_platform.delivery.sender import Dispatch, Invalid, Sender, Stale, receiver
 from mock_platform.delivery.workers import Workers
 from mock_platform.settings import DeliverySettings
 from mock_platform.world.clock import UPTIME
@@ -77,6 +78,19 @@ class Deliverer:
         elif notice.topic == PACED:
             self._agenda.wake()
 
+    def validate(self, world: World, webhook_id: str) -> str | None:
+        """Challenge a webhook now, which makes it valid if it passes; what went wrong, if so.
+
+        Raises:
+            LookupError: There is no such webhook, or its app is gone.
+            Stale: The world was reset or dropped meanwhile.
+        """
+        with world.lock:
+            to = receiver(world, webhook_id, even_invalid=True)
+        if isinstance(to, str):
+            raise LookupError(to)  # noqa: TRY004 - the text says why there is no receiver
+        return self._sender.challenge(to, None)
+
     def wait_until_idle(self, seconds: float = 10.0) -> bool:
         """Whether all that was asked for or due is done, within so many real seconds.
 
@@ -120,14 +134,14 @@ class Deliverer:
         def announce() -> None:
             with world.lock:
                 job = world.store.get("replay_jobs", job_id)
-                to = None if job is None else receiver(world, job["webhook_id"])
+                to = None if job is None else receiver(world, job["webhook_id"], even_invalid=True)
                 if world.closed or world.epoch != epoch or to is None or isinstance(to, str):
                     return
                 assert job is not None
                 body = job_status(job | {"state": state})
             try:
                 self._sender.deliver(Dispatch(to, body, job_id, None))
-            except Stale:
+            except (Stale, Invalid):
                 return
 
         self._workers.submit((world, epoch, "job", job_id), announce)
@@ -149,10 +163,12 @@ class Deliverer:
                 if mishap is not None and mishap.reorder:
                     self._hold(lane, sent)
                     return
-                self._sender.deliver(sent)
+                with suppress(Invalid):
+                    self._sender.deliver(sent)
                 late = self._hold(lane, None)
                 if late is not None:
-                    self._sender.deliver(late)
+                    with suppress(Invalid):
+                        self._sender.deliver(late)
             except Stale:
                 self._hold(lane, None)
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from mock_platform.core.replay import REPLAY_JOB, parse_minute
 from mock_platform.delivery.envelope import activity
-from mock_platform.delivery.sender import Dispatch, Receiver, Sender, Stale, receiver
+from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, receiver
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store import Order, Position, Record
 from mock_platform.world.world import World
@@ -54,6 +54,14 @@ class ReplayRun:
         fault = self._sender.challenge(to, self._job_id)
         if fault is not None:
             return fault
+        try:
+            return self._deliver_all(job, to)
+        except Invalid as fault:  # it became so meanwhile
+            self._failed += 1
+            return str(fault)
+
+    def _deliver_all(self, job: Record, to: Receiver) -> str | None:
+        """Deliver the job's events one after the other; why it is incomplete, if it is."""
         silent = 0
         for sent in self._in_turn(job, to):
             outcome = self._sender.deliver(sent)

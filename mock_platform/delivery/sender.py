@@ -38,6 +38,10 @@ class Stale(Exception):
     """The world was reset or dropped, or the server stops: what is left to do is not wanted."""
 
 
+class Invalid(Exception):
+    """The webhook is not valid, or gone: nothing is delivered to it. The text says so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Receiver:
     """Where to deliver, as it stood when the work began, and the world's epoch of that moment."""
@@ -74,13 +78,19 @@ class Dispatch:
     """What a scenario has befall it."""
 
 
-def receiver(world: World, webhook_id: str) -> Receiver | str:
-    """The receiver behind a webhook, or why nothing can be delivered. Under the world's lock."""
+def receiver(world: World, webhook_id: str, *, even_invalid: bool = False) -> Receiver | str:
+    """The receiver behind a webhook, or why nothing can be delivered. Under the world's lock.
+
+    `even_invalid` is for challenges, and for what is only to be recorded.
+    """
     webhook = world.store.get("webhooks", webhook_id)
     if webhook is None:
         return f"there is no webhook {webhook_id}"
-    if not webhook.get("valid"):
-        return f"webhook {webhook_id} is not valid, so nothing is delivered to it"
+    if not webhook.get("valid") and not even_invalid:
+        return (
+            f"webhook {webhook_id} is not valid, so nothing is delivered to it; "
+            f"POST /_mock/webhooks/{webhook_id}/validate challenges it again"
+        )
     app: Record | None = world.store.get("apps", webhook["_app_id"])
     if app is None:
         return f"webhook {webhook_id} belongs to no app"
@@ -105,6 +115,9 @@ class Sender:
     def challenge(self, to: Receiver, job_id: str | None) -> str | None:
         """Have the webhook's address prove that it knows the secret; what went wrong, if so.
 
+        The webhook is valid if it passes, and no longer valid if it answered wrongly; an answer
+        that may be better the next time changes nothing (`replay.crc`).
+
         Raises:
             Stale: The answer is not wanted any more.
         """
@@ -115,6 +128,11 @@ class Sender:
             error = challenge_fault(to.secret, token, answer.status, answer.body)
         else:
             error = str(answer)
+        if error is None:
+            self._mark(to, valid=True)
+        elif _is_wrong(answer):
+            self._mark(to, valid=False)
+            error = f"{error}; webhook {to.webhook_id} is not valid from now on"
         self._record(attempt, answer, error)
         return error
 
@@ -135,6 +153,7 @@ class Sender:
 
         Raises:
             Stale: It is not wanted any more.
+            Invalid: The webhook is not valid (any more); what was not sent is on record.
         """
         to, mishap = sent.to, sent.mishap
         data = dumps(sent.body)
@@ -153,6 +172,7 @@ class Sender:
             if number > 1:
                 self._pause(to, self._settings.backoff * 2 ** (number - 2))
             attempt = _Attempt(to, sent.job_id, sent.event_id, number, to.url, shown)
+            self._require_valid(attempt)
             answer = _staged(mishap, number)
             if answer is None:
                 answer = self._try(attempt, "POST", headers, data)
@@ -192,6 +212,23 @@ class Sender:
         finally:
             attempt.milliseconds = (UPTIME() - started) * 1000
 
+    def _require_valid(self, attempt: _Attempt) -> None:
+        with attempt.to.held() as world:
+            found = receiver(world, attempt.to.webhook_id)
+        if isinstance(found, str):
+            self._begin(attempt)
+            self._record(attempt, None, f"{found}; nothing was sent")
+            raise Invalid(found)
+
+    def _mark(self, to: Receiver, *, valid: bool) -> None:
+        """Store what a challenge found out."""
+        with to.world.work():
+            if to.world.closed or to.world.epoch != to.epoch:
+                raise Stale
+            webhook = to.world.store.get("webhooks", to.webhook_id)
+            if webhook is not None and webhook["valid"] != valid:
+                to.world.store.put("webhooks", to.webhook_id, webhook | {"valid": valid})
+
     def _begin(self, attempt: _Attempt) -> None:
         with attempt.to.held() as world:
             attempt.at = wire_millis(world.clock.now())
@@ -230,6 +267,16 @@ def _fault(answer: Answer | OutboundFault) -> str | None:
     if isinstance(answer, OutboundFault):
         return str(answer)
     return None if answer.status == 200 else f"answered with status {answer.status}, not 200"
+
+
+def _is_wrong(answer: Answer | OutboundFault) -> bool:
+    """Whether the answer to a challenge, which it failed, makes a webhook invalid at once.
+
+    Other statuses, time-outs and closed connections may be over soon.
+    """
+    if isinstance(answer, OutboundFault):
+        return answer.kind == "tls"
+    return 200 <= answer.status < 400
 
 
 def _staged(mishap: Mishap | None, number: int) -> Answer | OutboundFault | None:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.control.support import call, detail, fields
 from tests.support import Sandbox, sandbox
+from tests.support_receiver import Receiver
 
 WEBHOOK = "1146654567674912769"
 EVENT = {"webhook_id": WEBHOOK, "event_type": "post.create", "payload": {"id": "1"}}
@@ -109,3 +110,50 @@ def test_unknown_filter(box: Sandbox) -> None:
 
     assert 400 == answer.status_code
     assert "Did you mean 'job_id'?" in detail(answer)
+
+
+def test_a_right_answer_makes_a_webhook_valid(box: Sandbox, receiver: Receiver) -> None:
+    """A challenge by hand: the answer and the record agree, and the attempt is on record."""
+    call(box, "PATCH", f"/state/webhooks/{WEBHOOK}", json={"url": receiver.url})
+
+    answer = call(box, "POST", f"/webhooks/{WEBHOOK}/validate")
+
+    assert 200 == answer.status_code
+    assert {"id": WEBHOOK, "url": receiver.url, "valid": True, "error": None} == answer.get_json()
+    assert call(box, "GET", f"/state/webhooks/{WEBHOOK}").get_json()["valid"]
+    (attempt,) = call(box, "GET", f"/deliveries?webhook_id={WEBHOOK}").get_json()["deliveries"]
+    assert (200, None, None) == (attempt["status"], attempt["error"], attempt["job_id"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "valid"), [((200, b"{}"), False), ((302, b""), False), ((503, b""), True)]
+)
+def test_only_a_wrong_answer_makes_a_webhook_invalid(
+    box: Sandbox, receiver: Receiver, answer: tuple[int, bytes], *, valid: bool
+) -> None:
+    """A status that may be better the next time leaves it as it is; the error is told."""
+    receiver.challenge = lambda _token: answer
+    change = {"url": receiver.url, "valid": True}
+    call(box, "PATCH", f"/state/webhooks/{WEBHOOK}", json=change)
+
+    found = call(box, "POST", f"/webhooks/{WEBHOOK}/validate").get_json()
+
+    assert (valid, True) == (found["valid"], bool(found["error"]))
+    assert valid == call(box, "GET", f"/state/webhooks/{WEBHOOK}").get_json()["valid"]
+
+
+def test_a_webhook_that_does_not_exist_cannot_be_challenged(box: Sandbox) -> None:
+    """The nearest one is named."""
+    answer = call(box, "POST", f"/webhooks/{WEBHOOK[:-1]}/validate")
+
+    assert 404 == answer.status_code
+    assert f"there is no webhook {WEBHOOK[:-1]}. Did you mean" in detail(answer)
+
+
+def test_worlds_have_webhooks_of_their_own(box: Sandbox, receiver: Receiver) -> None:
+    """A challenge in one world changes nothing in another."""
+    call(box, "PUT", "/worlds/w1")
+    call(box, "PATCH", f"/state/webhooks/{WEBHOOK}", world="w1", json={"url": receiver.url})
+
+    assert call(box, "POST", f"/webhooks/{WEBHOOK}/validate", world="w1").get_json()["valid"]
+    assert not call(box, "GET", f"/state/webhooks/{WEBHOOK}").get_json()["valid"]

@@ -94,7 +94,10 @@ def test_an_event_of_an_invalid_webhook_is_kept_alone(desk: Desk, receiver: Rece
     desk.wait()
 
     assert not added.delivering
-    assert added.why_not == f"webhook {INVALID} is not valid, so nothing is delivered to it"
+    assert added.why_not == (
+        f"webhook {INVALID} is not valid, so nothing is delivered to it; POST "
+        f"/_mock/webhooks/{INVALID}/validate challenges it again"
+    )
     assert desk.record("events", added.record["id"])["_attempted"] is False
     assert [] == desk.deliveries()
     assert [] == receiver.received

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from mock_platform.delivery.events import add_event
 from mock_platform.delivery.sender import Sender
+from mock_platform.tls import TlsMaterial
 from mock_platform.world.clock import UPTIME
 from tests.support_receiver import (
     Misbehaviour,
@@ -18,6 +21,11 @@ from tests.support_receiver import (
 )
 from tests.support_replay import QUICK, WEBHOOK, Desk
 
+EVENT = {"webhook_id": WEBHOOK, "event_type": "post.create", "payload": {"id": "7"}}
+NOT_VALID = (
+    f"webhook {WEBHOOK} is not valid, so nothing is delivered to it; POST "
+    f"/_mock/webhooks/{WEBHOOK}/validate challenges it again"
+)
 INCOMPLETE = "Job failed to deliver all events, please retry your replay job"
 
 
@@ -159,13 +167,48 @@ class TestChallenge:
         [
             ((200, b'{"response_token": "sha256=no"}'), "response_token is wrong"),
             ((200, b"{}"), 'lacks "response_token"'),
-            ((200, b"hello"), "not valid JSON"),
-            ((500, b"{}"), "answered with status 500"),
+            ((299, b"hello"), "not valid JSON"),
             ((302, b"{}"), "answered with status 302"),
+            ((399, b"{}"), "answered with status 399"),
         ],
     )
-    def test_a_failed_challenge_ends_the_job(
+    def test_a_wrong_answer_makes_the_webhook_invalid_at_once(
         self, desk: Desk, receiver: Receiver, answer: tuple[int, bytes], reason: str
+    ) -> None:
+        """It gets nothing from then on, the announcement of the job's end included."""
+        receiver.challenge = lambda _token: answer
+        job_id = desk.create()
+        desk.wait()
+        state, delivered, failed, why = desk.fate(job_id)
+        challenge, end = desk.deliveries()
+
+        assert ("INCOMPLETE", 0, 0) == (state, delivered, failed)
+        assert reason in (why or "")
+        assert (why or "").endswith(f"; webhook {WEBHOOK} is not valid from now on")
+        assert desk.record("webhooks", WEBHOOK)["valid"] is False
+        assert [] == receiver.received
+        assert ("challenge", 1, answer[0], why) == challenge
+        assert ("end", 1, None, f"{NOT_VALID}; nothing was sent") == end
+        assert not add_event(desk.world, EVENT).delivering
+
+    def test_a_failed_tls_connection_makes_the_webhook_invalid(
+        self, desk: Desk, tmp_path: Path
+    ) -> None:
+        """A certificate that nobody trusts is a wrong answer."""
+        with Receiver(tls=TlsMaterial.generate(directory=tmp_path).server_context()) as stranger:
+            desk.lead_to(stranger.url)
+            job_id = desk.create()
+            desk.wait()
+
+            assert "no trusted TLS connection" in (desk.job(job_id)["_reason"] or "")
+            assert desk.record("webhooks", WEBHOOK)["valid"] is False
+            assert [] == stranger.received
+
+    @pytest.mark.parametrize(
+        "answer", [(400, b"{}"), (500, b"{}")], ids=["a client's error", "a server's error"]
+    )
+    def test_a_failed_challenge_ends_the_job(
+        self, desk: Desk, receiver: Receiver, answer: tuple[int, bytes]
     ) -> None:
         """No event is delivered; the job is incomplete, says why, and its end is announced."""
         receiver.challenge = lambda _token: answer
@@ -174,7 +217,8 @@ class TestChallenge:
         state, delivered, failed, why = desk.fate(job_id)
 
         assert ("INCOMPLETE", 0, 0) == (state, delivered, failed)
-        assert reason in (why or "")
+        assert f"answered with status {answer[0]}" in (why or "")
+        assert desk.record("webhooks", WEBHOOK)["valid"] is True
         assert [] == receiver.event_ids
         assert ["challenge", "end"] == [what for what, *_ in desk.deliveries()]
         assert (answer[0], why) == desk.deliveries()[0][2:]
@@ -212,15 +256,62 @@ class TestChallenge:
         assert "--delivery-allow-host" in desk.job(job_id)["_reason"]
 
     def test_an_invalid_webhook_gets_nothing(self, desk: Desk, receiver: Receiver) -> None:
-        """A webhook that is not valid ends the job without a single request."""
+        """A webhook that is not valid ends the job without a single request, which is on record."""
         desk.lead_to(receiver.url, valid=False)
         job_id = desk.create()
         desk.wait()
 
-        assert (
-            "INCOMPLETE", 0, 0, f"webhook {WEBHOOK} is not valid, so nothing is delivered to it",
-        ) == desk.fate(job_id)  # fmt: skip
-        assert ([], [], []) == (receiver.challenges, receiver.received, desk.deliveries())
+        assert ("INCOMPLETE", 0, 0, NOT_VALID) == desk.fate(job_id)
+        assert ([], []) == (receiver.challenges, receiver.received)
+        assert [("end", 1, None, f"{NOT_VALID}; nothing was sent")] == desk.deliveries()
+        (entry,) = desk.world.journal
+        assert [
+            f"webhook {WEBHOOK} is not valid, so the job will deliver nothing; POST "
+            f"/_mock/webhooks/{WEBHOOK}/validate challenges it again"
+        ] == entry.warnings
+
+    def test_a_job_under_way_stops(self, desk: Desk, receiver: Receiver) -> None:
+        """Where its webhook becomes invalid meanwhile; what was not sent is on record."""
+        receiver.plan.append(hang)
+        job_id = desk.create()
+        receiver.wait(lambda found: len(found.received) == 1)
+        (first,) = receiver.event_ids
+        desk.lead_to(receiver.url, valid=False)
+        receiver.stopping.set()
+        desk.wait()
+
+        assert ("INCOMPLETE", 0, 1, NOT_VALID) == desk.fate(job_id)
+        assert [first] == receiver.event_ids
+        assert [
+            (first, 2, None, f"{NOT_VALID}; nothing was sent"),
+            ("end", 1, None, f"{NOT_VALID}; nothing was sent"),
+        ] == desk.deliveries()[2:]
+
+    def test_events_that_wait_are_not_sent(self, desk: Desk, receiver: Receiver) -> None:
+        """Those that had happened before the webhook became invalid are on record, each."""
+        receiver.plan.append(hang)
+        first = add_event(desk.world, EVENT).record["id"]
+        receiver.wait(lambda found: len(found.received) == 1)
+        second = add_event(desk.world, EVENT).record["id"]
+        desk.lead_to(receiver.url, valid=False)
+        receiver.stopping.set()
+        desk.wait()
+
+        assert [first] == receiver.event_ids
+        assert [
+            (first, 2, None, f"{NOT_VALID}; nothing was sent"),
+            (second, 1, None, f"{NOT_VALID}; nothing was sent"),
+        ] == desk.deliveries()[1:]
+
+    def test_a_webhook_that_passes_again_is_valid(self, desk: Desk, receiver: Receiver) -> None:
+        """A challenge by hand makes it valid, and deliveries go on."""
+        desk.lead_to(receiver.url, valid=False)
+
+        assert desk.platform.deliverer.validate(desk.world, WEBHOOK) is None
+        added = add_event(desk.world, EVENT)
+        desk.wait()
+        assert desk.record("webhooks", WEBHOOK)["valid"] is True
+        assert [added.record["id"]] == receiver.event_ids
 
     def test_the_shipped_webhook_without_a_receiver_ends_incomplete(self) -> None:
         """Out of the box a job ends by itself; nothing need listen."""
