@@ -6,7 +6,9 @@ a Flask application, which this edge also wraps, so that Flask's own test client
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 _SANDBOX_HOST = "ads-api-sandbox."
 _SAFE = "/:@!$&'()*+,;=~-._"
+_PLAIN_HOST = re.compile(r"[A-Za-z0-9._~%!$&'()*+,;=:-]*", re.ASCII)
+"""A name or an IPv4 address with or without a port (RFC 3986, reg-name)."""
+_BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]*)?", re.ASCII)
 
 
 def create_app(platform: Platform) -> Flask:
@@ -152,8 +157,20 @@ def _origin(environ: WSGIEnvironment) -> str:
 
 
 def _host(environ: WSGIEnvironment) -> str:
-    host: str | None = environ.get("HTTP_HOST")
-    return host or f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
+    """The host and port that the client called, such that an address made of them can be read."""
+    host: str = environ.get("HTTP_HOST") or f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
+    return (
+        host if _PLAIN_HOST.fullmatch(host) or _is_bracketed(host) else quote(host, ":", "latin-1")
+    )
+
+
+def _is_bracketed(host: str) -> bool:
+    """Whether this is an IPv6 address in brackets, with or without a port."""
+    found = _BRACKETED.fullmatch(host)
+    try:
+        return found is not None and ip_address(found[1]) is not None
+    except ValueError:
+        return False
 
 
 def _headers(environ: WSGIEnvironment) -> list[tuple[str, str]]:

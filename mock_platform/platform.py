@@ -144,7 +144,7 @@ class Platform:
 
     # -- a request -------------------------------------------------------------------------------
 
-    def handle(self, call: Call, refused: Failure | None = None) -> Reply:
+    def handle(self, call: Call, refused: Exception | None = None) -> Reply:
         """The reply to a call. `refused` ends it at once, in the call's dialect and journal.
 
         `Reply.sending` is for whoever sends it: a delay, a fault of the network.
@@ -156,6 +156,8 @@ class Platform:
         except UnknownWorld as fault:
             self._stray(call, fault.name)
             return self._marked(call, _unknown_world(fault))
+        except Exception as fault:  # noqa: BLE001 - raised below, where the journal learns of it
+            world, refused = self.worlds.default, fault
         at = world.clock.now()
         changes: Sequence[Change] = ()
         failed: str | None = None
@@ -294,7 +296,7 @@ class Platform:
             "specification does not show.",
         )
 
-    def _find(self, call: Call, refused: Failure | None) -> tuple[Compiled, dict[str, str]]:
+    def _find(self, call: Call, refused: Exception | None) -> tuple[Compiled, dict[str, str]]:
         if refused is not None:
             raise refused
         found = self._routers[call.surface].find(call.method, call.path)

@@ -482,3 +482,54 @@ def test_bearer_is_refused_where_only_oauth1_is_asked_for() -> None:
     ]
 
     assert answers == [200, 403, 403]
+
+
+# -- bytes that mean nothing -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("worlds", [1, 2])
+def test_credentials_that_nobody_can_read_are_refused(box: Sandbox, worlds: int) -> None:
+    """A byte beyond ASCII in Basic credentials is a refusal, however many worlds there are."""
+    if worlds > 1:
+        box.platform.worlds.create("w1")
+    headers = {"Authorization": "Basic \xff"}
+
+    assert box.call("GET", "/12/accounts", keys=None, headers=headers).status_code == 401
+    assert [401] == [entry.status for entry in box.platform.worlds.default.journal]
+
+
+def test_a_fault_while_the_world_is_looked_for_is_in_the_journal(
+    box: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is answered in the interface's own form, and the default world's journal has it."""
+    box.platform.worlds.create("w1")
+    monkeypatch.setattr(
+        "mock_platform.platform.credential_hints", lambda _: int("what nobody thought of")
+    )
+
+    answer = box.call("GET", "/12/accounts", keys=None)
+
+    assert (answer.status_code, faults(answer)) == (500, [("INTERNAL_ERROR", None)])
+    (entry,) = box.platform.worlds.default.journal
+    assert entry.traceback is not None
+    assert "what nobody thought of" in entry.traceback
+    assert [ValueError] == [type(fault) for fault in box.platform.errors]
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("sandbox.test:8080", "sandbox.test:8080"),
+        ("[::1]:8080", "[::1]:8080"),
+        ("[::1", "%5B::1"),
+        ("[x]", "%5Bx%5D"),
+        ("a b/c?d#e@f", "a%20b%2Fc%3Fd%23e%40f"),
+        ("\xff", "%FF"),
+    ],
+)
+def test_any_host_makes_an_address(box: Sandbox, host: str, shown: str) -> None:
+    """What is no host is escaped, so that the address in the journal can be read."""
+    box.call("GET", "/12/accounts", keys=None, headers={"Host": host})
+
+    (entry,) = box.platform.worlds.default.journal
+    assert entry.url == f"http://{shown}/12/accounts"

@@ -49,11 +49,16 @@ class JsonLines(logging.Formatter):
         exception = _exception(record)
         if exception is not None:
             line["exception"] = exception
-        return json.dumps(line)
+        # The one control character that JSON leaves as it is.
+        return json.dumps(line).replace("\x7f", "\\u007f")
 
 
 class PlainLines(logging.Formatter):
-    """A log line for people: time, event, what it is about."""
+    """A log line for people: time, event, what it is about.
+
+    Whatever clients sent can neither act on a terminal nor look like a line of its own: control
+    characters are escaped, and what follows a line break is indented.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, with a traceback below it."""
@@ -64,7 +69,20 @@ class PlainLines(logging.Formatter):
             text = f"{record.levelname}: {text}"
         rest = "".join(f" {key}={value}" for key, value in fields.items())
         exception = _exception(record)
-        return f"{_time(record)} {text}{rest}" + (f"\n{exception}" if exception else "")
+        shown = f"{text}{rest}\n{exception}" if exception else f"{text}{rest}"
+        return f"{_time(record)} {shown if shown.isprintable() else _escaped(shown)}"
+
+
+def _escaped(text: str) -> str:
+    """A text of several lines, the later ones indented, without other unprintable characters."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n  ".join("".join(map(_visible, line)) for line in lines)
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def _time(record: logging.LogRecord) -> str:
@@ -125,4 +143,4 @@ def _address(environ: WSGIEnvironment) -> str:
     if path is None:
         query = environ.get("QUERY_STRING", "")
         path = environ.get("PATH_INFO", "") + (f"?{query}" if query else "")
-    return redact.text(path)
+    return redact.address(path)

@@ -7,11 +7,11 @@ import shutil
 import signal
 import subprocess
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 import click
 
+from mock_platform.cli.signals import Signals
 from mock_platform.cli.trouble import told
 from mock_platform.client.platform import MockPlatform
 from mock_platform.credentials import environment
@@ -54,7 +54,7 @@ def variables(platform: MockPlatform) -> dict[str, str]:
 
 
 def _run(command: Sequence[str], more: Mapping[str, str]) -> int:
-    with _forwarding() as forward:
+    with _Forward() as forward:
         try:
             child = subprocess.Popen(  # noqa: S603 - it is the user's own
                 command, env={**os.environ, **more}
@@ -63,14 +63,17 @@ def _run(command: Sequence[str], more: Mapping[str, str]) -> int:
             click.echo(f"Error: {command[0]} cannot be run: {fault.strerror}.", err=True)
             return NOT_EXECUTABLE
         forward.to(child)
-        status = child.wait()
+        while (status := child.poll()) is None:
+            forward.wait()
     return status if status >= 0 else _BY_SIGNAL - status
 
 
-class _Forward:
-    """Passes signals on to a child, those that came before it as well."""
+class _Forward(Signals):
+    """Passes signals on to a child, those that came before it as well; wakes up when it ends."""
 
     def __init__(self) -> None:
+        named = [getattr(signal, name) for name in _FORWARDED if hasattr(signal, name)]
+        super().__init__((*named, signal.SIGCHLD))
         self._child: subprocess.Popen[bytes] | None = None
         self._early: list[int] = []
 
@@ -80,8 +83,10 @@ class _Forward:
         for number in self._early:
             child.send_signal(number)
 
-    def __call__(self, number: int, frame: object) -> None:
-        """Handle a signal."""
+    def on_signal(self, number: int) -> None:
+        """Pass it on, or keep it for the child to come."""
+        if number == signal.SIGCHLD:
+            return
         # The terminal sends these to the child as well, and twice is once too often.
         if signal.Signals(number).name in _FROM_TERMINAL and _in_foreground():
             return
@@ -89,18 +94,6 @@ class _Forward:
             self._early.append(number)
         else:
             self._child.send_signal(number)
-
-
-@contextmanager
-def _forwarding() -> Iterator[_Forward]:
-    forward = _Forward()
-    numbers = [getattr(signal, name) for name in _FORWARDED if hasattr(signal, name)]
-    before = {number: signal.signal(number, forward) for number in numbers}
-    try:
-        yield forward
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _in_foreground() -> bool:

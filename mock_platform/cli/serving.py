@@ -6,8 +6,6 @@ import contextlib
 import logging
 import os
 import shlex
-import signal
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +15,7 @@ import click
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
+from mock_platform.cli.signals import StopSignals
 from mock_platform.cli.trouble import BadInput, told
 from mock_platform.cli.watching import Watch
 from mock_platform.control.worlds import addresses
@@ -50,10 +49,9 @@ def serve_until_stopped(serving: Serving) -> None:
     Raises:
         click.ClickException: The server cannot start, or its store cannot be written at the end.
     """
-    stop = _stop_on_signals()
     logs.configure(serving.log_format)
     settings = _guarded(serving.settings)
-    with told():
+    with StopSignals() as stop, told():
         material = _material(serving, settings)
         opened = open_platform(settings)
         platform = opened.platform
@@ -76,18 +74,6 @@ def serve_until_stopped(serving: Serving) -> None:
                 stop=stop,
             )
     _LOG.info("Stopped.")
-
-
-def _stop_on_signals() -> threading.Event:
-    """An event that a signal sets. Further ones change nothing: supervisors often send two."""
-    stop = threading.Event()
-
-    def on_signal(number: int, frame: object) -> None:
-        stop.set()
-
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, on_signal)
-    return stop
 
 
 def _guarded(settings: Settings) -> Settings:
@@ -117,14 +103,17 @@ def _say_ready(
         "pid": os.getpid(),
         "version": __version__,
     }
-    curl = ["curl", "-s"]
+    curl, note = ["curl", "-s"], ""
     if material is not None:
         line["ca"] = str(material.ca)
         curl += ["--cacert", str(material.ca)]
     if settings.control_token is not None:
+        token = "TOKEN"  # who chose one knows it; it does not belong in a log
         if made_up:
-            line["control_token"] = settings.control_token
-        curl += ["-H", f"X-Mock-Control-Token: {settings.control_token}"]
+            token = line["control_token"] = settings.control_token
+        else:
+            note = f"  # {token}: what was given as --control-token"
+        curl += ["-H", f"X-Mock-Control-Token: {token}"]
     click.echo(f"READY {dumps(line).decode()}")
     if made_up and settings.control_token is not None:
         _LOG.warning(
@@ -132,7 +121,7 @@ def _say_ready(
             "X-Mock-Control-Token: %s (choose your own with --control-token)",
             settings.control_token,
         )
-    _LOG.info("Try: %s", shlex.join([*curl, f"{own['control']}/credentials"]))
+    _LOG.info("Try: %s%s", shlex.join([*curl, f"{own['control']}/credentials"]), note)
 
 
 @contextlib.contextmanager

@@ -137,7 +137,7 @@ class MockPlatform(WorldFace):
         """
 
         def listen(call: Call, world: str) -> None:
-            listener(world, call.method, redact.text(call.url))
+            listener(world, call.method, redact.address(call.url))
 
         self._platform.stray_listeners.append(listen)
 

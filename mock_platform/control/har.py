@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from mock_platform.core.statuses import phrase
 from mock_platform.version import __version__
@@ -55,14 +55,14 @@ def _entry(entry: JournalEntry) -> JsonObject:
 
 
 def _request(entry: JournalEntry) -> JsonObject:
-    url = redact.text(entry.url)
+    url = redact.address(entry.url)
     shown: JsonObject = {
         "method": entry.method,
         "url": url,
         "httpVersion": _HTTP,
         "cookies": _cookies(entry.request_headers, "cookie"),
         "headers": _headers(entry.request_headers),
-        "queryString": _pairs(urlsplit(url).query),
+        "queryString": _pairs(entry.url.partition("?")[2]),
         "headersSize": -1,
         "bodySize": len(entry.request_body),
     }
@@ -83,7 +83,7 @@ def _response(entry: JournalEntry) -> JsonObject:
         "cookies": _cookies(entry.response_headers, "set-cookie"),
         "headers": _headers(entry.response_headers),
         "content": _content(entry.response_body, _first(entry.response_headers, "content-type")),
-        "redirectURL": redact.text(_first(entry.response_headers, "location")),
+        "redirectURL": redact.address(_first(entry.response_headers, "location")),
         "headersSize": -1,
         "bodySize": len(entry.response_body),
     }
@@ -97,7 +97,7 @@ def _content(data: bytes, kind: str) -> JsonObject:
     if not body.get("lossy") or body.get("truncated"):
         return content | {"text": body["text"]} | _comment(body)
     # Latin-1 keeps every byte, so that credentials are found among bytes that are no text.
-    clean = redact.text(data.decode("latin-1")).encode("latin-1")
+    clean = redact.content(data.decode("latin-1"), kind).encode("latin-1", "replace")
     return content | {"text": base64.b64encode(clean).decode(), "encoding": "base64"}
 
 
@@ -116,7 +116,7 @@ def _headers(pairs: Pairs) -> list[JsonObject]:
 
 def _pairs(query: str) -> list[JsonObject]:
     found = parse_qsl(query, keep_blank_values=True, errors="replace")
-    return [{"name": name, "value": value} for name, value in found]
+    return [{"name": name, "value": redact.pair(name, value)} for name, value in found]
 
 
 def _cookies(pairs: Pairs, header: str) -> list[JsonObject]:

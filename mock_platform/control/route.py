@@ -15,6 +15,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.refusal import Refusal, faulty, unknown_names
+from mock_platform.core.call import decode_pairs, first_values
 from mock_platform.core.fields import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.openapi import Description
@@ -145,7 +146,9 @@ def query_of(route: Route, flask: Request) -> Mapping[str, Any]:
     Raises:
         Refusal: 400 with every fault.
     """
-    sent = {name: value for name, value in flask.args.items() if value != ""}
+    # Flask's own reading of the query fails at bytes that are not UTF-8.
+    pairs, _ = first_values(decode_pairs(flask.query_string.decode("utf-8", "replace")))
+    sent = {name: value for name, value in pairs.items() if value != ""}
     schema = route.query()
     try:
         loaded: Mapping[str, Any] = schema.load(sent)

@@ -7,7 +7,6 @@ API key and secret. A refusal tells the client what the platform would; the jour
 from __future__ import annotations
 
 import base64
-import binascii
 import hmac
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -425,7 +424,7 @@ def _basic_pair(value: str) -> tuple[str, str]:
     """Key and secret, each percent-decoded (public facts, section 4, oauth2/token)."""
     try:
         text = base64.b64decode(value, validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError) as fault:
+    except ValueError as fault:  # no base64, no ASCII, or not UTF-8 inside
         raise Unauthorized("malformed", "the Basic credentials are not base64 of text") from fault
     key, colon, secret = text.partition(":")
     if not colon:

@@ -22,10 +22,9 @@ smaller limits, and those of chunked bodies, are the application's.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from mock_platform.server.binding import Bound, CannotBind, bind
 from mock_platform.server.cheroot_server import CherootServer
@@ -41,11 +40,20 @@ __all__ = [
     "ServerKind",
     "ServerThread",
     "ServerUnavailable",
+    "Stop",
     "performs_faults",
     "serve_forever",
 ]
 
 ServerKind = Literal["cheroot", "granian"]
+
+
+class Stop(Protocol):
+    """What `serve_forever` waits for."""
+
+    def wait(self) -> object:
+        """Return when the server is to stop."""
+
 
 _CHEROOT_THREADS = 32
 """Requests worked on at once. Threads are started when needed; more do not slow it down."""
@@ -138,12 +146,14 @@ def serve_forever(
     kind: ServerKind = "cheroot",
     tls: TlsMaterial | None = None,
     on_ready: Callable[[Bound], None],
-    stop: threading.Event,
+    stop: Stop,
 ) -> None:
-    """Serve until `stop` is set, then finish the requests in flight.
+    """Serve until `stop.wait()` returns, then finish the requests in flight.
 
     The socket is bound before `on_ready` is called with its address: whoever connects from then on
-    is answered. Signals are left to the caller, whose handlers set `stop`.
+    is answered. Signals are left to the caller. Where a handler is to end the wait, `stop` must not
+    be a mere `threading.Event`: a main thread that waits on a lock may sleep through a signal that
+    the system hands to another thread.
 
     Raises:
         CannotBind: The address cannot be listened on.

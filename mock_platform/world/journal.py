@@ -64,7 +64,7 @@ class JournalEntry:
             "world": self.world,
             "operation": self.operation,
             "method": self.method,
-            "url": redact.text(self.url),
+            "url": redact.address(self.url),
             "status": self.status,
             "milliseconds": round(self.milliseconds, 3),
             "caller": self.caller,

@@ -1,36 +1,75 @@
 """Takes credentials out of what the journal and the logs show.
 
 Keys that identify (a consumer key, a nonce) stay, because they are what one searches for; whatever
-would let a reader act as somebody else goes.
+would let a reader act as somebody else goes, in every spelling in which a server would understand
+it: a parameter's name percent-encoded, a JSON name with escapes, an address within a parameter,
+JSON within a string, a field of a multipart form.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import quote, unquote, unquote_plus
 
 MASK = "[redacted]"
 
 _SECRET_NAMES = (
-    "oauth_token_secret|oauth_signature|oauth_verifier|oauth_token|access_token|access_token_secret"
-    "|consumer_secret|bearer_token|password|authenticity_token|crc_token|response_token|pin"
-    "|x_auth_password|client_secret"
+    "oauth_token_secret|oauth_signature|oauth_verifier|oauth_token|access_token_secret|access_token"
+    "|refresh_token|consumer_secret|client_secret|bearer_token|control_token|code_verifier|password"
+    "|authenticity_token|crc_token|response_token|pin|x_auth_password"
 )
-_PAIR = re.compile(rf"(?<![A-Za-z0-9_])({_SECRET_NAMES})=([^&\s\"]+)", re.ASCII)
-_QUOTED = re.compile(rf"(?<![A-Za-z0-9_])({_SECRET_NAMES})=\"[^\"]*\"", re.ASCII)
-_JSON = re.compile(rf"\"({_SECRET_NAMES})\"(\s*:\s*)\"(?:[^\"\\]|\\.)*\"", re.ASCII)
-_HIDDEN_INPUT = re.compile(rf"(name=\"(?:{_SECRET_NAMES})\"[^>]*?value=)\"[^\"]*\"", re.ASCII)
+_NAMES = frozenset(_SECRET_NAMES.split("|"))
+_FLAGS = re.ASCII | re.IGNORECASE
+_PAIR_VALUE = r"(?:\"[^\"]*+(\"|\Z)|[^&\s\"]++)"
+_PAIR = re.compile(rf"(?<![A-Za-z0-9_])({_SECRET_NAMES})={_PAIR_VALUE}", _FLAGS)
+_ENCODED_PAIR = re.compile(rf"(?<![A-Za-z0-9_.~%-])([A-Za-z0-9_.~%-]++)={_PAIR_VALUE}", re.ASCII)
+_STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'
+_JSON_VALUE = (
+    rf"(?:{_STRING}|\[[^\[\]]*+(?:\]|\Z)|\{{[^{{}}]*+(?:\}}|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
+)
+_JSON = re.compile(rf"(\"(?:{_SECRET_NAMES})\"\s*+:\s*+){_JSON_VALUE}", _FLAGS | re.DOTALL)
+_ANY_STRING = re.compile(rf"({_STRING})(\s*+:\s*+)?", re.DOTALL)
+_AFTER_COLON = re.compile(_JSON_VALUE, re.DOTALL)
+_PLAIN = re.compile(r"[A-Za-z0-9_.~,:;@!$()*/&=-]*+", re.ASCII)
+"""What a query consists of in which nothing is encoded and no address has a query of its own."""
+_ENCODED = re.compile(r"[^\s\"&=]++", re.ASCII)
+_HIDDEN_INPUT = re.compile(
+    rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"[^\"]*\"", re.ASCII
+)
 _PIN = re.compile(r"(<code id=\"pin\"[^>]*>)[^<]*", re.ASCII)
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,15})[ \t]+(.*)", re.ASCII | re.DOTALL)
+_OAUTH_ITEM = re.compile(r"([^\s=,\"]++)(\s*+=\s*+)(?:\"[^\"]*+\"?|[^\s\",]*+)", re.ASCII)
+_PART_NAME = re.compile(r"\bname(\*?)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"?|([^;\s]+))", _FLAGS)
+_BOUNDARY = re.compile(r"boundary\s*=\s*\"?([^\";,\s]+)", _FLAGS)
+_BLANK_LINE = re.compile(r"\r?\n\r?\n")
+_MOST_LEVELS = 5
+"""How often encodings may be nested within one another; what is deeper is not shown at all."""
 
 
 def text(value: str) -> str:
-    """A URL, a form body, JSON or a page without the credentials in it."""
-    value = _QUOTED.sub(rf'\1="{MASK}"', value)
-    value = _PAIR.sub(rf"\1={MASK}", value)
-    value = _JSON.sub(rf'"\1"\2"{MASK}"', value)
-    value = _HIDDEN_INPUT.sub(rf'\1"{MASK}"', value)
-    return _PIN.sub(rf"\1{MASK}", value)
+    """JSON, a page, or anything else without the credentials in it."""
+    return _text(value, _MOST_LEVELS)
+
+
+def address(value: str) -> str:
+    """A URL, or its path and query, without the credentials in it."""
+    path, mark, query = value.partition("?")
+    if mark:
+        return f"{text(path)}?{_form(query, _MOST_LEVELS)}"
+    return text(path)
+
+
+def form(value: str) -> str:
+    """A query or a form body without the credentials in it."""
+    return _form(value, _MOST_LEVELS)
+
+
+def pair(name: str, value: str) -> str:
+    """The value of a parameter, both decoded, as it may be shown."""
+    return MASK if _is_secret(name) else text(value)
 
 
 def key(table: str, value: str) -> str:
@@ -41,15 +80,14 @@ def key(table: str, value: str) -> str:
 def header(name: str, value: str) -> str:
     """One header's value as it may be shown."""
     folded = name.lower()
-    if folded in {"authorization", "proxy-authorization"}:
-        scheme, _, rest = value.partition(" ")
-        return f"{scheme} {text(rest)}" if scheme.lower() == "oauth" else f"{scheme} {MASK}"
-    if folded == "cookie":
-        return MASK
+    if folded.endswith("authorization"):
+        return _authorization(value)
     if folded == "set-cookie":
         return re.sub(r"=[^;]*", f"={MASK}", value, count=1)
-    if folded == "x-mock-control-token":
+    if any(word in folded for word in ("cookie", "token", "secret", "password", "api-key")):
         return MASK
+    if folded in {"location", "referer"}:
+        return address(value)
     return text(value)
 
 
@@ -62,10 +100,177 @@ def body(data: bytes, content_type: str | None, limit: int) -> dict[str, Any]:
     """A body as it may be shown: its size, its text without credentials, whether it was cut."""
     shown: dict[str, Any] = {"size": len(data), "content_type": content_type}
     try:
-        shown["text"] = text(data[:limit].decode())
+        shown["text"] = content(data[:limit].decode(), content_type)
     except UnicodeDecodeError:
-        shown["text"] = text(data[:limit].decode("utf-8", "replace"))
+        shown["text"] = content(data[:limit].decode("utf-8", "replace"), content_type)
         shown["lossy"] = True
     if len(data) > limit:
         shown["truncated"] = True
     return shown
+
+
+def content(value: str, content_type: str | None) -> str:
+    """The text of a body, which may have been cut, without the credentials in it."""
+    kind = (content_type or "").partition(";")[0].strip().lower()
+    if kind == "application/x-www-form-urlencoded":
+        return form(value)
+    if kind.startswith("multipart/") or value.startswith("--"):
+        return _multipart(value, content_type or "")
+    return text(value)
+
+
+# -- within ----------------------------------------------------------------------------------------
+
+
+def _is_secret(name: str) -> bool:
+    return name.strip().lower() in _NAMES
+
+
+def _text(value: str, levels: int) -> str:
+    if "=" in value:
+        value = _PAIR.sub(_masked_pair, value)
+    if '"' in value:
+        value = _JSON.sub(rf'\1"{MASK}"', value)
+        if "\\" in value:
+            value = _escaped(value, levels)
+        if "<" in value:
+            value = _HIDDEN_INPUT.sub(rf'\1"{MASK}"', value)
+            value = _PIN.sub(rf"\1{MASK}", value)
+    if "%" in value:
+        value = _encoded(value, levels)
+    return value
+
+
+def _masked_pair(found: re.Match[str]) -> str:
+    quoted = found[2] is not None
+    return f'{found[1]}="{MASK}"' if quoted else f"{found[1]}={MASK}"
+
+
+def _form(value: str, levels: int) -> str:
+    if "=" not in value:
+        return _text(value, levels)
+    if _PLAIN.fullmatch(value):  # most are, and cost next to nothing
+        items = [item.partition("=") for item in value.split("&")]
+        return "&".join(
+            [f"{n}={MASK}" if v and n.lower() in _NAMES else n + sign + v for n, sign, v in items]
+        )
+    return "&".join([_form_item(item, levels) for item in value.split("&")])
+
+
+def _form_item(item: str, levels: int) -> str:
+    name, _, value = item.partition("=")
+    if value and _is_secret(unquote_plus(name)):
+        return f"{name}={MASK}"
+    if not _PLAIN.fullmatch(name.replace("%", "")):
+        return _text(item, levels)
+    if "%" in value or "+" in value:
+        decoded = unquote_plus(value)
+        clean = _nested(decoded, levels)
+        return item if clean == decoded else f"{name}={quote(clean, safe='[]')}"
+    clean = _text(value, levels)
+    return item if clean == value else f"{name}={clean}"
+
+
+def _encoded(value: str, levels: int) -> str:
+    """A text with percent-encoded names, pairs, addresses or JSON: `…%26oauth_token%3Dabc%26…`."""
+    if "=" in value:
+        value = _ENCODED_PAIR.sub(
+            lambda found: _masked_pair(found) if _is_secret(unquote(found[1])) else found[0], value
+        )
+    return _ENCODED.sub(lambda found: _decoded(found[0], levels), value)
+
+
+def _decoded(piece: str, levels: int) -> str:
+    if "%" not in piece:
+        return piece
+    decoded = unquote_plus(piece)
+    clean = decoded if decoded == piece else _nested(decoded, levels)
+    if clean == decoded:
+        return piece
+    return quote(clean, safe="[]/" if "/" in piece else "[]")
+
+
+def _nested(decoded: str, levels: int) -> str:
+    return _text(decoded, levels - 1) if levels else MASK
+
+
+def _escaped(value: str, levels: int) -> str:
+    """JSON with escapes: in names, and in strings that hold JSON or addresses themselves."""
+    parts: list[str] = []
+    end = 0
+    while (found := _ANY_STRING.search(value, end)) is not None:
+        parts.append(value[end : found.start()])
+        end = found.end()
+        written, colon = found[1], found[2]
+        if "\\" not in written:
+            parts.append(found[0])
+            continue
+        decoded = _unescaped(written)
+        if decoded is None:
+            parts.append(found[0])
+            continue
+        if colon is not None and _is_secret(decoded):
+            secret = _AFTER_COLON.match(value, end)
+            if secret is not None:
+                end = secret.end()
+                parts.append(f'{written}{colon}"{MASK}"')
+                continue
+        clean = _nested(decoded, levels)
+        shown = written if clean == decoded else json.dumps(clean, ensure_ascii=False)
+        parts.append(shown + (colon or ""))
+    parts.append(value[end:])
+    return "".join(parts)
+
+
+def _unescaped(written: str) -> str | None:
+    """What a JSON string says; `None` if it cannot be read."""
+    try:
+        return str(json.loads(written, strict=False))
+    except ValueError:
+        return None
+
+
+def _authorization(value: str) -> str:
+    found = _SCHEME.fullmatch(value.strip())
+    if found is None:
+        return MASK if value.strip() else value
+    scheme, rest = found.groups()
+    if scheme.lower() != "oauth" or "=" not in rest:
+        return f"{scheme} {MASK}"
+    return f"{scheme} {_text(_OAUTH_ITEM.sub(_oauth_item, rest), _MOST_LEVELS)}"
+
+
+def _oauth_item(found: re.Match[str]) -> str:
+    name = unquote(found[1]) if "%" in found[1] else found[1]
+    return f'{found[1]}{found[2]}"{MASK}"' if _is_secret(name) else found[0]
+
+
+def _multipart(value: str, content_type: str) -> str:
+    named = _BOUNDARY.search(content_type)
+    boundary = f"--{named[1]}" if named is not None else ""
+    if not boundary or boundary not in value:
+        boundary = value.partition("\n")[0].rstrip("\r")
+    if len(boundary) <= 2:
+        return text(value)
+    return boundary.join([_part(part) for part in value.split(boundary)])
+
+
+def _part(part: str) -> str:
+    """One part of a multipart body: its headers, and its content unless that is a secret."""
+    blank = _BLANK_LINE.search(part)
+    if blank is None:
+        return text(part)
+    head = part[: blank.end()]
+    secret = any(_is_secret(_part_name(found)) for found in _PART_NAME.finditer(head))
+    if not secret:
+        return head + text(part[blank.end() :])
+    ending = "\r\n" if part.endswith("\r\n") else "\n" if part.endswith("\n") else ""
+    return f"{head}{MASK}{ending}"
+
+
+def _part_name(found: re.Match[str]) -> str:
+    extended, quoted, bare = found.groups()
+    name = bare if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+    if extended:  # RFC 5987: charset'language'value
+        name = name.rpartition("'")[2]
+    return unquote(name)

@@ -11,6 +11,7 @@ import pytest
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
+from mock_platform.environ import environ_of
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.transport import BearerAuth, PlatformSession
@@ -149,3 +150,45 @@ def test_warnings_stand_out_in_text() -> None:
     first, second = stream.getvalue().splitlines()
     assert first.endswith("Z all is well")
     assert second.endswith("Z WARNING: look here")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_what_clients_send_stays_on_its_line(form: logs.LogFormat) -> None:
+    """Control characters of a path are escaped: they act on no terminal and forge no line."""
+    stream = io.StringIO()
+    logs.configure(form, stream)
+    application = logs.RequestLog(create_app(Platform()))
+    forged = "/\x1b[31m\r\n2026-01-01T00:00:00.000Z 200 GET /\x00\x7f\x85\u200e?a=\x08"
+    environ = environ_of(("http", "127.0.0.1", 80), "G\x1bT", "/", {}, None)
+
+    b"".join(application(environ | {"REQUEST_URI": forged}, lambda *_: lambda _: None))
+
+    text = stream.getvalue().removesuffix("\n")
+    if form == "json":
+        assert text.isprintable()
+        assert json.loads(text)["url"] == forged
+    else:
+        first, second = text.split("\n")
+        assert (first + second).isprintable()
+        assert first.endswith(r" 404 G\x1bT /\x1b[31m")
+        assert second.startswith("  2026-01-01T00:00:00.000Z 200 GET ")
+        assert r"\x00\x7f\x85\u200e?a=\x08 ms=" in second
+
+
+def test_a_traceback_is_indented() -> None:
+    """What a fault says of a client's text cannot pass for a line of the log."""
+    stream = io.StringIO()
+    logs.configure("text", stream)
+
+    def fail() -> None:
+        raise ValueError("x\n2026-01-01T00:00:00.000Z 200 GET /")
+
+    try:
+        fail()
+    except ValueError:
+        logging.getLogger("mock_platform.somewhere").exception("It failed")
+
+    first, *rest = stream.getvalue().splitlines()
+    assert first.endswith("Z ERROR: It failed")
+    assert rest[0] == "  Traceback (most recent call last):"
+    assert all(line.startswith("  ") for line in rest)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from datetime import datetime
 from typing import Any
 
@@ -146,13 +147,19 @@ def test_bad_filter(box: Sandbox) -> None:
 
 def made(body: bytes, **more: Any) -> dict[str, Any]:
     """The entry of a request with this body, answered with the same."""
-    entry = JournalEntry(
-        id="r1", at=parse_instant("2026-03-01"), world="default", method="POST",
-        url="http://localhost/x?oauth_token=abc", status=302, milliseconds=1.5,
-        request_headers=[("Content-Type", "text/plain"), ("Cookie", "session=abc; theme=dark")],
-        request_body=body,
-        response_body=body, **more,
-    )  # fmt: skip
+    values: dict[str, Any] = {
+        "id": "r1",
+        "at": parse_instant("2026-03-01"),
+        "world": "default",
+        "method": "POST",
+        "url": "http://localhost/x?oauth_token=abc",
+        "status": 302,
+        "milliseconds": 1.5,
+        "request_headers": [("Content-Type", "text/plain"), ("Cookie", "session=abc; theme=dark")],
+        "request_body": body,
+        "response_body": body,
+    }
+    entry = JournalEntry(**(values | more))
     log = archive([entry], 7)["log"]
     valid("log", log)
     assert "gave up 7 older entries" in log["comment"]
@@ -203,3 +210,26 @@ def test_the_reason_phrase_that_was_sent() -> None:
     shown = made(b"", reason="Authorization Required")
 
     assert "Authorization Required" == shown["response"]["statusText"]
+
+
+def test_no_spelling_of_a_secret_is_in_the_archive() -> None:
+    """Neither in the decoded query, nor in an address within, nor in a field of a form."""
+    url = (
+        "http://[::1/x?oauth%5Ftoken=s3cret&next=http%3A%2F%2Fc%2F%3Foauth_token%3Ds3cret%26a%3D1"
+        "&j=%7B%22pin%22%3A%22s3cret%22%7D&count=9"
+    )
+    body = b'--b\r\nContent-Disposition: form-data; name="password"\r\n\r\ns3cret\xff\r\n--b--'
+    kind = [("Content-Type", "multipart/form-data; boundary=b")]
+
+    shown = made(body, url=url, request_headers=kind, response_headers=kind)
+
+    assert [
+        {"name": "oauth_token", "value": "[redacted]"},
+        {"name": "next", "value": "http://c/?oauth_token=[redacted]&a=1"},
+        {"name": "j", "value": '{"pin":"[redacted]"}'},
+        {"name": "count", "value": "9"},
+    ] == shown["request"]["queryString"]
+    assert "s3cret" not in json.dumps(shown)
+    content = base64.b64decode(shown["response"]["content"]["text"])
+    assert b"s3cret" not in content
+    assert b'name="password"' in content

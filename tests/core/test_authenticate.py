@@ -214,6 +214,8 @@ def test_each_refusal_has_its_kind_and_its_reason(world: World) -> None:
         (basic("nobody", "x"), BASIC, "consumer", "no app has the API key 'nobody'"),
         (basic(HARBOR.key, "x"), BASIC, "consumer", "wrong API key secret"),
         (request(headers={"Authorization": "Basic %"}), BASIC, "malformed", "not base64"),
+        (request(headers={"Authorization": "Basic \xff"}), BASIC, "malformed", "not base64"),
+        (request(headers={"Authorization": "Basic /w=="}), BASIC, "malformed", "not base64"),
         (request(headers={"Authorization": "Basic eA=="}), BASIC, "malformed", "no colon"),
     ]
 
@@ -420,6 +422,7 @@ def test_challenges(world: World, auth: Auth, challenges: list[str]) -> None:
         (bearer("b/="), ["b/=", "b%2F%3D"]),
         (basic("k:/", "s"), ["k:/"]),
         (request(headers={"Authorization": "Basic %"}), []),
+        (request(headers={"Authorization": "Basic \xff"}), []),
         (
             request(headers={"Authorization": 'OAuth oauth_consumer_key="k%2F", oauth_token="t"'}),
             ["t", "k/"],

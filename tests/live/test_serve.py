@@ -229,6 +229,9 @@ def test_a_token_of_ones_own_is_not_repeated() -> None:
         sent = {"X-Mock-Control-Token": "open-sesame"}
         answer = requests.get(f"{served.url}/_mock/health", headers=sent, timeout=10)
         assert answer.status_code == 200
+        assert "-H 'X-Mock-Control-Token: TOKEN' " in served.wait_for_log("Try: ")
+        assert served.stop() == 0
+        assert "open-sesame" not in "".join([served.line, served.rest(), *served.log])
 
 
 @pytest.mark.parametrize("server", ["cheroot", "granian"])

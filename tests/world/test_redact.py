@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from urllib.parse import quote, quote_plus
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mock_platform.world import redact
+
+SECRET = "s3cretValue"
 
 
 @pytest.mark.parametrize(
@@ -20,6 +27,23 @@ from mock_platform.world import redact
          '<input name="authenticity_token" type="hidden" value="s3cret">'),
         ('<code id="pin">[redacted]</code>', '<code id="pin">1234567</code>'),
         ("my_oauth_tokens=5", "my_oauth_tokens=5"),
+        ("oauth_token=&x=1", "oauth_token=&x=1"),
+        ("see oauth%5Ftoken=[redacted]&x", "see oauth%5Ftoken=abc&x"),
+        ('{"access\\u005ftoken":"[redacted]","x":"\\u00e9"}',
+         '{"access\\u005ftoken":"abc","x":"\\u00e9"}'),
+        ('{"access\\u005ftoken":"[redacted]"}', '{"access\\u005ftoken":["abc"]}'),
+        ('{"pin": "[redacted]", "n": 12}', '{"pin": 1234567, "n": 12}'),
+        ('{"password":null}', '{"password":null}'),
+        ('{"password":"[redacted]"}', '{"password":["abc","def"]}'),
+        ('{"password":"[redacted]"', '{"password":"cut off he'),
+        ('{"body":"{\\"access_token\\":\\"[redacted]\\"}"}',
+         '{"body":"{\\"access_token\\":\\"abc\\"}"}'),
+        ('{"url":"http:\\/\\/c\\/"}', '{"url":"http:\\/\\/c\\/"}'),
+        ('{"\\ud800":"x\\u"}', '{"\\ud800":"x\\u"}'),
+        ("GET&http%3A%2F%2Fh&oauth_nonce%3Dn%26oauth_token%3D[redacted]%26x%3D1",
+         "GET&http%3A%2F%2Fh&oauth_nonce%3Dn%26oauth_token%3Dabc%26x%3D1"),
+        ("/r/http%3A//cb%3Foauth_token%3D[redacted]", "/r/http%3A%2F%2Fcb%3Foauth_token%3Dabc"),
+        ('<a href="/x?oauth_token=[redacted]&amp;y=1">', '<a href="/x?oauth_token=abc&amp;y=1">'),
     ],
 )  # fmt: skip
 def test_texts_lose_their_secrets(shown: str, value: str) -> None:
@@ -28,9 +52,130 @@ def test_texts_lose_their_secrets(shown: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("shown", "value"),
+    [
+        ("/a?oauth%5Ftoken=[redacted]&x=1", "/a?oauth%5Ftoken=abc&x=1"),
+        ("/a?%6Fauth_token=[redacted]", "/a?%6Fauth_token=abc"),
+        ("/a?OAuth_Token=[redacted]", "/a?OAuth_Token=abc"),
+        ("/a?next=http%3A%2F%2Fcb%2F%3Foauth_token%3D[redacted]%26y%3D1",
+         "/a?next=http%3A%2F%2Fcb%2F%3Foauth_token%3Dabc%26y%3D1"),
+        ("/a?next=http://cb/?oauth_token=[redacted]&y=1", "/a?next=http://cb/?oauth_token=abc&y=1"),
+        ("/a?password=[redacted]&x=1", '/a?password=a"b c&x=1'),
+        ("/a?x=1#access_token=[redacted]", "/a?x=1#access_token=abc"),
+        ("/a?j=%7B%22access_token%22%3A%22[redacted]%22%7D",
+         "/a?j=%7B%22access_token%22%3A%22abc%22%7D"),
+        ("/a?q=caf%c3%a9+x&count=9&empty=&flag", "/a?q=caf%c3%a9+x&count=9&empty=&flag"),
+        ("/a?x=%zz&oauth_token", "/a?x=%zz&oauth_token"),
+        ("/12/accounts/1;oauth_token=[redacted]", "/12/accounts/1;oauth_token=abc"),
+    ],
+)  # fmt: skip
+def test_addresses_lose_their_secrets(shown: str, value: str) -> None:
+    """However a parameter's name is spelled, and in addresses within addresses; the rest stays."""
+    assert redact.address(value) == shown
+
+
+def test_fields_of_a_multipart_form_lose_their_secrets() -> None:
+    """By name, however it is written; other fields stay, but for secrets within them."""
+    parts = [
+        ('form-data; name="oauth_token"', f"{SECRET}\r\n--x\r\n{SECRET}", redact.MASK),
+        ("form-data; name=password", SECRET, redact.MASK),
+        ("form-data; name*=utf-8''pass%77ord", SECRET, redact.MASK),
+        ('form-data; name="access\\_token"', SECRET, redact.MASK),
+        ('form-data; name="note"', "about pins", "about pins"),
+        (
+            'form-data; name="media"; filename="password"\r\nContent-Type: application/json',
+            f'{{"pin":"{SECRET}"}}',
+            f'{{"pin":"{redact.MASK}"}}',
+        ),
+        ('form-data; name="password"', f"{SECRET} whose end was cut", redact.MASK),
+    ]
+
+    def written(which: int) -> str:
+        found = "--b\r\n".join(
+            f"content-disposition: {part[0]}\r\n\r\n{part[which]}\r\n" for part in parts
+        )
+        return f"--b\r\n{found}".removesuffix("\r\n")
+
+    for kind in ("multipart/form-data; boundary=b", 'multipart/mixed; boundary="b"', None):
+        assert redact.content(written(1), kind) == written(2)
+
+
+def test_a_form_ends_a_secret_at_the_next_parameter_only() -> None:
+    """What a sloppy client left unencoded belongs to the value."""
+    assert (
+        redact.content('password=a"b c&x=1', "application/x-www-form-urlencoded; charset=utf-8")
+        == "password=[redacted]&x=1"
+    )
+
+
+def spelled(draw: st.DrawFn, name: str, how: str) -> str:
+    """A name with some of its letters escaped."""
+    chosen = draw(st.sets(st.integers(0, len(name) - 1)))
+    return "".join(how.format(ord(c)) if i in chosen else c for i, c in enumerate(name))
+
+
+@st.composite
+def hidden_secrets(draw: st.DrawFn) -> tuple[str, str]:
+    """A body with a secret somewhere within, and its media type."""
+    name = draw(st.sampled_from(["oauth_token", "password", "access_token", "client_secret"]))
+    form, escaped = "application/x-www-form-urlencoded", spelled(draw, name, "\\u{:04x}")
+    if draw(st.booleans()):
+        kind, text = form, f"a=1&{spelled(draw, name, '%{:02X}')}={SECRET}&b=2"
+    else:
+        kind, text = "application/json", f'{{"{escaped}": "{SECRET}"}}'
+    for way in draw(st.lists(st.sampled_from(["query", "form", "json", "list"]), max_size=3)):
+        if way == "query":
+            kind, text = "text/plain", f"http://cb/x?y=z&next={quote(text, safe='')}"
+        elif way == "form":
+            kind, text = form, f"q=1&data={quote_plus(text)}"
+        else:
+            value = {"k": text} if way == "json" else ["x", text]
+            kind, text = "application/json", json.dumps(value)
+    return text, kind
+
+
+@given(hidden_secrets())
+def test_a_secret_shows_in_no_nesting(case: tuple[str, str]) -> None:
+    """A form in an address in JSON in a form: wherever a server would find it, it is hidden."""
+    value, kind = case
+
+    assert SECRET not in redact.content(value, kind)
+
+
+@given(st.text(st.sampled_from('abz09 =&?%25"\\{}[]:,/+<>\nué')))
+def test_what_is_no_secret_stays(value: str) -> None:
+    """Texts without the name of a secret are shown as they were sent."""
+    for kind in ("application/json", "application/x-www-form-urlencoded", "text/plain"):
+        assert redact.content(value, kind) == value
+    assert redact.address(value) == value
+
+
+def test_what_is_encoded_too_often_is_not_shown() -> None:
+    """Nobody looks for secrets ten levels deep, so nothing of it is shown."""
+    value = f"oauth_token={SECRET}"
+    for _ in range(10):
+        value = quote(value, safe="")
+
+    assert SECRET not in redact.address(f"/a?x={value}")
+    assert redact.MASK in redact.address(f"/a?x={value}")
+
+
+@pytest.mark.parametrize(
     ("name", "value", "shown"),
     [
         ("Authorization", "Bearer AAAA", "Bearer [redacted]"),
+        ("Authorization", "Bearer\tAAAA", "Bearer [redacted]"),
+        ("Authorization", "AAAA", "[redacted]"),
+        ("Authorization", "", ""),
+        ("Authorization", "OAuth AAAA", "OAuth [redacted]"),
+        ("Proxy-Authorization", "Basic AAAA", "Basic [redacted]"),
+        (
+            "Authorization",
+            'OAuth oauth%5Ftoken="t", oauth_nonce="n", oauth_signature=ab',
+            'OAuth oauth%5Ftoken="[redacted]", oauth_nonce="n", oauth_signature="[redacted]"',
+        ),
+        ("X-Auth-Token", "AAAA", "[redacted]"),
+        ("Referer", "http://c/?a=%22&oauth_token=v", "http://c/?a=%22&oauth_token=[redacted]"),
         ("authorization", "Basic eDp5", "Basic [redacted]"),
         (
             "Authorization",

@@ -1,0 +1,132 @@
+"""A signal wakes the main thread, whichever thread the system hands it to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.live.processes import PATIENCE, environment
+
+ELSEWHERE = """
+import signal, sys, threading
+
+def send_elsewhere(number):
+    # The system may choose any thread; here it must choose the one that is not the main thread.
+    def send():
+        signal.pthread_kill(threading.get_ident(), number)
+    threading.Timer(0.2, send).start()
+"""
+
+
+def run(script: str) -> subprocess.CompletedProcess[str]:
+    """A script in a process of its own, which must end by itself."""
+    return subprocess.run(
+        [sys.executable, "-c", ELSEWHERE + script],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env=environment(),
+    )
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("server", ["cheroot", "granian"])
+def test_serve_stops_by_a_signal_to_another_thread(name: str, server: str) -> None:
+    """The main thread waits on no lock, so it does not sleep through a stop."""
+    found = run(
+        f"""
+from mock_platform.cli import serving
+from mock_platform.settings import Settings
+
+say_ready = serving._say_ready
+def ready(*args, **more):
+    say_ready(*args, **more)
+    send_elsewhere(signal.{name})
+
+serving._say_ready = ready
+serving.serve_until_stopped(serving.Serving(Settings(port=0), server="{server}"))
+print("ended in good order")
+"""
+    )
+
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.endswith("ended in good order\n")
+    assert "Stopped." in found.stderr
+
+
+def test_run_passes_on_a_signal_to_another_thread() -> None:
+    """Waiting for the command is no reason to sleep through a signal for it."""
+    found = run(
+        """
+from mock_platform.cli import running
+from mock_platform.settings import Settings
+
+pass_on_to = running._Forward.to
+def begun(forward, child):
+    pass_on_to(forward, child)
+    send_elsewhere(signal.SIGTERM)
+
+running._Forward.to = begun
+child = "import time; time.sleep(600)"
+sys.exit(running.run_beside_server([sys.executable, "-c", child], Settings()))
+"""
+    )
+
+    assert found.returncode == 128 + 15, found.stderr
+
+
+def test_a_signal_before_the_wait_counts() -> None:
+    """Nothing is lost between catching signals and waiting for one; a second changes nothing."""
+    found = run(
+        """
+from mock_platform.cli.signals import StopSignals
+
+with StopSignals() as stop:
+    signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGINT)
+    stop.wait()
+    stop.wait()
+signal.raise_signal(signal.SIGTERM)
+print("still here")
+"""
+    )
+
+    assert (found.returncode, found.stdout) == (0, "still here\n"), found.stderr
+
+
+def test_other_signals_do_not_end_the_wait() -> None:
+    """Whoever else catches signals in the process does not stop the server with them."""
+    found = run(
+        """
+from mock_platform.cli.signals import StopSignals
+
+seen = []
+signal.signal(signal.SIGUSR1, lambda *_: (seen.append(1), send_elsewhere(signal.SIGTERM)))
+with StopSignals() as stop:
+    send_elsewhere(signal.SIGUSR1)
+    print(sorted(stop.wait()) == [signal.SIGTERM], seen)
+"""
+    )
+
+    assert (found.returncode, found.stdout) == (0, "True [1]\n"), found.stderr
+
+
+def test_handlers_of_before_are_back() -> None:
+    """What was caught for a while goes to whom it went before."""
+    found = run(
+        """
+from mock_platform.cli.signals import Signals
+
+before = signal.getsignal(signal.SIGUSR1), signal.getsignal(signal.SIGINT)
+with Signals([signal.SIGUSR1, signal.SIGINT]) as caught:
+    signal.raise_signal(signal.SIGUSR1)
+    print(caught.wait() == {signal.SIGUSR1})
+print(before == (signal.getsignal(signal.SIGUSR1), signal.getsignal(signal.SIGINT)))
+print(signal.set_wakeup_fd(-1))
+"""
+    )
+
+    assert (found.returncode, found.stdout) == (0, "True\nTrue\n-1\n"), found.stderr
