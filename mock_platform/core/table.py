@@ -6,7 +6,8 @@ keys that begin with an underscore are the mock's own and never served.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -14,10 +15,17 @@ from functools import cached_property
 from typing import Any
 
 from marshmallow import INCLUDE, Schema, ValidationError
-from marshmallow.fields import Field
+from marshmallow.fields import Field, List, Nested
 
 from mock_platform.core.fields import Instant, flatten
 from mock_platform.world.store import Record
+
+AS = "_as"
+RECORDED = "recorded"
+"""`"_as": "recorded"` in a record: it was recorded elsewhere, and the keys that its table does not
+know are kept and served."""
+
+Step = int | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +59,13 @@ class Table:
     schema: type[Schema]
     key: str = "id"
     references: tuple[Reference, ...] = ()
+    complete: Callable[[Record], Record] | None = None
+    """Defaults that follow from other fields: takes a sound record, gives it with them."""
     check: Callable[[Record], Iterator[tuple[str, str]]] | None = None
     """Rules that one field alone cannot tell: gives (field, what is wrong)."""
+    public: tuple[tuple[str, str], ...] = ()
+    """Names under which the interface serves one of the mock's own keys, each with that key. A
+    record may come under them as well; it is stored under the mock's own key."""
     created: Callable[[datetime], str] | None = None
     """The form of `created_at`, where it is none of the usual two."""
 
@@ -91,19 +104,36 @@ class Table:
         return value if isinstance(value, str) and value else None
 
     def load(self, record: Record) -> tuple[Record, list[tuple[str, str]]]:
-        """The record with its defaults filled in, and everything that is wrong with it."""
-        faults = [(name, self._unknown(name)) for name in record if name not in self.fields]
+        """The record with its defaults filled in, and everything that is wrong with it.
+
+        Keys that the table does not know are faults, unless the record says that it was recorded.
+        """
+        record, faults = self._under_own_names(record)
+        recorded = record.get(AS) == RECORDED
+        faults += [(name, self._unknown(name)) for name in self._strange(record, recorded=recorded)]
+        if not recorded and AS in record:
+            faults.append((AS, f"{AS} can only be {RECORDED!r}, got {record[AS]!r}"))
         if self.key_of(record) is None:
             faults.append((self.key, f"{self.key} must be a non-empty string: it is the key"))
         try:
-            filled = self._loader.load(record)
-            loaded = {name: filled[name] for name in record if name in filled} | dict(filled)
+            filled = self._read(record, recorded=recorded)
         except ValidationError as fault:
-            faults += [(name, str(text)) for name, text in flatten(fault.messages)]
-            return dict(record), faults
+            return dict(record), faults + self._told(fault)
+        loaded = {name: filled[name] for name in record if name in filled} | dict(filled)
+        if self.complete is not None and not faults:
+            loaded = self.complete(loaded)
         if self.check is not None and not faults:
             faults += list(self.check(loaded))
         return loaded, faults
+
+    def strangers(self, record: Record) -> list[str]:
+        """Where keys stand that the table does not know, such of the mock's own left out."""
+        found = [name for name in record if name not in self.fields and not name.startswith("_")]
+        try:
+            self._loader.load(record)
+        except ValidationError as fault:
+            found += [_shown(steps) for steps in _unknown_steps(fault.messages)]
+        return found
 
     def part_faults(self, part: Record) -> Iterator[tuple[str, str]]:
         """What is wrong with some fields of a record: names, and values that none can have.
@@ -111,18 +141,72 @@ class Table:
         Objects are not looked into, and null is fine: a merge patch takes fields away with it.
         """
         for name, value in part.items():
-            if name not in self.fields:
-                yield name, self._unknown(name)
+            if name == AS:
+                if value not in {None, RECORDED}:
+                    yield name, f"{AS} can only be {RECORDED!r}, got {value!r}"
+            elif name not in self.fields:
+                if part.get(AS) != RECORDED or name.startswith("_"):
+                    yield name, self._unknown(name)
             elif value is not None and not isinstance(value, dict):
                 try:
                     self._by_name[name].deserialize(value, name, part)
                 except ValidationError as fault:
                     yield from ((at, str(text)) for at, text in flatten({name: fault.messages}))
 
+    def _under_own_names(self, record: Record) -> tuple[Record, list[tuple[str, str]]]:
+        """The record with public names of the mock's own keys replaced, and where both differ."""
+        found = [(name, stored) for name, stored in self.public if name in record]
+        if not found:
+            return record, []
+        names = [name for name, _ in found]
+        own = {key: value for key, value in record.items() if key not in names}
+        faults = []
+        for name, stored in found:
+            if own.setdefault(stored, record[name]) != record[name]:
+                text = f"{name} is served from {stored}: {record[name]!r} is not {own[stored]!r}"
+                faults.append((name, text))
+        return own, faults
+
+    def _strange(self, record: Record, *, recorded: bool) -> Iterator[str]:
+        """Keys of a record that may not be there: unknown ones, and unknown ones of the mock's."""
+        for name in record:
+            if name not in self.fields and name != AS and not (recorded and name[:1] != "_"):
+                yield name
+
+    def _read(self, record: Record, *, recorded: bool) -> Record:
+        """The record through its schema; a recorded one keeps unknown keys at any depth.
+
+        Raises:
+            ValidationError: Fields have faults.
+        """
+        try:
+            return dict(self._loader.load(record))
+        except ValidationError as fault:
+            strange = list(_unknown_steps(fault.messages))
+            if not recorded or not strange:
+                raise
+        known = deepcopy(record)
+        kept = [(steps, _holder(known, steps).pop(steps[-1])) for steps in strange]
+        loaded = dict(self._loader.load(known))
+        for steps, value in kept:
+            _holder(loaded, steps)[steps[-1]] = value
+        return loaded
+
+    def _told(self, fault: ValidationError) -> list[tuple[str, str]]:
+        """What is wrong with a record, unknown keys of parts of it explained."""
+        told = {_shown(steps): steps for steps in _unknown_steps(fault.messages)}
+        found = []
+        for name, text in flatten(fault.messages):
+            steps = told.get(name)
+            if steps is not None and text == _UNKNOWN:
+                known = _names_at(self._loader, steps[:-1])
+                found.append((name, _unknown(name, str(steps[-1]), "this part of a record", known)))
+            else:
+                found.append((name, str(text)))
+        return found
+
     def _unknown(self, name: str) -> str:
-        near = get_close_matches(name, self.fields, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        return f"{name!r} is no field of {self.name}.{hint} Its fields: {', '.join(self.fields)}"
+        return _unknown(name, name, self.name, self.fields)
 
 
 Tables = Mapping[str, Table]
@@ -141,3 +225,50 @@ def missing_references(
         for key in reference.targets(record)
         if not any(exists(name, key) for name in reference.tables)
     ]
+
+
+_UNKNOWN = "Unknown field."
+"""marshmallow's message for a key that a nested schema does not have."""
+
+
+def _unknown(shown: str, name: str, owner: str, fields: Sequence[str]) -> str:
+    near = get_close_matches(name, fields, 1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"{shown!r} is no field of {owner}.{hint} Its fields: {', '.join(fields)}"
+
+
+def _unknown_steps(messages: Any, steps: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
+    """The places of unknown keys in marshmallow's nested messages."""
+    if isinstance(messages, Mapping):
+        for key, inner in messages.items():
+            yield from _unknown_steps(inner, (*steps, key))
+    elif isinstance(messages, list) and _UNKNOWN in messages:
+        yield steps
+
+
+def _shown(steps: Sequence[Step]) -> str:
+    """A place as complaints write it: `components[0].media_key`."""
+    text = ""
+    for step in steps:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def _holder(value: Any, steps: Sequence[Step]) -> Any:
+    """The object or array that holds what the last step leads to."""
+    for step in steps[:-1]:
+        value = value[step]
+    return value
+
+
+def _names_at(schema: Schema, steps: Sequence[Step]) -> tuple[str, ...]:
+    """The names that an object may have which stands there in a record."""
+    for step in steps:
+        if isinstance(step, int):
+            continue
+        part: Any = schema.load_fields[step]
+        while isinstance(part, List):
+            part = part.inner
+        assert isinstance(part, Nested)
+        schema = part.schema
+    return tuple(schema.load_fields)

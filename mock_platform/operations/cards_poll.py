@@ -5,6 +5,7 @@ The module is named after the path below the account, `cards/poll`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -18,9 +19,16 @@ from mock_platform.core.fields import INCLUSIVE, Fault, Integer, Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, stamped
 from mock_platform.records.cards import card_uri
-from mock_platform.records.interactive_cards import CHOICE, NAME, ORDINALS, PollCardRecord
+from mock_platform.records.interactive_cards import (
+    CHOICE,
+    NAME,
+    ORDINALS,
+    PollCardRecord,
+    PollCardStub,
+)
 from mock_platform.records.media import (
     MediaKey,
+    aspect_of,
     find_in_library,
     is_video,
     ratio_of,
@@ -32,8 +40,20 @@ from mock_platform.world.world import World
 
 STRINGS = public_fact(
     "cards-poll.strings",
-    "Poll cards serve numbers as strings and leave unset fields out; the delete answers with the "
-    "whole card and deleted true.",
+    "Poll cards serve numbers as strings and leave unset fields out.",
+    "section 7, poll cards",
+)
+STUB = public_fact(
+    "cards-poll.delete-stub",
+    "The delete answers with id, name, start_time, card_type, created_at, updated_at and deleted "
+    "(true).",
+    "section 7, poll cards",
+)
+VIDEO = public_fact(
+    "cards-poll.video-fields",
+    "Widths and heights of a poll's video and its poster are the numbers of the video's aspect "
+    "ratio, 16 and 9 if neither that nor its size is known; video_url is its .vmap, video_hls_url "
+    "its .m3u8.",
     "section 7, poll cards",
 )
 ECHO_TYPE = public_fact(
@@ -147,20 +167,20 @@ def _shown(call: Call, media: Record | None) -> Record:
     """What a poll card tells about its media: addresses, and numbers as strings."""
     if media is None:
         return {"card_type": "TEXT_POLLS"}
-    width, height = media["_width"], media["_height"]
     if not is_video(media):
         call.assume(IMAGE_POLL, SIZES)
         shown = {
             "card_type": "IMAGE_POLLS",
             "image": media["media_url"],
-            "image_display_width": width,
-            "image_display_height": height,
+            "image_display_width": media["_width"],
+            "image_display_height": media["_height"],
         }
     else:
-        duration = media.get("duration")
+        call.assume(VIDEO)
+        duration, (width, height) = media.get("duration"), aspect_of(media)
         shown = {
             "card_type": "VIDEO_POLLS",
-            "video_url": media["media_url"],
+            "video_url": f"{without_extension(media['media_url'])}.vmap",
             "video_hls_url": f"{without_extension(media['media_url'])}.m3u8",
             "video_width": width,
             "video_height": height,
@@ -170,6 +190,11 @@ def _shown(call: Call, media: Record | None) -> Record:
             "content_duration_seconds": None if duration is None else duration // 1000,
         }
     return {name: str(value) for name, value in shown.items() if value is not None}
+
+
+def _stub(call: Call, world: World, card: Record) -> Record:
+    """What the delete answers."""
+    return {name: card[name] for name in PollCardStub().fields}
 
 
 _ECHO = Echo(constants={"card_type": "poll"})
@@ -193,13 +218,14 @@ OPERATIONS: tuple[Operation, ...] = (
         params=PollCardCreate,
         echo=_ECHO,
         assumptions=(STRINGS, ECHO_TYPE, NAME_LENGTH),
-        may_assume=(IMAGE_POLL, SIZES),
+        may_assume=(IMAGE_POLL, VIDEO, SIZES),
         errors=("FEATURE_NOT_AVAILABLE", "MEDIA_NOT_FOUND", "INVALID_IMAGE"),
         statuses=(404,),
     ),
-    POLL_CARDS.delete(
+    replace(POLL_CARDS, schema=PollCardStub).delete(
         echo=_ECHO,
-        assumptions=(STRINGS, ECHO_TYPE),
+        show=_stub,
+        assumptions=(STUB, ECHO_TYPE),
         summary="Delete a poll card for good",
     ),
 )

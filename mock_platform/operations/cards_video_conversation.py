@@ -30,11 +30,14 @@ from mock_platform.records.interactive_cards import (
 )
 from mock_platform.records.media import (
     MediaKey,
+    aspect_of,
+    default_poster_key,
     find_in_library,
     find_media,
     is_video,
     poster_of,
     ratio_of,
+    without_extension,
 )
 from mock_platform.records.web import WebAddress
 from mock_platform.world.store import Record
@@ -42,8 +45,9 @@ from mock_platform.world.world import World
 
 STRINGS = public_fact(
     "cards-video-conversation.strings",
-    "Video conversation cards serve sizes as strings and leave unset fields out; unlocked media "
-    "are not served.",
+    "Video conversation cards leave unset fields out and do not serve unlocked media. Their sizes "
+    "are strings, the numbers of the video's aspect ratio (16 and 9 if neither that nor its size "
+    "is known), and media_url is the video's .vmap.",
     "section 7, video conversation",
 )
 ECHO_TYPE = public_fact(
@@ -63,8 +67,8 @@ OWNER = expectation(
 FITTING = expectation(
     "cards-video-conversation.media",
     "Media of the wrong kind answer 400 INVALID_MEDIA: the video must be in the library and 16:9 "
-    "unless its aspect is not known, the poster and the unlocked image must be images, the "
-    "unlocked video a video.",
+    "unless its aspect is not known, the poster and the unlocked image must be images (or the "
+    "poster the video's own first frame), the unlocked video a video.",
 )
 UPDATE = public_fact(
     "cards-video-conversation.update",
@@ -88,7 +92,6 @@ CONVERSATION_CARDS = Resource(
     missing="CARD_NOT_FOUND",
 )
 _WRITE_ONLY = ("poster_media_key", "unlocked_image_media_key", "unlocked_video_media_key")
-_SIZES = ("video_width", "video_height")
 _RATIO = 16 / 9
 
 
@@ -140,7 +143,7 @@ def create(call: Call, world: World) -> Record:
     record = {
         "id": card_id,
         **{name: value for name, value in sent.items() if name not in _WRITE_ONLY},
-        **_shown(video, poster),
+        **_shown(video, poster, sent.get("poster_media_key")),
         "video_owner_id": call.account["_users"][0],
         "card_uri": card_uri(card_id),
         "card_type": VIDEO_CONVERSATION,
@@ -168,8 +171,8 @@ def update(call: Call, world: World) -> Record:
         # Media may have left the library since; what the card shows of them stays.
         video = video or world.store.get("media_library", after["media_key"])
         poster = poster or _stored_poster(world, after)
-        kept = {name: value for name, value in after.items() if name not in _SIZES}
-        after = after if video is None else kept | _shown(video, poster)
+        if video is not None:
+            after |= _shown(video, poster, after["_poster_media_key"])
     world.store.put("video_conversation_cards", before["id"], after)
     return after
 
@@ -204,6 +207,8 @@ def _media(call: Call, world: World) -> tuple[Record | None, Record | None]:
             continue
         look_up = find_in_library if name == "media_key" else find_media
         media = look_up(world, call.path_params["account_id"], key)
+        if media is None and name == "poster_media_key" and key == _own_poster(call, world, found):
+            continue
         if media is None:
             where = "in the library of this account" if name == "media_key" else "of this account"
             text = f"No media {where} has the key {key!r}"
@@ -219,6 +224,14 @@ def _media(call: Call, world: World) -> tuple[Record | None, Record | None]:
     return found.get("media_key"), found.get("poster_media_key")
 
 
+def _own_poster(call: Call, world: World, found: Mapping[str, Record]) -> str | None:
+    """The key of the first frame of the card's video: of the one sent, or of the stored one."""
+    holder = found.get("media_key")
+    if "media_key" not in call.params:
+        holder = world.store.get("video_conversation_cards", call.path_params["card_id"])
+    return None if holder is None else default_poster_key(holder["media_key"])
+
+
 def _misfits(found: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
     for name, media in found.items():
         key, kind, ratio = media["media_key"], media["media_type"], ratio_of(media) or _RATIO
@@ -226,7 +239,7 @@ def _misfits(found: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
             if not is_video(media):
                 yield name, f"{name} must be a video, {key} is of the type {kind}"
             elif name == "media_key" and abs(ratio - _RATIO) > 0.005:
-                shown = media["aspect_ratio"] or f"{ratio:.2f}:1"
+                shown = media.get("aspect_ratio") or f"{ratio:.2f}:1"
                 yield name, f"{name} must have the aspect 16:9, {key} has {shown}"
         elif kind != "IMAGE":
             yield name, f"{name} must be an image, {key} is of the type {kind}"
@@ -239,15 +252,23 @@ def _stored_poster(world: World, card: Record) -> Record | None:
     return world.store.get("media_library", key) or world.store.get("media", key)
 
 
-def _shown(video: Record, poster: Record | None) -> Record:
-    """What a card tells about its media: addresses, and sizes as strings."""
-    if poster is not None or not video.get("poster_media_url"):
+def _shown(video: Record, poster: Record | None, chosen: str | None) -> Record:
+    """What a card tells about its media: addresses, and sizes as strings.
+
+    `chosen` is the key of the card's poster, which need not be of an image that is still there.
+    """
+    own = chosen == default_poster_key(video["media_key"])
+    if own or poster is not None or not video.get("poster_media_url"):
         address = poster_of(video, poster)["poster_media_url"]
     else:
         address = video["poster_media_url"]
-    shown = {"media_url": video["media_url"], "poster_media_url": address}
-    sizes = zip(_SIZES, (video["_width"], video["_height"]), strict=True)
-    return shown | {name: str(size) for name, size in sizes if size is not None}
+    width, height = aspect_of(video)
+    return {
+        "media_url": f"{without_extension(video['media_url'])}.vmap",
+        "poster_media_url": address,
+        "video_width": width,
+        "video_height": height,
+    }
 
 
 _COMMON = (STRINGS, ECHO_TYPE)

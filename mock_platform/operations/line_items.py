@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from marshmallow import Schema
@@ -34,10 +34,14 @@ from mock_platform.core.resource import Ids, NamePrefix, OneOf, Resource, change
 from mock_platform.records.campaigns import (
     AUDIENCE_EXPANSIONS,
     BID_STRATEGIES,
+    DURATIONS,
     ENTITY_STATUSES,
     GOALS,
     PAY_BY,
+    LineItem,
     LineItemRecord,
+    pay_by_of,
+    standard_delivery_of,
 )
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
@@ -58,7 +62,26 @@ CATEGORIES = settled(
 )
 EXPANSION = expectation(
     "line-items.audience-expansion-served",
-    "audience_expansion is kept and served with the line item, though the record shown lacks it.",
+    "audience_expansion is served with a line item once it was set; the record shown lacks it.",
+)
+PAY_BY_FOLLOWS = public_fact(
+    "line-items.pay-by-follows-goal",
+    "pay_by of a line item follows its goal (ENGAGEMENT, FOLLOW, VIEW, APP_CLICK, else IMPRESSION, "
+    "or LINK_CLICK with a TARGET bid) unless it was chosen, and follows again when the goal "
+    "changes; so it may have values that the update does not take.",
+    "section 7, line items",
+)
+DELIVERY = public_fact(
+    "line-items.standard-delivery-null",
+    "standard_delivery is null unless it was chosen or the line item has a daily budget of its "
+    "own, then true.",
+    "section 7, line items",
+)
+FUNDING = public_fact(
+    "line-items.funding-instrument-read",
+    "Reads of line items serve the funding_instrument_id of their campaign; the answers to update "
+    "and delete lack it.",
+    "section 7, line items",
 )
 ADVERTISER_USER = expectation(
     "line-items.advertiser-user-allowlist",
@@ -117,11 +140,12 @@ LINE_ITEMS = Resource(
     table="line_items",
     path="/12/accounts/:account_id/line_items",
     id_parameter="line_item_id",
-    schema=LineItemRecord,
+    schema=LineItem,
     noun="line item",
     spec="Line items",
     missing="LINE_ITEM_NOT_FOUND",
 )
+_READ_AS = replace(LINE_ITEMS, schema=LineItemRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +171,7 @@ def update(call: Call, world: World) -> Record:
     sent = call.params
     if not sent:
         call.assume(NOTHING)
-        return before
+        return _written(before)
     _may_set_advertiser_user(call)
     categories = sent.get("categories")
     if categories:
@@ -160,6 +184,7 @@ def update(call: Call, world: World) -> Record:
         if sent.get("bid_amount_local_micro") is not None:
             call.assume(AUTO_AMOUNT)
         after["bid_amount_local_micro"] = None
+    _follow(sent, before, after)
     campaign = world.store.get("campaigns", before["campaign_id"]) or {}
     errors = [e for rule in RULES for e in rule(Update(sent, before, after, campaign))]
     if before["objective"] == "PREROLL_VIEWS" and "categories" in sent:
@@ -169,12 +194,41 @@ def update(call: Call, world: World) -> Record:
     if "audience_expansion" in sent:
         call.assume(EXPANSION)
     world.store.put("line_items", before["id"], after)
-    record_change(call, world, "LINE_ITEM", before, after)
-    return after
+    record_change(call, world, "LINE_ITEM", _written(before), _written(after))
+    return _written(after)
+
+
+def _follow(sent: Mapping[str, Any], before: Record, after: Record) -> None:
+    """Change in `after` what follows from the parameters of the request."""
+    if "pay_by" not in sent and after["goal"] != before["goal"]:
+        after["pay_by"] = pay_by_of(after["goal"], after["objective"], after["bid_strategy"])
+    if before["standard_delivery"] is standard_delivery_of(before):
+        after["standard_delivery"] = standard_delivery_of(after)
+    if after.get("audience_expansion") is None:
+        after.pop("audience_expansion", None)
 
 
 def _told(call: Call, world: World, record: Record) -> None:
-    record_change(call, world, "LINE_ITEM", record, record | {"deleted": True})
+    shown = _written(record)
+    record_change(call, world, "LINE_ITEM", shown, shown | {"deleted": True})
+
+
+def _written(record: Record) -> Record:
+    """A line item as writes answer with it."""
+    return {name: value for name, value in record.items() if name != "funding_instrument_id"}
+
+
+def _deleted(call: Call, world: World, record: Record) -> Record:
+    """A line item as the delete answers with it."""
+    return _written(record)
+
+
+def _read(call: Call, world: World, record: Record) -> Record:
+    """A line item as it is read: with what pays for it, its campaign's unless it has its own."""
+    campaign = world.store.get("campaigns", record["campaign_id"])
+    if "funding_instrument_id" in record or campaign is None:
+        return record
+    return record | {"funding_instrument_id": campaign["funding_instrument_id"]}
 
 
 # -- rules -------------------------------------------------------------------------------------
@@ -218,7 +272,7 @@ def _frequency(u: Update) -> Iterator[AdsError]:
         text = f"frequency_cap is for the objectives {allowed} only, not {objective}"
         yield AdsError(INVALID, text, "frequency_cap")
     days = u.sent.get("duration_in_days")
-    if days is not None and days not in {1, 7, 30}:
+    if days is not None and days not in DURATIONS:
         text = f"duration_in_days must be one of 1, 7, 30, got {days}"
         yield AdsError(INVALID, text, "duration_in_days")
 
@@ -357,7 +411,8 @@ def _preroll_categories(call: Call, world: World, categories: list[str]) -> list
     return [AdsError(INVALID if named else MISSING, text, "categories")]
 
 
-_READ: tuple[Assumption, ...] = (READS, EXPANSION)
+_SHOWN: tuple[Assumption, ...] = (PAY_BY_FOLLOWS, DELIVERY)
+_READ: tuple[Assumption, ...] = (READS, FUNDING, EXPANSION, *_SHOWN)
 
 OPERATIONS: tuple[Operation, ...] = (
     ads(
@@ -367,9 +422,9 @@ OPERATIONS: tuple[Operation, ...] = (
         update,
         summary="Change a line item",
         spec="Line items: PUT",
-        returns=One(LineItemRecord),
+        returns=One(LineItem),
         params=LineItemUpdate,
-        assumptions=(MERGED,),
+        assumptions=(MERGED, *_SHOWN),
         may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, NOTHING, TIMES, HISTORY),
         errors=(
             "LINE_ITEM_NOT_FOUND",
@@ -379,8 +434,13 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         statuses=(404,),
     ),
-    LINE_ITEMS.delete(before=_told, may_assume=(HISTORY,)),
-    LINE_ITEMS.list(
+    LINE_ITEMS.delete(
+        before=_told,
+        show=_deleted,
+        assumptions=_SHOWN,
+        may_assume=(HISTORY,),
+    ),
+    _READ_AS.list(
         (
             Ids("line_item_ids"),
             OneOf("campaign_ids", "campaign_id", most=200),
@@ -389,6 +449,7 @@ OPERATIONS: tuple[Operation, ...] = (
         sort=("created_at", "updated_at", "deleted", "bid_amount_local_micro"),
         origin=Origin.PUBLIC_FACT,
         assumptions=_READ,
+        show=_read,
     ),
-    LINE_ITEMS.get(origin=Origin.PUBLIC_FACT, assumptions=_READ),
+    _READ_AS.get(origin=Origin.PUBLIC_FACT, assumptions=_READ, show=_read),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from marshmallow import Schema
 
 from mock_platform.core.ads import One, ads, fail
-from mock_platform.core.assumptions import expectation, settled
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.fields import INVALID, Text
@@ -22,8 +22,10 @@ from mock_platform.records.media import (
     VIDEO_ONLY,
     MediaKey,
     MediaLibraryRecord,
+    default_poster_key,
     find_media,
     is_video,
+    moves,
     poster_of,
 )
 from mock_platform.world.store import Record
@@ -43,12 +45,20 @@ UPLOADED = settled(
 )
 VIDEO_FIELDS = settled(
     "media-library.video-fields",
-    "Title, description and poster on an image or GIF are refused; these lack the video fields.",
+    "Title, description and poster as parameters on an image or GIF are refused. Images lack the "
+    "video fields; GIFs have duration and poster, and title and description if their record does.",
 )
-FIRST_FRAME = expectation(
+FIRST_FRAME = public_fact(
     "media-library.first-frame",
-    "A video without a poster of its own shows an address of its first frame and a null "
-    "poster_media_key; a poster must be an image.",
+    "A video or GIF for which no poster was chosen shows its first frame, under the key 3_ and the "
+    "number of its own media_key; that key sent as poster_media_key chooses it again. A chosen "
+    "poster must be an image.",
+    "section 7, media library",
+)
+CREATED = public_fact(
+    "media-library.created-at-upload",
+    "created_at of a library object is the upload's, updated_at the moment it was added.",
+    "section 7, media library",
 )
 TRANSCODING = settled(
     "media-library.transcoding",
@@ -112,7 +122,7 @@ def create(call: Call, world: World) -> Record:
     sent = dict(call.params)
     key, account_id = sent.pop("media_key"), call.path_params["account_id"]
     uploaded = _uploaded(world, account_id, key)
-    poster = _poster(call, world, sent)
+    poster = _poster(call, world, uploaded, sent)
     errors = _video_only(call, uploaded, sent)
     if uploaded["media_category"] is None:
         text = f"{key} was uploaded without a media category; upload it again with one"
@@ -133,15 +143,13 @@ def create(call: Call, world: World) -> Record:
         "aspect_ratio": uploaded["aspect_ratio"],
     }
     if video:
-        call.assume(TRANSCODING, FIRST_FRAME)
-        record |= {
-            "description": sent.get("description"),
-            "title": sent.get("title"),
-            "duration": uploaded["duration"],
-            **poster_of(uploaded, poster),
-        }
+        call.assume(TRANSCODING)
+        record |= {"description": sent.get("description"), "title": sent.get("title")}
+    if moves(uploaded):
+        call.assume(FIRST_FRAME)
+        record |= {"duration": uploaded["duration"], **poster_of(uploaded, poster)}
     record |= stamped(world) | {
-        name: uploaded[name] for name in ("_account_id", "_width", "_height")
+        name: uploaded[name] for name in ("created_at", "_account_id", "_width", "_height")
     }
     world.store.remove("media", key)
     world.store.put("media_library", key, record)
@@ -157,7 +165,7 @@ def update(call: Call, world: World) -> Record:
     """Change what is said about an object of the library."""
     record = settled_record(call, world, MEDIA_LIBRARY.get_by_id(call, world))
     sent = dict(call.params)
-    poster = _poster(call, world, sent)
+    poster = _poster(call, world, record, sent)
     errors = [*_video_only(call, record, sent), *_not_an_image(poster)]
     if errors:
         raise AdsFailure(*errors)
@@ -193,12 +201,14 @@ def _uploaded(world: World, account_id: str, key: str) -> Record:
     raise fail("MEDIA_NOT_FOUND", f"No uploaded media has the key {key!r}", "media_key", key)
 
 
-def _poster(call: Call, world: World, sent: Record) -> Record | None:
-    """The image that is to be a video's poster."""
+def _poster(call: Call, world: World, media: Record, sent: Record) -> Record | None:
+    """The image that is to be a video's poster; `None` for its own first frame."""
     key = sent.get("poster_media_key")
     if key is None:
         return None
     found = find_media(world, call.path_params["account_id"], key)
+    if found is None and key == default_poster_key(media["media_key"]):
+        return None
     if found is None:
         text = f"No media of this account has the key {key!r}"
         raise fail("MEDIA_NOT_FOUND", text, "poster_media_key", key)
@@ -263,7 +273,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=MEDIA_LIBRARY.spec,
         returns=One(MediaLibraryRecord),
         params=MediaLibraryAdd,
-        assumptions=(UPLOADED,),
+        assumptions=(UPLOADED, CREATED),
         may_assume=(VIDEO_FIELDS, PREROLL, *_SHOWN),
         errors=("MEDIA_NOT_FOUND", "INVALID_MEDIA"),
         statuses=(404,),

@@ -28,6 +28,7 @@ from mock_platform.core.fields import (
 )
 from mock_platform.core.operation import Echo, Location, Origin
 from mock_platform.records.catalogs import (
+    EQUAL_TO,
     ORDER_ATTRIBUTES,
     SET_TYPES,
     ProductSetRecord,
@@ -45,7 +46,8 @@ FILTERS = settled(
     "product-sets.filters",
     "Filters are joined by AND; order operators compare price, sale_price (same currency only) and "
     "inventory, text operators the other attributes without case: MATCH whole words, CONTAINS and "
-    "NOT_CONTAINS substrings.",
+    "NOT_CONTAINS substrings. EQUAL_TO compares the whole value of any attribute, texts with case. "
+    "Neither filters nor product_keys may be empty.",
 )
 AT_ONCE = public_fact(
     "product-sets.done-at-once",
@@ -92,7 +94,7 @@ class CreateSet(Schema):
     description = Text(allow_none=True)
     # Keys that a filter does not have are ignored, as all unknown keys of a body are.
     filters = ListOf(Nested(SetFilter, unknown=EXCLUDE), least=1)
-    product_keys = ListOf(Text(min_length=1))
+    product_keys = ListOf(Text(min_length=1), least=1)
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def check_content(self, data: Mapping[str, Any], sent: Mapping[str, Any], **_: Any) -> None:
@@ -121,7 +123,7 @@ class UpdateSet(Schema):
 
     name = Text(min_length=1)
     description = Text(allow_none=True)
-    product_keys = ListOf(Text(min_length=1))
+    product_keys = ListOf(Text(min_length=1), least=1)
 
 
 # -- selecting ----------------------------------------------------------------------------------
@@ -145,6 +147,8 @@ def selects(item: Mapping[str, Any], product: Record) -> bool:
             return False
         (amount, currency), (wanted, wanted_currency) = parse_price(have), parse_price(value)
         return currency == wanted_currency and _COMPARE[operator](amount, wanted)
+    if operator == EQUAL_TO:
+        return bool(have == value)
     text, sought = (have or "").casefold(), str(value).casefold()
     if operator == "MATCH":
         words = _WORD.findall(sought)

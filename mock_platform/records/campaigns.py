@@ -7,8 +7,6 @@ the public facts (section 7) so that references hold and rules can be checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from marshmallow import Schema
 
 from mock_platform.core.fields import (
@@ -54,11 +52,66 @@ GOALS = (
     "WEBSITE_CONVERSIONS",
 )
 BID_STRATEGIES = ("AUTO", "MAX", "TARGET")
+STORED_GOALS = (*GOALS, "SITE_VISITS")
+"""The goals that a line item may have; an update takes those of the spec only."""
 PAY_BY = ("APP_CLICK", "IMPRESSION", "LINK_CLICK")
+STORED_PAY_BY = (
+    "APP_CLICK",
+    "APP_INSTALL",
+    "ENGAGEMENT",
+    "FOLLOW",
+    "IMPRESSION",
+    "LEAD",
+    "LINK_CLICK",
+    "VIEW",
+)
+"""The values that a line item may have; most follow from its goal and cannot be set."""
 ENTITY_STATUSES = ("ACTIVE", "PAUSED")
+STORED_STATUSES = ("ACTIVE", "DRAFT", "PAUSED")
+"""The statuses of campaigns and line items; a draft can be created, but not updated back to."""
 AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
 DURATIONS = (1, 7, 30)
+OPERATORS = ("EQ", "NE", "GTE", "LT")
 ENTITIES = ("CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA", "PROMOTED_ACCOUNT")
+
+_GOAL_OF = {
+    "APP_ENGAGEMENTS": "APP_CLICKS",
+    "APP_INSTALLS": "APP_INSTALLS",
+    "ENGAGEMENTS": "ENGAGEMENT",
+    "FOLLOWERS": "FOLLOWERS",
+    "PREROLL_VIEWS": "PREROLL",
+    "REACH": "MAX_REACH",
+    "VIDEO_VIEWS": "VIDEO_VIEW",
+    "WEBSITE_CLICKS": "LINK_CLICKS",
+}
+_PAY_BY_OF = {
+    "APP_CLICKS": "APP_CLICK",
+    "ENGAGEMENT": "ENGAGEMENT",
+    "FOLLOWERS": "FOLLOW",
+    "PREROLL": "VIEW",
+    "PREROLL_STARTS": "VIEW",
+    "VIDEO_VIEW": "VIEW",
+    "VIEW_3S_100PCT": "VIEW",
+    "VIEW_6S": "VIEW",
+    "VIEW_15S": "VIEW",
+}
+
+
+def pay_by_of(goal: str | None, objective: str, bid_strategy: str) -> str:
+    """What a line item pays by if nobody chose it: it follows from the goal.
+
+    Goals that are not paid in a unit of their own pay by impression, or by link click where a
+    TARGET bid rules impressions out.
+    """
+    found = _PAY_BY_OF.get(goal or _GOAL_OF[objective])
+    if found is None:
+        return "LINK_CLICK" if bid_strategy == "TARGET" else "IMPRESSION"
+    return found
+
+
+def standard_delivery_of(line_item: Record) -> bool | None:
+    """Whether a line item spends evenly if nobody chose: with a daily budget of its own."""
+    return None if line_item["daily_budget_amount_local_micro"] is None else True
 
 
 def _null(field: type, **kwargs: object) -> object:
@@ -72,7 +125,7 @@ class FundingInstrumentRecord(Stamped):
     type = Text(load_default="CREDIT_CARD")
     description = _null(Text)
     currency = Text(load_default="USD")
-    entity_status = Choice(ENTITY_STATUSES, load_default="ACTIVE")
+    entity_status = Choice(STORED_STATUSES, load_default="ACTIVE")
     able_to_fund = Flag(load_default=True)
     reasons_not_able_to_fund = ListOf(Text(), load_default=list)
     credit_limit_local_micro = _null(Long)
@@ -91,15 +144,15 @@ class CampaignRecord(Stamped):
     name = Text(required=True)
     funding_instrument_id = Text(required=True)
     budget_optimization = Choice(("CAMPAIGN", "LINE_ITEM"), load_default="LINE_ITEM")
-    entity_status = Choice(ENTITY_STATUSES, load_default="ACTIVE")
+    entity_status = Choice(STORED_STATUSES, load_default="ACTIVE")
     effective_status = Text(load_default="RUNNING")
-    servable = Flag(load_default=True)
+    servable = Flag(load_default=True, allow_none=True)
     reasons_not_servable = ListOf(Text(), load_default=list)
     start_time = _null(Instant)
     end_time = _null(Instant)
     daily_budget_amount_local_micro = _null(Long)
     total_budget_amount_local_micro = _null(Long)
-    standard_delivery = Flag(load_default=True)
+    standard_delivery = _null(Flag)
     frequency_cap = _null(Integer)
     duration_in_days = _null(Integer)
     purchase_order_number = _null(Text)
@@ -107,27 +160,30 @@ class CampaignRecord(Stamped):
     _account_id = Text(required=True)
 
 
-class LineItemRecord(Stamped):
-    """A line item: what is bought within a campaign. Amounts are micro units of the currency."""
+class LineItem(Stamped):
+    """A line item: what is bought within a campaign. Amounts are micro units of the currency.
+
+    What a record may hold is wider than what an update takes.
+    """
 
     id = Text(required=True)
     name = _null(Text)
     campaign_id = Text(required=True)
     objective = Choice(OBJECTIVES, required=True)
-    goal = Choice(GOALS, load_default=None, allow_none=True)
+    goal = Choice(STORED_GOALS, allow_none=True)
     product_type = Choice(PRODUCT_TYPES, load_default="PROMOTED_POSTS")
     placements = ListOf(Text(min_length=1), load_default=list)
-    entity_status = Choice(ENTITY_STATUSES, load_default="ACTIVE")
+    entity_status = Choice(STORED_STATUSES, load_default="ACTIVE")
     start_time = _null(Instant)
     end_time = _null(Instant)
     bid_strategy = Choice(BID_STRATEGIES, load_default="AUTO")
-    bid_amount_local_micro = _null(Long, low=1)
-    pay_by = Choice(PAY_BY, load_default="IMPRESSION")
-    total_budget_amount_local_micro = _null(Long, low=1)
-    daily_budget_amount_local_micro = _null(Long, low=1)
-    duration_in_days = _null(Integer)
-    frequency_cap = _null(Integer, low=1)
-    audience_expansion = Choice(AUDIENCE_EXPANSIONS, load_default=None, allow_none=True)
+    bid_amount_local_micro = _null(Long, low=0)
+    pay_by = Choice(STORED_PAY_BY)
+    total_budget_amount_local_micro = _null(Long, low=0)
+    daily_budget_amount_local_micro = _null(Long, low=0)
+    duration_in_days = _null(Integer, low=0)
+    frequency_cap = _null(Integer, low=0)
+    audience_expansion = Choice(AUDIENCE_EXPANSIONS, allow_none=True)
     categories = ListOf(Text(min_length=1), load_default=list)
     currency = Text(load_default="USD")
     creative_source = Text(load_default="MANUAL")
@@ -137,9 +193,15 @@ class LineItemRecord(Stamped):
     ios_app_store_identifier = _null(Text)
     target_cpa_local_micro = _null(Long)
     primary_web_event_tag = _null(Text)
-    standard_delivery = Flag(load_default=True)
+    standard_delivery = Flag(allow_none=True)
     automatic_post_promotion = _null(Flag)
     _account_id = Text(required=True)
+
+
+class LineItemRecord(LineItem):
+    """A line item as it is stored and read: reads name what pays for it, its campaign's."""
+
+    funding_instrument_id = Text()
 
 
 class PromotedPostRecord(Stamped):
@@ -161,7 +223,7 @@ class TargetingCriterionRecord(Stamped):
     name = _null(Text)
     targeting_type = Text(required=True)
     targeting_value = Text(required=True)
-    operator_type = Choice(("EQ", "NE"), load_default="EQ")
+    operator_type = Choice(OPERATORS, load_default="EQ")
     location_type = _null(Text)
     _country_code = _null(Text)
     _account_id = Text(required=True)
@@ -197,15 +259,29 @@ class AccountHistoryRecord(Schema):
     _account_id = Text(required=True)
 
 
-def _check_line_item(record: Record) -> Iterator[tuple[str, str]]:
-    if record["duration_in_days"] not in {None, *DURATIONS}:
-        yield "duration_in_days", "duration_in_days must be 1, 7 or 30"
+def _complete_line_item(record: Record) -> Record:
+    """A line item with what follows from its objective, its goal and its budget."""
+    goal = record.get("goal", _GOAL_OF[record["objective"]])
+    filled = {
+        "goal": goal,
+        "pay_by": pay_by_of(goal, record["objective"], record["bid_strategy"]),
+        "standard_delivery": standard_delivery_of(record),
+    }
+    whole = record | {name: value for name, value in filled.items() if name not in record}
+    if "audience_expansion" in whole and whole["audience_expansion"] is None:
+        del whole["audience_expansion"]  # served only where it was set
+    return whole
 
 
 _ACCOUNT = Reference("_account_id", "accounts")
 _LINE_ITEM = Reference("line_item_id", "line_items")
 
-FUNDING_INSTRUMENTS = Table("funding_instruments", FundingInstrumentRecord, references=(_ACCOUNT,))
+FUNDING_INSTRUMENTS = Table(
+    "funding_instruments",
+    FundingInstrumentRecord,
+    references=(_ACCOUNT,),
+    public=(("account_id", "_account_id"),),
+)
 CAMPAIGNS = Table(
     "campaigns",
     CampaignRecord,
@@ -214,8 +290,12 @@ CAMPAIGNS = Table(
 LINE_ITEMS = Table(
     "line_items",
     LineItemRecord,
-    references=(_ACCOUNT, Reference("campaign_id", "campaigns")),
-    check=_check_line_item,
+    references=(
+        _ACCOUNT,
+        Reference("campaign_id", "campaigns"),
+        Reference("funding_instrument_id", "funding_instruments"),
+    ),
+    complete=_complete_line_item,
 )
 PROMOTED_POSTS = Table(
     "promoted_posts",

@@ -27,7 +27,8 @@ IDENTIFIERS = ("brand", "gtin", "mpn")
 LABELS = tuple(f"custom_label_{number}" for number in range(5))
 SET_TYPES = ("MANUAL", "FILTERED")
 STATUSES = ("DONE", "PROCESSING", "FAILED")
-ORDER_OPERATORS = ("GREATER_THAN", "EQUAL_TO", "LESS_THAN")
+EQUAL_TO = "EQUAL_TO"
+ORDER_OPERATORS = ("GREATER_THAN", EQUAL_TO, "LESS_THAN")
 TEXT_OPERATORS = ("MATCH", "NOT_CONTAINS", "CONTAINS")
 ORDER_ATTRIBUTES = ("price", "sale_price", "inventory")
 TEXT_ATTRIBUTES = ("product_type", "google_product_category", *LABELS)
@@ -276,12 +277,13 @@ def filter_fault(item: Mapping[str, Any]) -> str | None:
     if item.keys() < {"attribute", "operator", "value"}:
         return None  # a part is missing or refused already
     attribute, operator, value = item["attribute"], item["operator"], item["value"]
-    if (attribute in ORDER_ATTRIBUTES) != (operator in ORDER_OPERATORS):
+    ordered = attribute in ORDER_ATTRIBUTES
+    if operator != EQUAL_TO and ordered != (operator in ORDER_OPERATORS):
         return f"operator {operator} does not go with attribute {attribute}"
     if attribute == "inventory":
         fits = not isinstance(value, str) or _NUMBER.fullmatch(value)
         return None if fits else f"value must be a number for inventory, got {value!r}"
-    if attribute in ORDER_ATTRIBUTES:
+    if ordered:
         try:
             parse_price(value)
         except ValueError as fault:

@@ -1,6 +1,7 @@
 """Poll cards and video conversation cards (document B, "Poll card", "Video conversation card").
 
-Both serve numbers as strings and leave unset fields out, as the public samples do.
+Both serve numbers as strings and leave unset fields out, as the public samples do. A new card's
+address follows from its id; a record may have any, as the legacy ids of the public samples do.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from marshmallow import Schema
 from mock_platform.core.fields import Choice, Instant, Text, invalid
 from mock_platform.core.table import Reference, Table
 from mock_platform.records.accounts import Stamped
-from mock_platform.records.cards import CARD_URI, card_uri
+from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.web import WebAddress
 from mock_platform.world.store import Record
@@ -33,6 +34,15 @@ class Digits(Text):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(pattern=r"[0-9]{1,9}", pattern_text="digits", **kwargs)
+
+
+class Aspect(Text):
+    """One number of an aspect ratio, as a string: a video's width or height on a card."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            pattern=r"[0-9]{1,9}(?:\.[0-9]{1,9})?", pattern_text="a number in digits", **kwargs
+        )
 
 
 class CallToAction(Text):
@@ -64,17 +74,26 @@ class PollCardRecord(Stamped):
     card_type = Choice(POLL_TYPES, required=True)
     video_url = Text()
     video_hls_url = Text()
-    video_width = Digits()
-    video_height = Digits()
+    video_width = Aspect()
+    video_height = Aspect()
     video_poster_url = Text()
-    video_poster_width = Digits()
-    video_poster_height = Digits()
+    video_poster_width = Aspect()
+    video_poster_height = Aspect()
     content_duration_seconds = Digits()
     image = Text()
     image_display_width = Digits()
     image_display_height = Digits()
     _media_key = MediaKey(load_default=None, allow_none=True)
     _account_id = Text(required=True)
+
+
+class PollCardStub(Stamped):
+    """A poll card that was deleted, as the delete answers with it."""
+
+    id = Text(required=True)
+    name = Text(required=True)
+    start_time = Instant(as_sent=True, required=True)
+    card_type = Choice(POLL_TYPES, required=True)
 
 
 class ConversationContent(Schema):
@@ -102,8 +121,8 @@ class VideoConversationCardRecord(ConversationContent, Stamped):
     media_url = Text(required=True)
     poster_media_url = Text()
     video_owner_id = Text(required=True)
-    video_width = Digits()
-    video_height = Digits()
+    video_width = Aspect()
+    video_height = Aspect()
     card_uri = Text(required=True, pattern=CARD_URI, pattern_text="card://<card_id>")
     card_type = Choice((VIDEO_CONVERSATION,), load_default=VIDEO_CONVERSATION)
     _poster_media_key = MediaKey(load_default=None, allow_none=True)
@@ -112,13 +131,7 @@ class VideoConversationCardRecord(ConversationContent, Stamped):
     _account_id = Text(required=True)
 
 
-def _check_uri(record: Record) -> Iterator[tuple[str, str]]:
-    if record["card_uri"] != card_uri(record["id"]):
-        yield "card_uri", f"card_uri must be {card_uri(record['id'])}"
-
-
 def _check_poll(record: Record) -> Iterator[tuple[str, str]]:
-    yield from _check_uri(record)
     if record["deleted"]:
         yield "deleted", "a deleted poll card is gone for good; leave the record out"
     if "fourth_choice" in record and "third_choice" not in record:
@@ -126,7 +139,6 @@ def _check_poll(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _check_conversation(record: Record) -> Iterator[tuple[str, str]]:
-    yield from _check_uri(record)
     if "title" not in record and "second_cta" not in record:
         yield "title", "a video conversation card needs a title or a second_cta"
     for ordinal in ORDINALS[1:]:

@@ -7,6 +7,7 @@ What is uploaded stands in `media` until it is added to the library; from then o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 from posixpath import splitext
 from typing import Any
 
@@ -30,7 +31,7 @@ _TYPE_OF = {
     "POST_VIDEO": "VIDEO",
     "AMPLIFY_VIDEO": "VIDEO",
 }
-_VIDEO_FIELDS = ("description", "title", "poster_media_url", "poster_media_key", "duration")
+_MOVING_FIELDS = ("description", "title", "poster_media_url", "poster_media_key", "duration")
 _ASPECT = r"[1-9][0-9]*(?:\.[0-9]+)?:[1-9][0-9]*(?:\.[0-9]+)?"
 
 
@@ -45,15 +46,21 @@ class MediaKey(Text):
         )
 
 
+class AspectRatio(Text):
+    """Width by height, such as `16:9`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            allow_none=True, pattern=_ASPECT, pattern_text="a ratio such as 16:9", **kwargs
+        )
+
+
 class _Sized(Stamped):
     """What upload and library share. `duration` is in milliseconds, sizes are in pixels."""
 
     media_key = MediaKey(required=True)
     media_type = Choice(MEDIA_TYPES, required=True)
     media_url = Text(required=True)
-    aspect_ratio = Text(
-        load_default=None, allow_none=True, pattern=_ASPECT, pattern_text="a ratio such as 16:9"
-    )
     _width = Integer(low=1, load_default=None, allow_none=True)
     _height = Integer(low=1, load_default=None, allow_none=True)
     _account_id = Text(required=True)
@@ -63,11 +70,15 @@ class MediaRecord(_Sized):
     """Media as uploaded, not in a library. `media_category` is null if none was given."""
 
     media_category = Choice(MEDIA_CATEGORIES, load_default=None, allow_none=True)
+    aspect_ratio = AspectRatio(load_default=None)
     duration = Integer(low=0, load_default=None, allow_none=True)
 
 
 class MediaLibraryRecord(_Sized):
-    """A media library object; images and GIFs have none of the fields for videos."""
+    """A media library object.
+
+    Images have neither duration nor poster, title and description; GIFs have the first two.
+    """
 
     name = Text(max_length=100, load_default=None, allow_none=True)
     file_name = Text(max_length=255, load_default=None, allow_none=True)
@@ -77,6 +88,7 @@ class MediaLibraryRecord(_Sized):
         load_default=TRANSCODE_COMPLETED,
     )
     posted = Flag(load_default=False)
+    aspect_ratio = AspectRatio()
     description = Text(max_length=200, allow_none=True)
     title = Text(max_length=70, allow_none=True)
     poster_media_url = Text(allow_none=True)
@@ -105,22 +117,44 @@ def is_video(media: Record) -> bool:
     return bool(media["media_type"] == "VIDEO")
 
 
+def moves(media: Record) -> bool:
+    """Whether media has a duration and a poster: videos and GIFs do."""
+    return bool(media["media_type"] != "IMAGE")
+
+
 def ratio_of(media: Record) -> float | None:
     """Width by height; `None` if neither sizes nor aspect ratio are known."""
     if media["_width"] and media["_height"]:
         return float(media["_width"] / media["_height"])
-    if media["aspect_ratio"]:
+    if media.get("aspect_ratio"):
         width, _, height = media["aspect_ratio"].partition(":")
         return float(width) / float(height)
     return None
 
 
-def poster_of(video: Record, image: Record | None) -> Record:
-    """The poster fields of a video: those of an image, or of its own first frame."""
+def aspect_of(video: Record) -> tuple[str, str]:
+    """The two numbers of a video's aspect ratio; those of its size, or 16 and 9, if it has none."""
+    if video.get("aspect_ratio"):
+        width, _, height = video["aspect_ratio"].partition(":")
+        return width, height
+    if video["_width"] and video["_height"]:
+        unit = gcd(video["_width"], video["_height"])
+        return str(video["_width"] // unit), str(video["_height"] // unit)
+    return "16", "9"
+
+
+def default_poster_key(media_key: str) -> str:
+    """The key of the poster that a video or GIF has by itself: `3_` and the number of its own."""
+    return f"3_{media_key.partition('_')[2]}"
+
+
+def poster_of(media: Record, image: Record | None) -> Record:
+    """The poster fields of a video or GIF: those of an image, or of its own first frame."""
     if image is not None:
         return {"poster_media_url": image["media_url"], "poster_media_key": image["media_key"]}
-    address = f"{without_extension(video['media_url'])}/first_frame.jpg"
-    return {"poster_media_url": address, "poster_media_key": None}
+    address = f"{without_extension(media['media_url'])}/first_frame.jpg"
+    key = default_poster_key(media["media_key"])
+    return {"poster_media_url": address, "poster_media_key": key}
 
 
 def without_extension(address: str) -> str:
@@ -134,12 +168,22 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
         yield "media_type", f"media_type must be {_TYPE_OF[category]} for {category}"
 
 
+def _complete_library(record: Record) -> Record:
+    """What a video or GIF has beyond an image, where the record leaves it out."""
+    if not moves(record):
+        return record
+    own: Record = {"aspect_ratio": None, "duration": None, **poster_of(record, None)}
+    if is_video(record):
+        own |= {"description": None, "title": None}
+    return record | {name: value for name, value in own.items() if name not in record}
+
+
 def _check_library(record: Record) -> Iterator[tuple[str, str]]:
     yield from _check(record)
-    if not is_video(record):
-        for name in _VIDEO_FIELDS:
+    if not moves(record):
+        for name in _MOVING_FIELDS:
             if name in record:
-                yield name, f"{name} applies only to videos; leave it out"
+                yield name, f"an image has no {name}; leave it out"
 
 
 _ACCOUNT = Reference("_account_id", "accounts")
@@ -149,6 +193,7 @@ MEDIA_LIBRARY = Table(
     MediaLibraryRecord,
     key="media_key",
     references=(_ACCOUNT,),
+    complete=_complete_library,
     check=_check_library,
 )
 TABLES = (MEDIA, MEDIA_LIBRARY)

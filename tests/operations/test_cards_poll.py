@@ -161,24 +161,49 @@ def test_all_violations_at_once(box: Sandbox) -> None:
 
 
 def test_video_poll(box: Sandbox) -> None:
-    """A poll with a video tells its address, size and duration, and not its key."""
+    """A poll with a video tells its address, aspect and duration, and not its key."""
     response = post(box, "cards/poll", **POLL, media_key=VIDEO)
     record = data(response)
     video = data(get(box, f"media_library/{VIDEO}"))
 
     assert {
         "card_type": "VIDEO_POLLS",
-        "video_url": video["media_url"],
+        "video_url": video["media_url"].replace(".mp4", ".vmap"),
         "video_hls_url": video["media_url"].replace(".mp4", ".m3u8"),
-        "video_width": "1280",
-        "video_height": "720",
+        "video_width": "16",
+        "video_height": "9",
         "video_poster_url": video["poster_media_url"],
-        "video_poster_width": "1280",
-        "video_poster_height": "720",
+        "video_poster_width": "16",
+        "video_poster_height": "9",
         "content_duration_seconds": "39",
     }.items() <= record.items()
     assert "media_key" not in record
     assert VIDEO == echo(response)["media_key"]
+
+
+@pytest.mark.parametrize(
+    ("aspect_ratio", "size", "expected"),
+    [
+        ("125:79", (None, None), ("125", "79")),
+        ("9:16", (1280, 720), ("9", "16")),
+        ("1.91:1", (None, None), ("1.91", "1")),
+        (None, (1080, 1920), ("9", "16")),
+        (None, (None, None), ("16", "9")),
+    ],
+)
+def test_sizes_of_a_video_poll(
+    box: Sandbox,
+    aspect_ratio: str | None,
+    size: tuple[int | None, int | None],
+    expected: tuple[str, str],
+) -> None:
+    """Sizes are the aspect's two numbers, and there whatever is known of the video."""
+    width, height = size
+    box.change("media_library", VIDEO, aspect_ratio=aspect_ratio, _width=width, _height=height)
+    record = data(post(box, "cards/poll", **POLL, media_key=VIDEO))
+
+    assert expected == (record["video_width"], record["video_height"])
+    assert expected == (record["video_poster_width"], record["video_poster_height"])
 
 
 def test_image_poll(box: Sandbox) -> None:
@@ -263,10 +288,13 @@ def test_feature(box: Sandbox) -> None:
 
 
 def test_hard_delete(box: Sandbox) -> None:
-    """A deleted poll card is answered once more and is gone for good."""
+    """A deleted poll card is answered as a stub of seven keys, and is gone for good."""
     before = data(get(box, f"cards/poll/{VIDEO_POLL}"))
 
-    assert before | {"deleted": True} == data(delete(box, f"cards/poll/{VIDEO_POLL}"))
+    stub = data(delete(box, f"cards/poll/{VIDEO_POLL}"))
+
+    kept = ("id", "name", "start_time", "card_type", "created_at", "updated_at")
+    assert {name: before[name] for name in kept} | {"deleted": True} == stub
     assert 404 == get(box, f"cards/poll/{VIDEO_POLL}", with_deleted="true").status_code
     assert box.platform.worlds.default.store.get("poll_cards", VIDEO_POLL) is None
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mock_platform.world.store import Record
 from tests.operations.creatives import (
     AMPLIFY,
     BASE,
@@ -71,11 +72,11 @@ def test_create(box: Sandbox) -> None:
         CARD
         | {
             "id": record["id"],
-            "media_url": video["media_url"],
+            "media_url": video["media_url"].replace(".mp4", ".vmap"),
             "poster_media_url": video["poster_media_url"],
             "video_owner_id": "2244994945",
-            "video_width": "1280",
-            "video_height": "720",
+            "video_width": "16",
+            "video_height": "9",
             "card_uri": f"card://{record['id']}",
             "card_type": "VIDEO_CONVERSATION",
             "created_at": record["created_at"],
@@ -250,11 +251,12 @@ def test_aspect(box: Sandbox, width: int, height: int, fine: bool) -> None:
 
 
 def test_aspect_without_sizes(box: Sandbox) -> None:
-    """Without sizes the aspect ratio alone tells, and sizes are left out."""
-    box.change("media_library", OTHER_VIDEO, _width=None, _height=None)
-    record = data(post(box, PATH, **CARD | {"media_key": OTHER_VIDEO}))
+    """The aspect ratio tells the sizes; without it the video's own; 16:9 if nothing is known."""
+    for known in ({}, {"aspect_ratio": None, "_width": 1920, "_height": 1080}, {"_width": None}):
+        box.change("media_library", OTHER_VIDEO, **{"_width": None, "_height": None} | known)
+        record = data(post(box, PATH, **CARD | {"media_key": OTHER_VIDEO}))
 
-    assert not {"video_width", "video_height"} & record.keys()
+        assert ("16", "9") == (record["video_width"], record["video_height"])
 
 
 def test_aspect_unknown(box: Sandbox) -> None:
@@ -313,6 +315,26 @@ def test_update(box: Sandbox, params: dict[str, str]) -> None:
     assert expected == echo(response)
 
 
+def vmap(video: Record) -> str:
+    """The address under which a card shows a video of the library."""
+    return str(video["media_url"]).replace(".mp4", ".vmap")
+
+
+def test_own_poster(box: Sandbox) -> None:
+    """The key of the video's first frame is a poster, that of another video's is not."""
+    own, other = ("3_" + key.partition("_")[2] for key in (VIDEO, AMPLIFY))
+    made = data(post(box, PATH, **CARD | {"poster_media_key": own}))
+    changed = data(put(box, f"{PATH}/{ONE}", poster_media_key=own))
+    refused = [
+        post(box, PATH, **CARD | {"poster_media_key": other}),
+        put(box, f"{PATH}/{ONE}", poster_media_key=other),
+    ]
+
+    for card in (made, changed):
+        assert card["poster_media_url"].endswith("/cold-brew-story/first_frame.jpg")
+    assert [404, 404] == [response.status_code for response in refused]
+
+
 def test_update_of_media(box: Sandbox) -> None:
     """Another video brings its address, poster and sizes; a chosen poster outlives it."""
     other = data(put(box, f"{PATH}/{ONE}", media_key=AMPLIFY))
@@ -323,11 +345,11 @@ def test_update_of_media(box: Sandbox) -> None:
         data(get(box, f"media_library/{key}")) for key in (AMPLIFY, VIDEO, SQUARE)
     )
 
-    assert (amplify["media_url"], amplify["poster_media_url"], "1920", "1080") == tuple(
+    assert (vmap(amplify), amplify["poster_media_url"], "16", "9") == tuple(
         other[name] for name in ("media_url", "poster_media_url", "video_width", "video_height")
     )
     assert square["media_url"] == chosen["poster_media_url"] == kept["poster_media_url"]
-    assert (video["media_url"], video["poster_media_url"], "1280") == (
+    assert (vmap(video), video["poster_media_url"], "16") == (
         unset["media_url"],
         unset["poster_media_url"],
         unset["video_width"],

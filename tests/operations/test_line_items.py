@@ -59,10 +59,10 @@ TAKEN = [
     # frequency caps
     *((line_item, {"frequency_cap": "1", "duration_in_days": days})
       for line_item in (REACH, ENGAGEMENTS, VIDEO, PREROLL) for days in ("1", "7", "30")),
-    # pay_by is changeable for app installs, and may be sent unchanged by anyone
+    # pay_by is changeable for app installs, and may be sent unchanged where it is one of three
     (INSTALLS, {"pay_by": "LINK_CLICK"}),
     (INSTALLS, {"pay_by": "IMPRESSION"}),
-    (VIDEO, {"pay_by": "IMPRESSION"}),
+    (CLICKS, {"pay_by": "IMPRESSION"}),
     # categories
     (PREROLL, {"categories": "IAB8"}),
     (ENGAGE_APP, {"categories": "IAB8", "advertiser_domain": "example.com"}),
@@ -88,6 +88,8 @@ def test_what_the_table_allows_is_taken(
     assert body["request"]["params"]["line_item_id"] == line_item
     assert body["data"]["updated_at"] > before["updated_at"]
     read = box.call("GET", f"{PATH}/{line_item}").get_json()["data"]
+    campaign = box.record("campaigns", before["campaign_id"])
+    assert read.pop("funding_instrument_id") == campaign["funding_instrument_id"]
     assert read == body["data"]
 
 
@@ -383,6 +385,134 @@ def test_a_line_item_without_pay_by_is_paid_by_impression(box: Sandbox) -> None:
         made = state["line_items"].put(bare | {"goal": goal})
 
         assert "IMPRESSION" == made["pay_by"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "objective", "bid_strategy", "expected"),
+    [
+        ("ENGAGEMENT", "ENGAGEMENTS", "AUTO", "ENGAGEMENT"),
+        ("FOLLOWERS", "FOLLOWERS", "AUTO", "FOLLOW"),
+        ("VIDEO_VIEW", "VIDEO_VIEWS", "AUTO", "VIEW"),
+        ("VIEW_6S", "VIDEO_VIEWS", "TARGET", "VIEW"),
+        ("PREROLL_STARTS", "PREROLL_VIEWS", "AUTO", "VIEW"),
+        ("APP_CLICKS", "APP_INSTALLS", "AUTO", "APP_CLICK"),
+        ("APP_INSTALLS", "APP_INSTALLS", "AUTO", "IMPRESSION"),
+        ("SITE_VISITS", "WEBSITE_CLICKS", "AUTO", "IMPRESSION"),
+        ("LINK_CLICKS", "WEBSITE_CLICKS", "TARGET", "LINK_CLICK"),
+        (None, "ENGAGEMENTS", "AUTO", "ENGAGEMENT"),  # the goal that the objective brings
+        (None, "REACH", "MAX", "IMPRESSION"),
+    ],
+)
+def test_pay_by_follows_the_goal(
+    box: Sandbox, goal: str | None, objective: str, bid_strategy: str, expected: str
+) -> None:
+    """A stored line item is paid by what its goal, or its objective, makes of it."""
+    state = State(box.platform.worlds.default, box.platform.tables)
+    template = box.record("line_items", CLICKS)
+    bare = {n: template[n] for n in template if n not in {"pay_by", "goal"}}
+    bare |= {"id": "new", "objective": objective, "bid_strategy": bid_strategy}
+    made = state["line_items"].put(bare | ({} if goal is None else {"goal": goal}))
+
+    assert expected == made["pay_by"]
+    assert expected == box.call("GET", f"{PATH}/new").get_json()["data"]["pay_by"]
+
+
+def test_pay_by_follows_a_changed_goal(box: Sandbox) -> None:
+    """Another goal brings another pay_by, unless one was sent; the same goal keeps a chosen one."""
+    kept = put(box, INSTALLS, goal="APP_INSTALLS").get_json()["data"]
+    clicks = put(box, INSTALLS, goal="ENGAGEMENT").get_json()["data"]
+    chosen = put(box, INSTALLS, goal="APP_INSTALLS", pay_by="LINK_CLICK").get_json()["data"]
+
+    assert ("APP_CLICK", "ENGAGEMENT", "LINK_CLICK") == tuple(
+        data["pay_by"] for data in (kept, clicks, chosen)
+    )
+
+
+def test_only_reads_name_the_funding_instrument(box: Sandbox) -> None:
+    """List and read serve the campaign's funding instrument; update and delete lack it."""
+    listed = box.call("GET", PATH, query_string={"line_item_ids": REACH}).get_json()["data"][0]
+    read = box.call("GET", f"{PATH}/{REACH}").get_json()["data"]
+    unchanged = put(box, REACH).get_json()["data"]
+    changed = put(box, REACH, name="Renamed").get_json()["data"]
+    gone = box.call("DELETE", f"{PATH}/{REACH}").get_json()["data"]
+
+    assert "m2k8s" == listed["funding_instrument_id"] == read["funding_instrument_id"]
+    for data in (unchanged, changed, gone):
+        assert "funding_instrument_id" not in data
+
+
+def test_a_record_of_a_read_can_be_stored(box: Sandbox) -> None:
+    """What a read serves is a record; the funding instrument that it names is the one served."""
+    state = State(box.platform.worlds.default, box.platform.tables)
+    read = box.call("GET", f"{PATH}/{REACH}").get_json()["data"]
+    record = read | {"id": "copy", "_account_id": ACCOUNT, "funding_instrument_id": "lygyi"}
+    stored = state["line_items"].put(record)
+
+    assert record == stored
+    assert (
+        read | {"id": "copy", "funding_instrument_id": "lygyi"}
+        == (box.call("GET", f"{PATH}/copy").get_json()["data"])
+    )
+    for data in (put(box, "copy", name="x"), box.call("DELETE", f"{PATH}/copy")):
+        assert "funding_instrument_id" not in data.get_json()["data"]
+    changes = [
+        entry.record["entity_data"]
+        for entry in box.platform.worlds.default.store.page("account_history")
+        if entry.record["entity_id"] == "copy"
+    ]
+    assert 2 == len(changes)
+    assert not [data for data in changes if "funding_instrument_id" in data]
+
+
+def test_audience_expansion_is_served_once_it_was_set(box: Sandbox) -> None:
+    """The key comes with its first value and goes when it is unset."""
+    before = put(box, CLICKS, name="Renamed").get_json()["data"]
+    after = put(box, CLICKS, audience_expansion="BROAD").get_json()["data"]
+    kept = put(box, CLICKS, name="Renamed again").get_json()["data"]
+    unset = put(box, CLICKS, audience_expansion="").get_json()["data"]
+
+    assert "audience_expansion" not in before
+    assert ["BROAD", "BROAD"] == [data["audience_expansion"] for data in (after, kept)]
+    assert "audience_expansion" not in unset
+    assert "audience_expansion" not in box.record("line_items", CLICKS)
+
+
+def test_standard_delivery_follows_the_daily_budget(box: Sandbox) -> None:
+    """It is true for a daily budget of the line item's own, else null, unless it was chosen."""
+    box.change("line_items", CLICKS, **{DAILY: None}, standard_delivery=None)
+    with_budget = put(box, CLICKS, **{DAILY: "5000000"}).get_json()["data"]
+    without = put(box, CLICKS, **{DAILY: ""}).get_json()["data"]
+    box.change("line_items", CLICKS, standard_delivery=False)
+    chosen = put(box, CLICKS, **{DAILY: "5000000"}).get_json()["data"]
+
+    assert (True, None, False) == tuple(
+        data["standard_delivery"] for data in (with_budget, without, chosen)
+    )
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"goal": "SITE_VISITS"},
+        {"pay_by": "APP_INSTALL"},
+        {"pay_by": "LEAD"},
+        {"entity_status": "DRAFT"},
+        {"standard_delivery": None},
+        {"duration_in_days": 14},
+        {BID: 0},
+    ],
+)
+def test_bounds_of_the_update_are_not_those_of_a_record(box: Sandbox, odd: dict[str, Any]) -> None:
+    """A record may hold what the update does not take, and is served with it."""
+    state = State(box.platform.worlds.default, box.platform.tables)
+    state["line_items"].put(box.record("line_items", CLICKS) | odd)
+    read = box.call("GET", f"{PATH}/{CLICKS}").get_json()["data"]
+
+    assert odd == {name: read[name] for name in odd}
+    for name, value in odd.items():
+        if name != "standard_delivery":
+            response = put(box, CLICKS, **{name: value})
+            assert (400, name) == (response.status_code, faults(response)[0][1])
 
 
 @pytest.mark.parametrize(

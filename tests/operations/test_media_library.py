@@ -145,21 +145,24 @@ def test_add_image(box: Sandbox) -> None:
         "media_type": "IMAGE",
         "posted": False,
         "aspect_ratio": "1.91:1",
-        "created_at": record["created_at"],
-        "updated_at": record["created_at"],
+        "created_at": "2026-11-02T09:00:00Z",  # of the upload
+        "updated_at": record["updated_at"],
         "deleted": False,
     } == record
+    assert record["created_at"] < record["updated_at"]
     assert record == data(get(box, f"media_library/{UPLOADED_IMAGE}"))
     assert record in data(get(box, "media_library", count="50"))
     assert UPLOADED_IMAGE == echo(response)["media_key"]
 
 
 def test_add_gif(box: Sandbox) -> None:
-    """A GIF lacks the fields of videos as an image does."""
+    """A GIF has duration and poster like a video, but no title and description."""
     record = data(post(box, "media_library", media_key=UPLOADED_GIF))
 
     assert ("GIF", "POST_GIF") == (record["media_type"], record["media_category"])
-    assert not VIDEO_FIELDS & record.keys()
+    assert {"duration", "poster_media_url", "poster_media_key"} == VIDEO_FIELDS & record.keys()
+    assert (None, "3_1712850617439560004") == (record["duration"], record["poster_media_key"])
+    assert record["poster_media_url"].endswith("/steam-loop/first_frame.jpg")
 
 
 def test_add_video(box: Sandbox) -> None:
@@ -183,13 +186,22 @@ def test_add_video(box: Sandbox) -> None:
 
 
 def test_poster_is_first_frame(box: Sandbox) -> None:
-    """Without a poster, and after taking it away, a video shows its first frame."""
-    added = data(post(box, "media_library", media_key=UPLOADED_VIDEO))
-    data(put(box, f"media_library/{UPLOADED_VIDEO}", poster_media_key=IMAGE))
-    unset = data(put(box, f"media_library/{UPLOADED_VIDEO}", poster_media_key=""))
+    """Without a poster, and after taking it away, a video shows its first frame.
 
-    for record in (added, unset):
-        assert record["poster_media_key"] is None
+    That has the number of the video under the kind of images, and may be chosen by that key.
+    """
+    own = "3_" + UPLOADED_VIDEO.partition("_")[2]
+    path = f"media_library/{UPLOADED_VIDEO}"
+    added = data(post(box, "media_library", media_key=UPLOADED_VIDEO, poster_media_key=own))
+    data(put(box, path, poster_media_key=IMAGE))
+    unset = data(put(box, path, poster_media_key=""))
+    data(put(box, path, poster_media_key=IMAGE))
+    chosen = data(put(box, path, poster_media_key=own))
+    another = put(box, path, poster_media_key="3_" + VIDEO.partition("_")[2])
+
+    assert 404 == another.status_code
+    for record in (added, unset, chosen):
+        assert record["poster_media_key"] == own
         assert record["poster_media_url"].endswith("/latte-art/first_frame.jpg")
 
 

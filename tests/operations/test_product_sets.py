@@ -88,6 +88,10 @@ def _products(box: Sandbox) -> list[dict[str, Any]]:
         ([where("inventory", "LESS_THAN", 10)], ["HR-210"]),
         ([where("inventory", "EQUAL_TO", "9")], ["HR-210"]),
         ([where("inventory", "GREATER_THAN", 120)], ["HR-130"]),
+        ([where("product_type", "EQUAL_TO", "Coffee > Espresso")], ["HR-100", "HR-101"]),
+        ([where("product_type", "EQUAL_TO", "coffee > espresso")], []),
+        ([where("product_type", "EQUAL_TO", "Coffee")], []),
+        ([where("custom_label_4", "EQUAL_TO", "")], []),
         ([where("product_type", "MATCH", "espresso")], ["HR-100", "HR-101"]),
         ([where("product_type", "MATCH", "espress")], []),
         ([where("product_type", "MATCH", "Coffee > Decaf")], ["HR-120"]),
@@ -172,7 +176,12 @@ def test_only_manual_sets_are_updated(box: Sandbox) -> None:
     changed = send(box, "PUT", f"{SETS}/{MANUAL}", body).get_json()
     kept = send(box, "PUT", f"{SETS}/{MANUAL}", {"description": None}).get_json()
     refused = send(box, "PUT", f"{SETS}/{FILTERED}", {"name": "x"})
+    emptied = send(box, "PUT", f"{SETS}/{MANUAL}", {"product_keys": []})
 
+    assert (emptied.status_code, faults(emptied)[0]) == (
+        400,
+        ("INVALID_PARAMETER", "product_keys"),
+    )
     assert (changed["data"]["name"], changed["data"]["product_ids"]) == ("Renamed", ["HR-100"])
     assert changed["request"]["params"] == {"product_catalog_id": CATALOG, "id": MANUAL, **body}
     assert (kept["data"]["name"], kept["data"]["description"]) == ("Renamed", None)
@@ -185,20 +194,24 @@ PRICE = where("price", "LESS_THAN", "1 USD")
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ({"type": "MANUAL", "product_keys": []}, [("MISSING_PARAMETER", "name")]),
-        ({"name": "x", "product_keys": []}, [("MISSING_PARAMETER", "type")]),
+        ({"type": "MANUAL", "product_keys": [ESPRESSO]}, [("MISSING_PARAMETER", "name")]),
+        ({"name": "x", "product_keys": [ESPRESSO]}, [("MISSING_PARAMETER", "type")]),
         (
-            {"name": "x", "type": "DYNAMIC", "product_keys": []},
+            {"name": "x", "type": "DYNAMIC", "product_keys": [ESPRESSO]},
             [("INVALID_PARAMETER", "type")],
         ),
         ({"name": "x", "type": "MANUAL"}, [("MISSING_PARAMETER", "product_keys")]),
+        (
+            {"name": "x", "type": "MANUAL", "product_keys": []},
+            [("INVALID_PARAMETER", "product_keys")],
+        ),
         ({"name": "x", "type": "FILTERED"}, [("MISSING_PARAMETER", "filters")]),
         (
-            {"name": "x", "type": "FILTERED", "filters": [PRICE], "product_keys": []},
+            {"name": "x", "type": "FILTERED", "filters": [PRICE], "product_keys": [ESPRESSO]},
             [("EXCLUSIVE_PARAMETERS", "product_keys")],
         ),
         (
-            {"name": "x", "type": "MANUAL", "product_keys": [], "filters": [PRICE]},
+            {"name": "x", "type": "MANUAL", "product_keys": [ESPRESSO], "filters": [PRICE]},
             [("EXCLUSIVE_PARAMETERS", "filters")],
         ),
         ({"name": "x", "type": "FILTERED", "filters": []}, [("INVALID_PARAMETER", "filters")]),

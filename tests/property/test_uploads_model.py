@@ -145,7 +145,11 @@ class Products(Family):
         """A MANUAL set holds the products that were named, as long as they exist."""
         keys = [key for n in which if (key := self.pick(n)) is not None]
         body = {"name": "M", "type": "MANUAL", "product_keys": keys}
-        made = data(self.call("POST", f"{CATALOG}/product_sets", json=body))
+        response = self.call("POST", f"{CATALOG}/product_sets", json=body)
+        if not keys:
+            assert (400, INVALID) == (response.status_code, faults(response)[0][0])
+            return
+        made = data(response)
         ids = [self.products[key]["id"] for key in dict.fromkeys(keys)]
         self.sets[made["id"]] = {"ids": ids}
 
@@ -157,10 +161,10 @@ class Products(Family):
         key = self.pick(n)
         body = {"product_keys": [] if key is None else [key]}
         response = self.call("PUT", f"{CATALOG}/product_sets/{set_id}", json=body)
-        if "filters" in held:
+        if "filters" in held or key is None:
             assert (400, INVALID) == (response.status_code, faults(response)[0][0])
         else:
-            held["ids"] = [] if key is None else [self.products[key]["id"]]
+            held["ids"] = [self.products[key]["id"]]
             assert held["ids"] == data(response)["product_ids"]
 
     def pick(self, which: int) -> str | None:

@@ -85,7 +85,7 @@ RECORDS = {
         f"{BASE}/media_library/3_1712850617439550001", LIBRARY, without=", ".join(VIDEO_ONLY)
     ),
     "media library GIF": Shown(
-        f"{BASE}/media_library/16_1712850617439550007", LIBRARY, without=", ".join(VIDEO_ONLY)
+        f"{BASE}/media_library/16_1712850617439550007", LIBRARY, without="description, title"
     ),
     "text poll card": Shown(
         f"{BASE}/cards/poll/1712870000001000003", POLL, without="third_choice, fourth_choice"
@@ -136,7 +136,7 @@ RECORDS = {
         advertiser_domain, android_app_store_identifier, ios_app_store_identifier,
         target_cpa_local_micro, primary_web_event_tag, standard_delivery,
         automatic_post_promotion, created_at, updated_at, deleted""",
-        beside="audience_expansion",
+        beside="funding_instrument_id",
     ),
     "line item curated category": Shown(
         f"{BASE}/line_item_curated_categories/1bx2k",
