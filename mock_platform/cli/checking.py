@@ -31,7 +31,7 @@ def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
     others = [path for path in paths if not _holds_scenarios_only(path)]
     complaints: list[object] = []
     if others:
-        complaints += fixtures.check([*under, *others], TABLES)
+        complaints += fixtures.check([*under, *others], TABLES, _warn)
     if scenarios:
         operations = [operation.id for operation in Platform(_BARE).operations]
         complaints += library.check(scenarios, operations)
@@ -40,6 +40,10 @@ def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
     if complaints:
         raise CheckFailed(f"{counted(len(complaints))} found.")
     click.echo(f"No faults in {', '.join(str(path) for path in paths)}.", err=True)
+
+
+def _warn(warning: fixtures.Complaint) -> None:
+    click.echo(str(warning), err=True)
 
 
 def _scenarios(path: Path) -> list[Path]:

@@ -79,16 +79,14 @@ ROUTES: tuple[Route, ...] = (
         "PUT",
         "/state",
         state.put_state,
-        query=state.Unchecked,
+        query=state.Storing,
         body=None,
         whole_world=True,
     ),
     Route("GET", "/state/<table>", state.get_table, returns=state.TableAnswer),
     Route("GET", "/state/<table>/<path:key>", state.get_record),
-    Route("PUT", "/state/<table>/<path:key>", state.put_record, query=state.Unchecked, body=None),
-    Route(
-        "PATCH", "/state/<table>/<path:key>", state.patch_record, query=state.Unchecked, body=None
-    ),
+    Route("PUT", "/state/<table>/<path:key>", state.put_record, query=state.Storing, body=None),
+    Route("PATCH", "/state/<table>/<path:key>", state.patch_record, query=state.Storing, body=None),
     Route("DELETE", "/state/<table>/<path:key>", state.delete_record, status=204),
     Route("GET", "/snapshots", snapshots.list_snapshots),
     Route("PUT", "/snapshots/<name>", snapshots.put_snapshot, returns=snapshots.SnapshotAnswer),
@@ -223,7 +221,10 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
         faults = [entry.as_json() for entry in fault.faults]
         return refused(
             Refusal(
-                422, f"{fault}\nWith ?unchecked=true records are stored as given.", faults=faults
+                422,
+                f"{fault}\nWith ?as=recorded unknown keys are kept and served; with "
+                "?unchecked=true records are stored as given.",
+                faults=faults,
             )
         )
 

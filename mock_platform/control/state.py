@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from flask import Response
 from marshmallow import Schema, fields
 
 from mock_platform.control.refusal import Refusal
 from mock_platform.control.route import ControlRequest, object_of
-from mock_platform.core.fields import Flag, Integer, ListOf
+from mock_platform.core.fields import Choice, Flag, Integer, ListOf
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.table import AS, RECORDED, Tables, recorded_keys
 from mock_platform.world.store import Record
 
+KEPT = "recorded-keys"
+"""The code of the warning that keys were kept which their table does not know."""
 
-class Unchecked(Schema):
-    """Whether to store what is given although it is not valid."""
+
+class Storing(Schema):
+    """How strictly to take what is given."""
 
     unchecked = Flag(
         load_default=False,
         metadata={"description": "store as given, for odd states on purpose"},
+    )
+    as_ = Choice(
+        (RECORDED,),
+        data_key="as",
+        load_default=None,
+        metadata={
+            "description": "a record of another server: keys that its table does not know are "
+            "kept and served, with a warning"
+        },
     )
 
 
@@ -35,8 +50,10 @@ def get_state(request: ControlRequest) -> dict[str, Any]:
 
 def put_state(request: ControlRequest) -> dict[str, Any]:
     """Make the world what a document says; gives the outcome."""
-    state = request.state
-    state.load(request.body, unchecked=request.query["unchecked"])
+    state, document = request.state, request.body
+    if request.query["as_"] is not None:
+        _mark_recorded(document, request.platform.tables)
+    state.load(document, unchecked=request.query["unchecked"])
     return state.dump()
 
 
@@ -59,26 +76,45 @@ def get_record(request: ControlRequest) -> Record:
     return record
 
 
-def put_record(request: ControlRequest) -> Record:
+def put_record(request: ControlRequest) -> Record | Response:
     """Create or replace a record; gives it as stored, defaults filled in."""
     table = request.state[request.args["table"]]
-    return table.put(
-        object_of(request.body, "A record"),
-        key=request.args["key"],
-        unchecked=request.query["unchecked"],
-    )
+    record, unchecked = _sent(request), request.query["unchecked"]
+    return _stored(request, table.put(record, key=request.args["key"], unchecked=unchecked))
 
 
-def patch_record(request: ControlRequest) -> Record:
+def patch_record(request: ControlRequest) -> Record | Response:
     """Merge changes into a record: JSON merge patch, in which null takes a field out."""
     table = request.state[request.args["table"]]
-    return table.patch(
-        request.args["key"],
-        object_of(request.body, "A record"),
-        unchecked=request.query["unchecked"],
-    )
+    changes, unchecked = _sent(request), request.query["unchecked"]
+    return _stored(request, table.patch(request.args["key"], changes, unchecked=unchecked))
 
 
 def delete_record(request: ControlRequest) -> None:
     """Take a record out, whatever refers to it."""
     request.state[request.args["table"]].delete(request.args["key"])
+
+
+def _sent(request: ControlRequest) -> Record:
+    """The record in the body, marked as recorded if the query says so."""
+    record = object_of(request.body, "A record")
+    return record if request.query["as_"] is None else record | {AS: request.query["as_"]}
+
+
+def _stored(request: ControlRequest, record: Record) -> Record | Response:
+    """The answer with a stored record, which warns of keys that its table does not know."""
+    kept = recorded_keys(request.platform.tables[request.args["table"]], record)
+    if not kept:
+        return record
+    response = Response(dumps(record), content_type="application/json")
+    response.headers["X-Mock-Warnings"] = KEPT
+    return response
+
+
+def _mark_recorded(document: Any, tables: Tables) -> None:
+    """Mark the records of a whole world that have keys which their table does not know."""
+    found = document.get("tables") if isinstance(document, dict) else None
+    for name, rows in found.items() if isinstance(found, dict) else ():
+        for row in rows if name in tables and isinstance(rows, list) else ():
+            if isinstance(row, dict) and tables[name].strangers(row):
+                row[AS] = RECORDED

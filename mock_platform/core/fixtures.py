@@ -3,6 +3,8 @@
 Every complaint says file, line, column, record and field, what is wrong and what is allowed. Later
 folders lie over earlier ones, record by record.
 
+A record with `"_as": "recorded"` keeps keys that its table does not know; each is warned of.
+
 A field that holds a moment may count from now: `now`, `now-2h`, `now+30m` (units s, m, h, d). That
 is when a world starts or is reset, on its own clock, so a frozen clock gives the same every time.
 """
@@ -10,7 +12,8 @@ is when a world starts or is reset, on its own clock, so a frozen clock gives th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -18,11 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from mock_platform.core.jsonio import BadJson, loads
-from mock_platform.core.table import Table, Tables, missing_references
+from mock_platform.core.table import Table, Tables, missing_references, recorded_keys
 from mock_platform.world.clock import machine_now, parse_relative
 from mock_platform.world.memory import Base, Relative
 from mock_platform.world.store import Record
 
+_LOG = logging.getLogger(__name__)
 _MAX_FILE = 256 * 1024 * 1024
 
 
@@ -64,6 +68,7 @@ class _Loader:
         self.records: dict[str, dict[str, Record]] = {name: {} for name in tables}
         self.sources: dict[tuple[str, str], _Source] = {}
         self.complaints: list[Complaint] = []
+        self.warnings: list[Complaint] = []
 
     def folder(self, folder: Path) -> None:
         if not folder.is_dir():
@@ -105,6 +110,9 @@ class _Loader:
         loaded, faults = table.load(record | counted)
         for field, text in faults:
             self._complain(source, field, text)
+        for field in () if faults else recorded_keys(table, loaded):
+            text = f"warning: {table.name} does not know {field!r}, which is kept as recorded"
+            self.warnings.append(_complaint(source, field, text))
         key = table.key_of(loaded)
         if key is None:
             return
@@ -128,9 +136,13 @@ class _Loader:
         return key in self.records.get(table, ())
 
     def _complain(self, source: _Source, field: str, text: str) -> None:
-        line, column = place(source.text, [source.index, *_steps(field)])
-        where = f"record {source.index}" + (f", field {field}" if field else "")
-        self.complaints.append(Complaint(source.path, line, column, f"{where}: {text}"))
+        self.complaints.append(_complaint(source, field, text))
+
+
+def _complaint(source: _Source, field: str, text: str) -> Complaint:
+    line, column = place(source.text, [source.index, *_steps(field)])
+    where = f"record {source.index}" + (f", field {field}" if field else "")
+    return Complaint(source.path, line, column, f"{where}: {text}")
 
 
 def load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None) -> Base:
@@ -145,12 +157,24 @@ def load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None 
     loader = _load(folders, tables, now)
     if loader.complaints:
         raise BadFixtures(loader.complaints)
+    for warning in loader.warnings:
+        _LOG.warning("%s", warning)
     return Base(loader.records, loader.relative)
 
 
-def check(folders: Iterable[Path], tables: Iterable[Table]) -> list[Complaint]:
-    """Everything that is wrong with the fixtures of these folders or single files."""
-    return _load(folders, tables).complaints
+def check(
+    folders: Iterable[Path],
+    tables: Iterable[Table],
+    warn: Callable[[Complaint], None] = lambda _: None,
+) -> list[Complaint]:
+    """Everything that is wrong with the fixtures of these folders or single files.
+
+    `warn` is called with what is no fault, but may be none of the author's meaning.
+    """
+    loader = _load(folders, tables)
+    for warning in loader.warnings:
+        warn(warning)
+    return loader.complaints
 
 
 def _relative_moments(table: Table, record: Record) -> list[Relative]:

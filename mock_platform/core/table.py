@@ -63,9 +63,9 @@ class Table:
     """Defaults that follow from other fields: takes a sound record, gives it with them."""
     check: Callable[[Record], Iterator[tuple[str, str]]] | None = None
     """Rules that one field alone cannot tell: gives (field, what is wrong)."""
-    public: tuple[tuple[str, str], ...] = ()
-    """Names under which the interface serves one of the mock's own keys, each with that key. A
-    record may come under them as well; it is stored under the mock's own key."""
+    from_public: Callable[[Record], Record] = dict
+    """Gives a record that has the form in which the interface serves it in stored form; what it
+    does not know stays as it is."""
     created: Callable[[datetime], str] | None = None
     """The form of `created_at`, where it is none of the usual two."""
 
@@ -108,7 +108,8 @@ class Table:
 
         Keys that the table does not know are faults, unless the record says that it was recorded.
         """
-        record, faults = self._under_own_names(record)
+        record = self.from_public(record)
+        faults: list[tuple[str, str]] = []
         recorded = record.get(AS) == RECORDED
         faults += [(name, self._unknown(name)) for name in self._strange(record, recorded=recorded)]
         if not recorded and AS in record:
@@ -128,6 +129,7 @@ class Table:
 
     def strangers(self, record: Record) -> list[str]:
         """Where keys stand that the table does not know, such of the mock's own left out."""
+        record = self.from_public(record)
         found = [name for name in record if name not in self.fields and not name.startswith("_")]
         try:
             self._loader.load(record)
@@ -140,7 +142,7 @@ class Table:
 
         Objects are not looked into, and null is fine: a merge patch takes fields away with it.
         """
-        for name, value in part.items():
+        for name, value in self.from_public(part).items():
             if name == AS:
                 if value not in {None, RECORDED}:
                     yield name, f"{AS} can only be {RECORDED!r}, got {value!r}"
@@ -152,20 +154,6 @@ class Table:
                     self._by_name[name].deserialize(value, name, part)
                 except ValidationError as fault:
                     yield from ((at, str(text)) for at, text in flatten({name: fault.messages}))
-
-    def _under_own_names(self, record: Record) -> tuple[Record, list[tuple[str, str]]]:
-        """The record with public names of the mock's own keys replaced, and where both differ."""
-        found = [(name, stored) for name, stored in self.public if name in record]
-        if not found:
-            return record, []
-        names = [name for name, _ in found]
-        own = {key: value for key, value in record.items() if key not in names}
-        faults = []
-        for name, stored in found:
-            if own.setdefault(stored, record[name]) != record[name]:
-                text = f"{name} is served from {stored}: {record[name]!r} is not {own[stored]!r}"
-                faults.append((name, text))
-        return own, faults
 
     def _strange(self, record: Record, *, recorded: bool) -> Iterator[str]:
         """Keys of a record that may not be there: unknown ones, and unknown ones of the mock's."""
@@ -210,6 +198,24 @@ class Table:
 
 
 Tables = Mapping[str, Table]
+
+
+def renamed(*names: tuple[str, str]) -> Callable[[Record], Record]:
+    """A `from_public` for fields that are served under another name: (served, stored) each."""
+
+    def stored(record: Record) -> Record:
+        own = dict(record)
+        for served, name in names:
+            if served in own and own.setdefault(name, own[served]) == own[served]:
+                del own[served]
+        return own
+
+    return stored
+
+
+def recorded_keys(table: Table, record: Record) -> list[str]:
+    """Where keys stand that were kept only because the record says that it was recorded."""
+    return table.strangers(record) if record.get(AS) == RECORDED else []
 
 
 def missing_references(

@@ -151,17 +151,7 @@ class CardCreate(CardUpdate):
 class DeletedCard(CardRecord):
     """A card that was deleted under its type: a legacy card or a video conversation card."""
 
-    card_type = Choice((*LEGACY_CARD_TYPES, VIDEO_CONVERSATION), required=True)
-    third_cta = Text()
-    third_cta_post = Text()
-    fourth_cta = Text()
-    fourth_cta_post = Text()
-    media_key = Text()
-    media_url = Text()
-    poster_media_url = Text()
-    video_owner_id = Text()
-    video_width = Text()
-    video_height = Text()
+    card_type = Choice((*CARD_TYPES, *LEGACY_CARD_TYPES, VIDEO_CONVERSATION), required=True)
 
 
 def create(call: Call, world: World) -> Record:

@@ -90,7 +90,6 @@ class CuratedCategoryRecord(Schema):
     country_codes = ListOf(
         Text(pattern=r"[A-Z]{2}", pattern_text="an ISO 3166-1 alpha-2 code such as US"),
         required=True,
-        least=1,
     )
     publisher_user_ids = ListOf(
         Text(pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits"), load_default=list

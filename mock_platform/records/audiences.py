@@ -12,7 +12,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, ListOf, Text
-from mock_platform.core.table import Reference, Table
+from mock_platform.core.table import Reference, Table, renamed
 from mock_platform.records.accounts import Stamped
 from mock_platform.world.store import Record
 
@@ -128,6 +128,9 @@ AUDIENCE_PERMISSIONS = Table(
     "audience_permissions",
     TailoredAudiencePermissionRecord,
     references=(_AUDIENCE, Reference("granted_account_id", "accounts")),
+    from_public=renamed(
+        ("tailored_audience_id", "_audience_id"), ("custom_audience_id", "_audience_id")
+    ),
 )
 DO_NOT_REACH_LISTS = Table(
     "do_not_reach_lists", DoNotReachListRecord, references=(Reference("_account_id", "accounts"),)

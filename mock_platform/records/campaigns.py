@@ -20,7 +20,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.table import Reference, Table
+from mock_platform.core.table import Reference, Table, renamed
 from mock_platform.records.accounts import PRODUCT_TYPES, Stamped
 from mock_platform.world.store import Record
 
@@ -280,7 +280,7 @@ FUNDING_INSTRUMENTS = Table(
     "funding_instruments",
     FundingInstrumentRecord,
     references=(_ACCOUNT,),
-    public=(("account_id", "_account_id"),),
+    from_public=renamed(("account_id", "_account_id")),
 )
 CAMPAIGNS = Table(
     "campaigns",

@@ -115,6 +115,20 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
             yield name, f"{name} must be id as text, {record['id']}"
 
 
+def _stored(record: Record) -> Record:
+    """A post as the interface serves it as a record: in extended form, its author by id."""
+    own = dict(record)
+    author = own.get("user")
+    key = author.get("id_str") if isinstance(author, dict) else None
+    if isinstance(key, str) and own.setdefault("_user_id", key) == key:
+        del own["user"]
+    if "text" in own and own.setdefault("full_text", own["text"]) == own["text"]:
+        del own["text"]
+    if isinstance(own.get("id_str"), str):
+        own.setdefault("post_id", own["id_str"])
+    return own
+
+
 POSTS = Table(
     "posts",
     PostRecord,
@@ -122,5 +136,6 @@ POSTS = Table(
     references=(Reference("_account_id", "accounts"), Reference("_user_id", "users")),
     check=_check,
     created=post_time,
+    from_public=_stored,
 )
 TABLES = (POSTS,)

@@ -6,19 +6,21 @@ this. Records come and go as copies: whoever changes one changes nothing in the 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from mock_platform.core.jsonio import BadJson, canonical, dumps, loads
-from mock_platform.core.table import Table, Tables, missing_references
+from mock_platform.core.table import Table, Tables, missing_references, recorded_keys
 from mock_platform.world.clock import Clock
 from mock_platform.world.memory import MemoryStore
 from mock_platform.world.store import Record
 from mock_platform.world.transitions import PENDING, Kind, Pace, is_pending
 from mock_platform.world.world import SavedWorld, World
 
+_LOG = logging.getLogger(__name__)
 _ABSENT: Any = object()
 
 
@@ -176,6 +178,8 @@ class TableState:
             found = missing_references(self._table, loaded, self._exists(loaded))
         if found or key is None:
             raise BadRecord([Fault(self.name, key or "", field, text) for field, text in found])
+        for name in () if unchecked else recorded_keys(self._table, loaded):
+            _LOG.warning("%s does not know %r, kept as recorded in %r", self.name, name, key)
         return loaded, key
 
     def _exists(self, record: Record) -> Any:
@@ -340,7 +344,7 @@ def _taken(table: Table, record: Any, key: str | None) -> Record:
     taken = _json(record, table.name)
     if not isinstance(taken, dict):
         raise BadRecord([Fault(table.name, key or "", "", "a record is a JSON object")])
-    named = taken.get(table.key, _ABSENT)
+    named = table.from_public(taken).get(table.key, _ABSENT)
     if key is not None and named is _ABSENT:
         return {table.key: key, **taken}
     if key is not None and named != key:

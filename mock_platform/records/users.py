@@ -7,13 +7,15 @@ form of the other tables.
 
 from __future__ import annotations
 
-from datetime import datetime
+import re
+from contextlib import suppress
+from datetime import UTC, datetime
 
 from marshmallow import Schema
 
 from mock_platform.core.fields import Anything, Flag, Instant, Integer, ListOf, Long, Text
 from mock_platform.core.table import Table
-from mock_platform.world.clock import parse_instant
+from mock_platform.world.clock import parse_instant, wire_seconds
 from mock_platform.world.store import Record
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -32,6 +34,18 @@ def post_time(moment: datetime) -> str:
     """A moment as objects of the 1.1 interface write it: `Sat Jun 24 05:08:30 +0000 2017`."""
     day, month = _DAYS[moment.weekday()], _MONTHS[moment.month - 1]
     return f"{day} {month} {moment:%d %H:%M:%S} +0000 {moment.year:04}"
+
+
+def parse_post_time(text: str) -> datetime:
+    """The moment that `post_time` wrote.
+
+    Raises:
+        ValueError: There is no such day or time.
+    """
+    _, month, day, time, _, year = text.split(" ")
+    hour, minute, second = map(int, time.split(":"))
+    number = _MONTHS.index(month) + 1
+    return datetime(int(year), number, int(day), hour, minute, second, tzinfo=UTC)
 
 
 def _count() -> Integer:
@@ -126,4 +140,18 @@ def user_object(user: Record) -> Record:
     return {"id": int(user["id"]), "id_str": user["id"], **shown}
 
 
-USERS = Table("users", UserRecord)
+def _stored(record: Record) -> Record:
+    """A user object as a record: the id as text, the time in the form of the other tables."""
+    own = dict(record)
+    if isinstance(own.get("id"), int) and not isinstance(own["id"], bool):
+        own["id"] = str(own["id"])
+    if "id_str" in own and own.setdefault("id", own["id_str"]) == own["id_str"]:
+        del own["id_str"]
+    created = own.get("created_at")
+    if isinstance(created, str) and re.fullmatch(POST_TIME, created):
+        with suppress(ValueError):  # a day that does not exist, which the field refuses
+            own["created_at"] = wire_seconds(parse_post_time(created))
+    return own
+
+
+USERS = Table("users", UserRecord, from_public=_stored)
