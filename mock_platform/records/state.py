@@ -13,7 +13,14 @@ from difflib import get_close_matches
 from typing import Any
 
 from mock_platform.core.jsonio import BadJson, canonical, dumps, loads
-from mock_platform.core.table import Table, Tables, missing_references, recorded_keys
+from mock_platform.core.table import (
+    AS,
+    RECORDED,
+    Table,
+    Tables,
+    missing_references,
+    recorded_keys,
+)
 from mock_platform.world.clock import Clock
 from mock_platform.world.memory import MemoryStore
 from mock_platform.world.store import Record
@@ -134,6 +141,8 @@ class TableState:
             before = self._world.store.get(self.name, key)
             if before is None:
                 raise self._unknown(key)
+            if not unchecked:
+                self._refuse_new_keys(before, taken)
             merged = merge_patch(before, taken)
             stored, name = self._checked(merged, unchecked=unchecked)
             self._world.store.put(self.name, name, stored)
@@ -167,6 +176,22 @@ class TableState:
         if held is not None and "created_at" in stamps:
             stamps["created_at"] = held.get("created_at", stamps["created_at"])
         return {name: stamp for name, stamp in stamps.items() if name not in record}
+
+    def _refuse_new_keys(self, before: Record, changes: Record) -> None:
+        """See that changes bring no unknown key to a recorded record, unless they say so again.
+
+        Raises:
+            BadRecord: They do.
+        """
+        if before.get(AS) != RECORDED or AS in changes:
+            return
+        faults = [
+            Fault(self.name, self._table.key_of(before) or "", field, text)
+            for field, text in self._table.part_faults(changes)
+            if field not in self._table.fields and field not in before
+        ]
+        if faults:
+            raise BadRecord(faults)
 
     def _checked(self, record: Record, *, unchecked: bool) -> tuple[Record, str]:
         loaded, found = (record, []) if unchecked else self._table.load(record)

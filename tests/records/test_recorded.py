@@ -62,7 +62,14 @@ def test_recorded_keys_are_kept_and_served(box: Sandbox) -> None:
     read = box.call("GET", f"{BASE}/line_items/{LINE_ITEM}").get_json()["data"]
     listed = box.call("GET", f"{BASE}/line_items?line_item_ids={LINE_ITEM}").get_json()["data"]
     changed = box.call("PUT", f"{BASE}/line_items/{LINE_ITEM}?name=x").get_json()["data"]
+    kept = box.client.patch(STATE, json={"cost_cap": 5})
+    misspelt = box.client.patch(STATE, json={"nmae": "x", "cost_cap": 6})
 
+    assert 200 == kept.status_code
+    assert (422, ["nmae"]) == (
+        misspelt.status_code,
+        [fault["field"] for fault in misspelt.get_json()["faults"]],
+    )
     answers = (plain, put, patched, again)
     assert [200] * 4 == [response.status_code for response in answers]
     assert [None, *["recorded-keys"] * 3] == [r.headers.get("X-Mock-Warnings") for r in answers]
