@@ -158,7 +158,8 @@ class Table:
     def _strange(self, record: Record, *, recorded: bool) -> Iterator[str]:
         """Keys of a record that may not be there: unknown ones, and unknown ones of the mock's."""
         for name in record:
-            if name not in self.fields and name != AS and not (recorded and name[:1] != "_"):
+            known = name in self.fields or name == AS
+            if not known and (not recorded or name.startswith("_")):
                 yield name
 
     def _read(self, record: Record, *, recorded: bool) -> Record:

@@ -225,9 +225,9 @@ def _deleted(call: Call, world: World, record: Record) -> Record:
 
 def _read(call: Call, world: World, record: Record) -> Record:
     """A line item as it is read: with what pays for it, its campaign's unless it has its own."""
-    campaign = world.store.get("campaigns", record["campaign_id"])
-    if "funding_instrument_id" in record or campaign is None:
-        return record
+    campaign = world.store.get("campaigns", record.get("campaign_id", "")) or {}
+    if "funding_instrument_id" in record or "funding_instrument_id" not in campaign:
+        return record  # as somebody stored it, or nothing to say
     return record | {"funding_instrument_id": campaign["funding_instrument_id"]}
 
 

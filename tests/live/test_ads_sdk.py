@@ -433,7 +433,6 @@ def test_400_names_every_parameter(ads: Ads) -> None:
     assert [("INVALID_PARAMETER", "advertiser_domain")] == named(shape.value)
     assert [
         ("INVALID_PARAMETER", "bid_strategy"),  # not for app engagements
-        ("INVALID_PARAMETER", "pay_by"),  # by impression does not go with it
         ("INVALID_TIME_WINDOW", "end_time"),
         ("MISSING_PARAMETER", "bid_amount_local_micro"),
     ] == named(rules.value)

@@ -50,13 +50,22 @@ AIMED = {"itttx": {"US"}, "iu0p9": {"US"}, "iuc5v": {"US", "GB"}}
 
 
 def become(before: Record, sent: Mapping[str, str]) -> Record:
-    """A line item with changes in the types in which it is stored; AUTO keeps no amount."""
+    """A line item with changes in the types in which it is stored.
+
+    AUTO keeps no amount; only a daily budget of its own is delivered evenly.
+    """
     typed: Record = {
         name: (None if text == "" else int(text) if name in NUMBERS else text)
         for name, text in sent.items()
     }
     after = before | typed
+    after["standard_delivery"] = None if after[DAILY] is None else True
     return after | {BID: None} if after["bid_strategy"] == "AUTO" else after
+
+
+def paid_from(line_item: Record) -> Record:
+    """What reads of a line item serve and writes do not."""
+    return {"funding_instrument_id": line_item["funding_instrument_id"]}
 
 
 def told(before: Record, optimization: str, sent: Mapping[str, str]) -> set[tuple[str, str]]:
@@ -155,7 +164,7 @@ class LineItems(Family):
             return
         after = become(before, sent)
         self.items[before["id"]] = after | ({"updated_at": self.now} if sent else {})
-        assert self.items[before["id"]] == data(response)
+        assert self.items[before["id"]] == data(response) | paid_from(before)
         if before != after:
             self.changes[before["id"]].append("UPDATE")
 
@@ -171,7 +180,7 @@ class LineItems(Family):
             assert (404, "LINE_ITEM_NOT_FOUND") == (response.status_code, faults(response)[0][0])
             return
         self.items[before["id"]] = before | {"deleted": True, "updated_at": self.now}
-        assert self.items[before["id"]] == data(response)
+        assert self.items[before["id"]] == data(response) | paid_from(before)
         self.changes[before["id"]].append("DELETE")
 
     @rule(
