@@ -49,7 +49,7 @@ from mock_platform.scenario.library import Library
 from mock_platform.scenario.start_up import StartUp
 from mock_platform.settings import Settings
 from mock_platform.world.clock import UPTIME
-from mock_platform.world.journal import JournalEntry
+from mock_platform.world.journal import JournalEntry, JournalMemory
 from mock_platform.world.memory import Base
 from mock_platform.world.store import Change
 from mock_platform.world.world import Blueprint, StoreMaker, World, WorldSettings
@@ -109,6 +109,7 @@ class Platform:
                 journal_entries=settings.journal_entries,
                 journal_bytes=settings.journal_bytes,
             ),
+            JournalMemory(settings.journal_total_bytes),
         )
         self.worlds = Worlds(
             blueprint,
@@ -121,6 +122,7 @@ class Platform:
         """Delivers to webhooks; has no thread before the first delivery."""
         self.on_world(self.deliverer.attach)
         self.worlds.dropped_listeners.append(self.deliverer.detach)
+        self.worlds.dropped_listeners.append(lambda world: world.journal.close())
         self.closing = threading.Event()
         """Set when the platform closes: nobody waits any longer."""
         self.connections = True

@@ -68,6 +68,8 @@ class Settings:
     max_worlds: int = 1000
     journal_entries: int = 10_000
     journal_bytes: int = 64 * 1024 * 1024
+    journal_total_bytes: int = 256 * 1024 * 1024
+    """What the journals of all worlds keep together."""
     delivery: DeliverySettings = field(default_factory=DeliverySettings)
 
     @property

@@ -127,6 +127,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("journal-entries", "How many requests each world's journal keeps.",
             click.IntRange(min=0)),
     Setting("journal-bytes", "How much each world's journal keeps.", SIZE, plain_default="64M"),
+    Setting("journal-total-bytes", "How much the journals of all worlds keep together; beyond it "
+            "the largest gives up its oldest requests.", SIZE, plain_default="256M"),
     Setting("delivery-timeout", "How long a webhook receiver has to answer.", SECONDS,
             field="delivery.timeout"),
     Setting("delivery-attempts", "How often one webhook event is tried.", _COUNT,

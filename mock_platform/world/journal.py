@@ -1,18 +1,20 @@
 """What happened in a world: every request with its answer and the reasons for it.
 
 An entry is kept as it was; credentials are taken out and JSON is made when somebody reads it, so
-that writing one costs next to nothing. The journal is bounded by entries and by bytes, and says how
-much it dropped.
+that writing one costs next to nothing. The journal is bounded by entries and by bytes, by itself
+and together with those of the other worlds, and says how much it dropped.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from weakref import WeakSet
 
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
@@ -20,6 +22,14 @@ from mock_platform.world.store import Change
 
 _SHOWN_BODY = 256 * 1024
 _OVERHEAD = 600
+_OF_HEADER = 160
+_OF_CHANGE = 1000
+_OF_NEAR_MISS = 400
+"""Roughly how many bytes Python takes for one of each, apart from long texts in them."""
+_PART = 8
+"""The largest journal gives up at least this part of itself where all are too large together."""
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -54,7 +64,17 @@ class JournalEntry:
     @property
     def size(self) -> int:
         """Roughly how many bytes the entry keeps."""
-        return _OVERHEAD + len(self.url) + len(self.request_body) + len(self.response_body)
+        size = _OVERHEAD + len(self.url) + len(self.request_body) + len(self.response_body)
+        for headers in (self.request_headers, self.response_headers):
+            size += _OF_HEADER * len(headers)
+            for _, value in headers:
+                size += len(value)
+        size += _OF_CHANGE * len(self.changes) + _OF_NEAR_MISS * len(self.near_misses)
+        if self.warnings:
+            size += sum(map(len, self.warnings))
+        if self.diagnosis is not None:
+            size += sum(len(str(value)) for value in self.diagnosis.values())
+        return size if self.traceback is None else size + len(self.traceback)
 
     def summary(self) -> dict[str, Any]:
         """The entry without headers and bodies."""
@@ -136,31 +156,118 @@ def _names(rule: dict[str, Any] | None) -> tuple[str, ...]:
     return () if rule is None else (rule["scenario"], f"{rule['scenario']}/{rule['rule']}")
 
 
+class JournalMemory:
+    """Bounds what several journals keep together. Safe for concurrent use.
+
+    Where they are too large, the largest one gives up its oldest entries: a busy world does not
+    cost a quieter one its journal.
+    """
+
+    def __init__(self, max_bytes: int = 256 * 1024 * 1024) -> None:
+        self.max_bytes = max_bytes
+        self.bytes = 0
+        """Roughly what all journals keep."""
+        self._journals: WeakSet[Journal] = WeakSet()
+        self._lock = threading.Lock()
+
+    def join(self, journal: Journal) -> None:
+        """Count a journal from now on."""
+        with self._lock:
+            self._journals.add(journal)
+
+    def leave(self, journal: Journal) -> None:
+        """Count it no longer: its world is gone, and so will it be."""
+        with self._lock:
+            if journal in self._journals:
+                self._journals.discard(journal)
+                self.bytes -= journal.counted
+
+    def count(self, journal: Journal, more: int) -> None:
+        """Take note that a journal keeps so many bytes more; call it without the journal's lock."""
+        with self._lock:
+            if journal not in self._journals:
+                return
+            journal.counted += more
+            self.bytes += more
+            while self.bytes > self.max_bytes:
+                largest = max(self._journals, key=lambda each: each.counted)
+                freed = largest.give_up(
+                    max(self.bytes - self.max_bytes, largest.counted // _PART), self.max_bytes
+                )
+                if not freed:
+                    return  # another thread adds, and has not counted yet what it added
+                largest.counted -= freed
+                self.bytes -= freed
+
+
 class Journal:
     """The entries of one world, oldest first. Safe for concurrent use."""
 
-    def __init__(self, max_entries: int = 10_000, max_bytes: int = 64 * 1024 * 1024) -> None:
+    def __init__(
+        self,
+        max_entries: int = 10_000,
+        max_bytes: int = 64 * 1024 * 1024,
+        memory: JournalMemory | None = None,
+    ) -> None:
         self._entries: deque[JournalEntry] = deque()
+        self._sizes: deque[int] = deque()
         self._by_id: dict[str, JournalEntry] = {}
         self._max_entries = max_entries
         self._max_bytes = max_bytes
         self._bytes = 0
         self._lock = threading.Lock()
+        self._gave_up = False
         self.dropped = 0
+        self.counted = 0
+        """Bytes that the common memory counts for it; the memory's own, under its lock."""
+        self._memory = memory
+        if memory is not None:
+            memory.join(self)
 
     def add(self, entry: JournalEntry) -> None:
         """Append an entry, dropping the oldest ones beyond the bounds."""
+        size = entry.size
         with self._lock:
+            before = self._bytes
             self._entries.append(entry)
+            self._sizes.append(size)
             self._by_id[entry.id] = entry
-            self._bytes += entry.size
+            self._bytes += size
             while self._entries and (
                 len(self._entries) > self._max_entries or self._bytes > self._max_bytes
             ):
-                oldest = self._entries.popleft()
-                self._by_id.pop(oldest.id, None)
-                self._bytes -= oldest.size
-                self.dropped += 1
+                self._drop_oldest()
+            more = self._bytes - before
+        if self._memory is not None:
+            self._memory.count(self, more)
+
+    def give_up(self, count: int, bound: int) -> int:
+        """Drop the oldest entries, at least so many bytes of them; returns how many it were.
+
+        `bound` is what all journals may keep together; the first time, the log tells of it.
+        """
+        with self._lock:
+            before, world = self._bytes, self._entries[0].world if self._entries else ""
+            while self._entries and before - self._bytes < count:
+                self._drop_oldest()
+            freed = before - self._bytes
+            report = freed > 0 and not self._gave_up
+            self._gave_up = self._gave_up or report
+        if report:
+            _LOG.warning(
+                "The journals of all worlds keep more than %d bytes together "
+                "(--journal-total-bytes), so the journal of world %r gives up its oldest entries. "
+                "Empty journals with DELETE /_mock/requests, drop worlds that are no longer used, "
+                "or raise the bound",
+                bound,
+                world,
+            )
+        return freed
+
+    def close(self) -> None:
+        """Let the others have its share of the common memory: its world is gone."""
+        if self._memory is not None:
+            self._memory.leave(self)
 
     def get(self, entry_id: str) -> JournalEntry | None:
         """The entry with this id, if it is still kept."""
@@ -180,9 +287,20 @@ class Journal:
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
+            freed = self._bytes
             self._entries.clear()
+            self._sizes.clear()
             self._by_id.clear()
             self._bytes = self.dropped = 0
+            self._gave_up = False
+        if self._memory is not None:
+            self._memory.count(self, -freed)
+
+    def _drop_oldest(self) -> None:
+        oldest = self._entries.popleft()
+        self._by_id.pop(oldest.id, None)
+        self._bytes -= self._sizes.popleft()
+        self.dropped += 1
 
     def __len__(self) -> int:
         return len(self._entries)

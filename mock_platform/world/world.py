@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from mock_platform.world.clock import Clock
 from mock_platform.world.ids import Ids
-from mock_platform.world.journal import Journal
+from mock_platform.world.journal import Journal, JournalMemory
 from mock_platform.world.memory import Base, MemoryStore
 from mock_platform.world.mishaps import Mishap
 from mock_platform.world.nonces import Nonces
@@ -81,6 +81,7 @@ class Blueprint:
     base: Base
     kinds: tuple[Kind, ...] = ()
     settings: WorldSettings = field(default_factory=WorldSettings)
+    journal_memory: JournalMemory = field(default_factory=JournalMemory)
 
 
 class World:
@@ -102,7 +103,9 @@ class World:
         self.closed = False
         self.clock = Clock(settings.freeze)
         self.ids = Ids(self.seed, name)
-        self.journal = Journal(settings.journal_entries, settings.journal_bytes)
+        self.journal = Journal(
+            settings.journal_entries, settings.journal_bytes, blueprint.journal_memory
+        )
         self.windows = Windows(self.clock)
         self.nonces = Nonces()
         self.deliveries: deque[dict[str, Any]] = deque(maxlen=_KEPT_DELIVERIES)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -433,6 +434,28 @@ def test_run_keeps_its_worlds(tmp_path: Path) -> None:
 
     with TinyDB(tmp_path / "state.json") as file:
         assert "nine" in [document["screen_name"] for document in file.table("users")]
+
+
+def test_every_stop_is_heeded_under_load() -> None:
+    """However busy its threads are when the signal comes, a server ends in good order."""
+    for number in range(8):
+        with serving() as served:
+            done = threading.Event()
+
+            def ask(url: str, done: threading.Event) -> None:
+                with requests.Session() as client, suppress(requests.RequestException):
+                    while not done.is_set():
+                        client.get(f"{url}/12/accounts", headers=bearer(), timeout=PATIENCE)
+
+            clients = [threading.Thread(target=ask, args=(served.url, done)) for _ in range(4)]
+            for client in clients:
+                client.start()
+            requests.get(f"{served.url}/_mock/health", timeout=PATIENCE)
+
+            assert served.stop() == 0, f"stop {number}"
+            done.set()
+            for client in clients:
+                client.join()
 
 
 def test_two_servers_live_side_by_side(served: Served) -> None:

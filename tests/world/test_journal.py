@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from threading import Thread
 from typing import Any
 
 import pytest
 
-from mock_platform.world.journal import Journal, JournalEntry, Query
+from mock_platform.world.journal import Journal, JournalEntry, JournalMemory, Query
 from mock_platform.world.store import Change
+from tests.support import sandbox
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -44,6 +46,135 @@ def test_bytes_are_bounded_too() -> None:
         journal.add(entry(number, request_body=b"x" * 3000))
 
     assert len(journal) == 2
+
+
+def test_an_entry_counts_whatever_it_keeps() -> None:
+    """Headers, warnings, diagnosis, changes and traceback take memory as bodies do."""
+    plain = entry(0).size
+    long = "x" * 5000
+
+    for more in (
+        {"request_headers": [("Cookie", long)]},
+        {"response_headers": [("Location", long)]},
+        {"request_body": long.encode()},
+        {"response_body": long.encode()},
+        {"warnings": [long]},
+        {"diagnosis": {"base_string": long}},
+        {"traceback": long},
+        {"changes": [Change("users", str(number), None, {}) for number in range(5)]},
+    ):
+        assert entry(0, **more).size >= plain + 5000
+
+
+class TestCommonMemory:
+    """Several journals share one bound."""
+
+    SIZE = entry(0).size
+
+    def journals(self, room: int) -> tuple[JournalMemory, Journal, Journal]:
+        """Two journals with room for so many entries together."""
+        memory = JournalMemory(room * self.SIZE)
+        return memory, Journal(memory=memory), Journal(memory=memory)
+
+    def test_up_to_the_bound_nothing_is_dropped(self, caplog: pytest.LogCaptureFixture) -> None:
+        """The bound itself is allowed."""
+        memory, first, second = self.journals(5)
+        for number in range(4):
+            first.add(entry(number))
+        second.add(entry(0))
+
+        assert (len(first), len(second), memory.bytes) == (4, 1, memory.max_bytes)
+        assert "" == caplog.text
+
+    def test_beyond_the_bound_the_largest_gives_up_its_oldest(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Whoever keeps little keeps it; what was dropped is counted, and told once."""
+        memory, first, second = self.journals(6)
+        for number in range(5):
+            first.add(entry(number, world="busy"))
+        for number in range(3):
+            second.add(entry(number))
+
+        assert ["r2", "r3", "r4"] == [each.id for each in first]
+        assert ["r0", "r1", "r2"] == [each.id for each in second]
+        assert (first.dropped, second.dropped) == (2, 0)
+        assert memory.bytes == 6 * self.SIZE
+        (said,) = caplog.messages
+        assert f"keep more than {memory.max_bytes} bytes together (--journal-total-by" in said
+        assert "the journal of world 'busy' gives up its oldest entries" in said
+
+    def test_one_entry_larger_than_all_room(self) -> None:
+        """It is not kept, and the count is right again."""
+        memory, first, _ = self.journals(2)
+        first.add(entry(0, request_body=b"x" * 10_000))
+
+        assert (len(first), first.dropped, memory.bytes) == (0, 1, 0)
+
+    def test_room_comes_back(self) -> None:
+        """Emptying a journal or dropping its world makes room for the others."""
+        memory, first, second = self.journals(4)
+        for number in range(4):
+            first.add(entry(number))
+        first.clear()
+        assert memory.bytes == 0
+
+        for number in range(3):
+            first.add(entry(number))
+        first.close()
+        first.close()
+        first.add(entry(9))  # a late request of the dropped world
+        first.clear()
+        for number in range(4):
+            second.add(entry(number))
+        assert (len(second), second.dropped, memory.bytes) == (4, 0, memory.max_bytes)
+
+    def test_its_own_bounds_count_as_well(self) -> None:
+        """What a journal drops by itself is room for others."""
+        memory = JournalMemory(100 * self.SIZE)
+        journal = Journal(max_entries=2, memory=memory)
+        for number in range(5):
+            journal.add(entry(number))
+
+        assert memory.bytes == 2 * self.SIZE
+
+    def test_many_threads(self) -> None:
+        """However adding, emptying and dropping meet, the bound holds and the count is right."""
+        memory = JournalMemory(50 * self.SIZE)
+        journals = [Journal(memory=memory) for _ in range(4)]
+
+        def work(journal: Journal) -> None:
+            for number in range(300):
+                journal.add(entry(number))
+                if number % 97 == 96:
+                    journal.clear()
+
+        threads = [Thread(target=work, args=[journal]) for journal in journals * 2]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert memory.bytes == sum(each.size for journal in journals for each in journal)
+        assert memory.bytes <= memory.max_bytes
+
+
+def test_worlds_share_the_bound_of_their_server() -> None:
+    """The setting bounds the journals of all worlds; one that is dropped makes room."""
+    box = sandbox(journal_total_bytes=40_000)
+    worlds = box.platform.worlds
+    quiet = worlds.create("quiet")
+    box.call("GET", "/~quiet/12/accounts", keys=None)
+    for _ in range(100):
+        box.call("GET", "/12/accounts", keys=None)
+
+    assert len(quiet.journal) == 1
+    assert worlds.default.journal.dropped > 0
+    memory = worlds.blueprint.journal_memory
+    assert 20_000 < memory.bytes <= 40_000
+    kept = memory.bytes
+    worlds.drop("quiet")
+    assert memory.bytes < kept
 
 
 @pytest.mark.parametrize(
