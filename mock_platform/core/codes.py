@@ -24,8 +24,8 @@ class NumericCode:
 
 
 _CODES = (
-    NumericCode(32, 401, "Could not authenticate you."),
-    NumericCode(34, 404, "Sorry, that page does not exist."),
+    NumericCode(32, 401, "Could not authenticate you"),
+    NumericCode(34, 404, "Sorry, that page does not exist"),
     NumericCode(38, 403, "A parameter is missing."),
     NumericCode(50, 404, "User not found."),
     NumericCode(63, 403, "User has been suspended."),

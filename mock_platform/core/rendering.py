@@ -104,13 +104,22 @@ def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
         failure, ProblemFailure | NumericFailure | PlainFailure | AdsFailure | BatchFailure
     ):
         return failure
-    if isinstance(failure, Unauthorized) and failure.fault == "revoked":
-        return NumericFailure(89, in_array=True)
+    if isinstance(failure, Unauthorized) and (
+        failure.fault == "revoked" or (failure.fault == "token" and dialect == "oauth")
+    ):
+        return _invalid_token(dialect, call)
     if dialect == "v2" and isinstance(failure, RateLimited):
         return NumericFailure(88)
     if dialect == "v2":
         return ProblemFailure(_as_problem(failure, call))
     return _as_numeric(failure) if dialect == "oauth" else _as_named(failure)
+
+
+def _invalid_token(dialect: Dialect, call: Call) -> NumericFailure:
+    """Code 89; about a bearer token on the OAuth addresses it is said without a full stop."""
+    scheme = (call.header("authorization") or "").partition(" ")[0].lower()
+    bare = dialect == "oauth" and scheme == "bearer"
+    return NumericFailure(89, "Invalid or expired token" if bare else None, in_array=True)
 
 
 def _blank(status: int, title: str, detail: str | None = None) -> Problem:
@@ -184,7 +193,6 @@ _AUTH_CODES: Mapping[str, int] = {
     "malformed": 215,
     "no-token": 215,
     "timestamp": 135,
-    "token": 89,
 }
 
 

@@ -376,3 +376,50 @@ def test_invalidate_token_needs_the_user_context_of_that_token(box: Sandbox) -> 
     assert (403, 220) == code(bearer)
     assert (400, 215) == code(box.call("POST", path, keys=None))
     assert "active" == box.record("tokens", str(HARBOR.token))["state"]
+
+
+# -- wording -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "status", "number", "message"),
+    [
+        (Keys("unknown", "x", "t", "s"), 401, 32, "Could not authenticate you"),
+        (Keys(HARBOR.key, "wrong", HARBOR.token, "s"), 401, 32, "Could not authenticate you"),
+        (Keys(HARBOR.key, HARBOR.secret, "t", "s"), 401, 89, "Invalid or expired token."),
+    ],
+)
+def test_refusals_of_signatures_are_worded_as_public(
+    box: Sandbox, keys: Keys, status: int, number: int, message: str
+) -> None:
+    """Code and message of the public table."""
+    response = box.call("POST", "/1.1/oauth/invalidate_token", keys=keys)
+
+    assert (status, [{"code": number, "message": message}]) == (
+        response.status_code, response.get_json()["errors"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("bearer", ["never-issued", BEARER])
+def test_a_bad_bearer_token_is_called_invalid_without_a_full_stop(
+    box: Sandbox, bearer: str
+) -> None:
+    """On 1.1, one that was never issued and one that was invalidated."""
+    box.change("tokens", BEARER, state="invalidated")
+
+    response = box.client.post(
+        "/1.1/oauth/invalidate_token", headers={"Authorization": f"Bearer {bearer}"}
+    )
+
+    assert (401, [{"code": 89, "message": "Invalid or expired token"}]) == (
+        response.status_code, response.get_json()["errors"],
+    )  # fmt: skip
+
+
+def test_an_unknown_page_is_worded_as_public(box: Sandbox) -> None:
+    """Code 34 without a full stop."""
+    response = box.client.get("/oauth/nowhere")
+
+    assert (404, [{"code": 34, "message": "Sorry, that page does not exist"}]) == (
+        response.status_code, response.get_json()["errors"],
+    )  # fmt: skip
