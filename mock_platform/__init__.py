@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mock_platform.version import __version__
 
 if TYPE_CHECKING:
-    from mock_platform.client.local import WorldFace
+    from mock_platform.client.interface import WorldFace
     from mock_platform.client.platform import MockPlatform
     from mock_platform.settings import DeliverySettings, Settings
     from mock_platform.transport import WsgiAdapter
@@ -26,7 +26,7 @@ _HOMES = {
     "DeliverySettings": "mock_platform.settings",
     "MockPlatform": "mock_platform.client.platform",
     "Settings": "mock_platform.settings",
-    "WorldFace": "mock_platform.client.local",
+    "WorldFace": "mock_platform.client.interface",
     "WsgiAdapter": "mock_platform.transport",
 }
 

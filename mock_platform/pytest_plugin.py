@@ -20,8 +20,7 @@ import pytest
 if TYPE_CHECKING:
     import requests
 
-    from mock_platform.client.local import WorldFace
-    from mock_platform.client.platform import MockPlatform
+    from mock_platform.client.interface import Platform, World
     from mock_platform.coverage import Format
     from mock_platform.testing.servers import OwnServers, Stray
 
@@ -193,7 +192,7 @@ def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[OwnServers]:
 
 
 @pytest.fixture(scope="session")
-def mock_platform_server(_mock_platform_servers: OwnServers) -> MockPlatform:
+def mock_platform_server(_mock_platform_servers: OwnServers) -> Platform:
     """The running sandbox, one for each run and each xdist worker; its worlds outlive tests."""
     return _mock_platform_servers.main
 
@@ -201,7 +200,7 @@ def mock_platform_server(_mock_platform_servers: OwnServers) -> MockPlatform:
 @pytest.fixture
 def mock_platform(
     request: pytest.FixtureRequest, _mock_platform_servers: OwnServers
-) -> Iterator[WorldFace]:
+) -> Iterator[World]:
     """A fresh world for the test alone, as its markers wish it."""
     from mock_platform.client.errors import Unreachable
     from mock_platform.testing.wish import BadWish, wish
@@ -228,7 +227,7 @@ def mock_platform(
 
 
 @pytest.fixture
-def mock_platform_session(mock_platform: WorldFace) -> Iterator[requests.Session]:
+def mock_platform_session(mock_platform: World) -> Iterator[requests.Session]:
     """A `requests.Session` that the test's world answers; it sends no credentials by itself.
 
     Addresses such as `/2/…` are joined to the world's base address.

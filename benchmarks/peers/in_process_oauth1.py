@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from story import five_requests
 
-from mock_platform.client.local import WorldFace
+from mock_platform import WorldFace
 
 
 def test_card(mock_platform: WorldFace, number: int) -> None:

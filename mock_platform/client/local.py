@@ -1,41 +1,43 @@
-"""What Python sees of a world: addresses, credentials, clock, records, journal, sessions.
+"""A world in this process, with the face of `interface`.
 
-Thin: each method does what the control route of the same name does, without HTTP.
+Thin: each method does what the control route of the same name does, without HTTP. The world is
+looked up by its name, so one that was dropped is unknown here as it is over an address.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from mock_platform.client.errors import MissingCredentials
+from mock_platform.client.moments import Instant, moment, seconds_in
+from mock_platform.client.queries import EntryQuery, PageQuery, as_sent
+from mock_platform.client.scenarios import plain, read_scenario
+from mock_platform.client.sessions import authentication
 from mock_platform.control.clock import settle
-from mock_platform.control.journal import unknown_operation
+from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
+from mock_platform.control.route import load_query
+from mock_platform.control.routes import services_of
 from mock_platform.control.worlds import addresses
-from mock_platform.core.jsonio import dumps
+from mock_platform.coverage import document as coverage_document
 from mock_platform.credentials import Credentials, credentials
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
 from mock_platform.scenario.director import engine_of
-from mock_platform.scenario.document import load, loads
-from mock_platform.scenario.engine import Unfired
-from mock_platform.transport import AuthScheme, BearerAuth, OAuth1Auth, PlatformSession
-from mock_platform.world.clock import parse_instant
-from mock_platform.world.journal import JournalEntry, Query
+from mock_platform.scenario.engine import Engine, Unfired
+from mock_platform.transport import AuthScheme, PlatformSession
+from mock_platform.world.journal import JournalEntry
 from mock_platform.world.world import World
+from mock_platform.world.worlds import DEFAULT
 
 if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
-Instant = datetime | str
-"""A moment: a datetime that knows its offset from UTC, or ISO 8601 text."""
 
-
-class ClockFace:
-    """The clock of a world. What falls due by moving it happens before the method returns."""
+class LocalClock:
+    """The clock of a world."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -50,89 +52,49 @@ class ClockFace:
         return self._world.clock.frozen
 
     def freeze(self, to: Instant | None = None) -> datetime:
-        """Stand still, now or at a moment; gives the moment.
-
-        Raises:
-            ValueError: `to` is no moment, or does not say its offset from UTC.
-        """
+        """Stand still, now or at a moment; returns the moment."""
         self._world.clock.freeze(None if to is None else moment(to))
-        return self._moved()
+        return self._settle()
 
     def travel(self, to: Instant) -> datetime:
-        """Jump to a moment; a running clock runs on from there.
-
-        Raises:
-            ValueError: `to` is no moment, or does not say its offset from UTC.
-        """
+        """Jump to a moment and return it; a running clock runs on from there."""
         self._world.clock.travel(moment(to))
-        return self._moved()
+        return self._settle()
 
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
     ) -> datetime:
-        """Move by so much (negative: back); gives the new moment.
-
-        Raises:
-            OverflowError: The result is no date.
-        """
-        step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
-        self._world.clock.advance(step.total_seconds())
-        return self._moved()
+        """Move by so much (negative: back); returns the new moment."""
+        step = seconds_in(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        self._world.clock.advance(step)
+        return self._settle()
 
     def resume(self) -> datetime:
-        """Run on from the present moment."""
+        """Run on from the present moment, and return it."""
         self._world.clock.resume()
-        return self._moved()
+        return self._settle()
 
-    def _moved(self) -> datetime:
+    def _settle(self) -> datetime:
         settle(self._world)
         return self._world.clock.now()
 
 
-class JournalFace:
-    """What a world was asked and how it answered; entries are `JournalEntry` values."""
+class LocalJournal:
+    """What a world was asked and how it answered; it can be read after the world has gone."""
 
     def __init__(self, world: World, platform: Platform) -> None:
         self._journal = world.journal
         self._platform = platform
 
-    def find(
-        self,
-        *,
-        operation: str | None = None,
-        status: int | None = None,
-        method: str | None = None,
-        path: str | None = None,
-        rule: str | None = None,
-        since: Instant | None = None,
-        limit: int | None = None,
-    ) -> list[JournalEntry]:
-        """Entries that fit everything given, oldest first; with `limit`, the newest so many.
+    def find(self, **query: Unpack[PageQuery]) -> list[JournalEntry]:
+        """Entries that fit everything given, oldest first; with `limit`, the newest so many."""
+        loaded = load_query(QueryOfList(), as_sent(query, PageQuery))
+        return self._journal.find(read_query(self._platform, loaded), loaded.get("limit"))
 
-        `path` is a part of the address, `rule` a scenario's name, or one of its rules as NAME/0,
-        `since` a moment of the world's clock.
-
-        Raises:
-            ValueError: There is no such operation, or `since` is no moment.
-        """
-        return self._journal.find(self._query(operation, status, method, path, rule, since), limit)
-
-    def count(
-        self,
-        *,
-        operation: str | None = None,
-        status: int | None = None,
-        method: str | None = None,
-        path: str | None = None,
-        rule: str | None = None,
-        since: Instant | None = None,
-    ) -> int:
-        """How many entries fit everything given.
-
-        Raises:
-            ValueError: There is no such operation, or `since` is no moment.
-        """
-        return self._journal.count(self._query(operation, status, method, path, rule, since))
+    def count(self, **query: Unpack[EntryQuery]) -> int:
+        """How many entries fit everything given."""
+        loaded = load_query(QueryOfRequests(), as_sent(query, EntryQuery))
+        return self._journal.count(read_query(self._platform, loaded))
 
     def get(self, request_id: str) -> JournalEntry | None:
         """The entry that `X-Mock-Request-Id` of an answer names, if it is still kept."""
@@ -148,45 +110,20 @@ class JournalFace:
     def __len__(self) -> int:
         return len(self._journal)
 
-    def _query(
-        self,
-        operation: str | None,
-        status: int | None,
-        method: str | None,
-        path: str | None,
-        rule: str | None,
-        since: Instant | None,
-    ) -> Query:
-        # "None of these came" would hold of a misspelt operation whatever came.
-        unknown = None if operation is None else unknown_operation(self._platform, operation)
-        if unknown is not None:
-            raise ValueError(f"{unknown} `mock-platform operations` lists them.")
-        after = None if since is None else moment(since)
-        return Query(operation, status, method, path, rule, after)
 
+class LocalWorld:
+    """One world of a sandbox in this process."""
 
-class WorldFace:
-    """One world of a running platform."""
-
-    def __init__(self, platform: Platform, world: World, origin: str, wsgi: Flask) -> None:
+    def __init__(self, platform: Platform, name: str, origin: str, wsgi: Flask) -> None:
         self._platform = platform
-        self._world = world
-        self._addresses = addresses(origin, world.name)
-        self.wsgi = wsgi
-        """The whole server, every world of it, as a WSGI application for any transport.
-
-        What a handler raises it raises too, instead of answering 500. Where a scenario breaks the
-        connection it raises `NoConnection`, unless its caller has one to break, as `session` and
-        `WsgiAdapter` have.
-        """
-        self.clock = ClockFace(world)
-        self.journal = JournalFace(world, platform)
-        self.state = State(world, platform.tables)
+        self._name = name
+        self._addresses = addresses(origin, name)
+        self._wsgi = wsgi
 
     @property
     def name(self) -> str:
         """The world's name; `default` for the one that needs no prefix."""
-        return self._world.name
+        return self._name
 
     @property
     def base_url(self) -> str:
@@ -209,6 +146,21 @@ class WorldFace:
         return self._addresses["control"]
 
     @property
+    def clock(self) -> LocalClock:
+        """The world's clock."""
+        return LocalClock(self._world)
+
+    @property
+    def journal(self) -> LocalJournal:
+        """What the world was asked and how it answered."""
+        return LocalJournal(self._world, self._platform)
+
+    @property
+    def state(self) -> State:
+        """The world's records."""
+        return State(self._world, self._platform.tables)
+
+    @property
     def credentials(self) -> Credentials:
         """The well-known credentials, in the form of `GET /_mock/credentials`."""
         return credentials(self._platform, self._world)
@@ -219,104 +171,64 @@ class WorldFace:
         return [dict(delivery) for delivery in self._world.deliveries.copy()]
 
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
-        """Whether every webhook delivery asked for so far was made, within so many real seconds.
-
-        Those of all worlds of the server count.
-        """
+        """Whether every webhook delivery asked for so far was made, within so many real seconds."""
         return self._platform.deliverer.wait_until_idle(seconds)
+
+    @property
+    def wsgi(self) -> Flask:
+        """The whole server, every world of it, as a WSGI application for any transport."""
+        return self._wsgi
 
     def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> PlatformSession:
         """A `requests.Session` answered in-process; relative addresses begin at the base address.
 
         `oauth1` signs as the well-known user, `bearer` sends the well-known token. `sandbox` takes
         the sandbox address as base.
-
-        Raises:
-            MissingCredentials: The world holds none of that kind (any more).
-            ValueError: `auth` is something else.
         """
         base = self.ads_sandbox_base_url if sandbox else self.base_url
-        session = PlatformSession(self.wsgi, base)
-        if auth is None:
-            return session
-        found = self.credentials
-        app, user, bearer = found["app"], found["user"], found["bearer_token"]
-        if auth == "oauth1":
-            if app is None or user is None or user["access_token"] is None:
-                raise self._missing("an app, a user and an access token")
-            session.auth = OAuth1Auth(
-                app["consumer_key"],
-                app["consumer_secret"],
-                user["access_token"],
-                user["access_token_secret"],
-            )
-        elif auth == "bearer":
-            if bearer is None:
-                raise self._missing("a bearer token")
-            session.auth = BearerAuth(bearer)
-        else:
-            raise ValueError(f"auth is 'oauth1', 'bearer' or None, not {auth!r}")
-        return session
+        signs = None if auth is None else authentication(self.name, self.credentials, auth)
+        return PlatformSession(self.wsgi, base, signs)
 
     def test_client(self, *, sandbox: bool = False) -> FlaskClient:
-        """Flask's test client; relative addresses begin at the base address.
-
-        `sandbox` takes the sandbox address as base.
-        """
+        """Flask's test client; relative addresses begin at the base address."""
         base = self.ads_sandbox_base_url if sandbox else self.base_url
         return self.wsgi.test_client(base_url=base)
 
     def activate(self, name: str, /, **parameters: Any) -> None:
-        """Switch a scenario on, with values for its parameters; one that is on begins anew.
-
-        Raises:
-            UnknownScenario: There is none of that name.
-            BadParameters: A parameter is unknown, or its value does not fit.
-            CannotPerform: It breaks connections and the server cannot.
-        """
-        engine_of(self._world).activate(name, parameters)
+        """Switch a scenario on, with values for its parameters; one that is on begins again."""
+        self._engine.activate(name, plain(parameters))
 
     def deactivate(self, name: str | None = None) -> None:
-        """Switch a scenario off, or all of them.
-
-        Raises:
-            UnknownScenario: There is none of that name.
-        """
-        engine_of(self._world).deactivate(name)
+        """Switch a scenario off, or all of them."""
+        self._engine.deactivate(name)
 
     def define(self, document: Mapping[str, Any] | str | Path) -> str:
         """Know a scenario in this world until it is reset: a document, its YAML, or a file.
 
-        Gives its name, for `activate`.
-
-        Raises:
-            BadScenario: It has faults; each is told with its place.
+        Returns its name, for `activate`.
         """
-        operations = self._platform.library.operations
-        if isinstance(document, Path):
-            scenario = load(document, operations)
-        elif isinstance(document, str):
-            scenario = loads(document, operations)
-        else:
-            scenario = loads(dumps(document), operations, "scenario.json")
-        engine_of(self._world).define(scenario)
+        scenario = read_scenario(document, self._platform.library.operations)
+        self._engine.define(scenario)
         return scenario.name
 
     @property
     def scenarios(self) -> list[dict[str, Any]]:
         """Every known scenario, in the form of `GET /_mock/scenarios`."""
-        return engine_of(self._world).as_json()
+        return self._engine.as_json()
 
     def unfired_expectations(self) -> list[Unfired]:
         """Rules with `expect: fired` of active scenarios that never acted."""
-        return engine_of(self._world).unfired_expectations()
+        return self._engine.unfired_expectations()
+
+    def coverage(self) -> dict[str, Any]:
+        """How much of the contract clients exercised here; of all worlds for the default one."""
+        platform, name = self._platform, self._world.name
+        recorder = services_of(self._wsgi).coverage
+        only = None if name == DEFAULT else name
+        return coverage_document(platform.operations, platform.settings, recorder, only)
 
     def use_fixtures(self, *folders: Path | str) -> None:
-        """Begin anew with more fixtures: folders laid over the server's own, the last on top.
-
-        Raises:
-            BadFixtures: Something is wrong with them.
-        """
+        """Begin again with more fixtures: folders laid over the server's own, the last on top."""
         settings = self._platform.settings
         laid = (*settings.fixtures, *(Path(folder) for folder in folders))
         self._world.rebase(self._platform.overlays.load(laid))
@@ -325,21 +237,10 @@ class WorldFace:
         """The world as it started: fixtures, start-up scenarios, clock, ids; an empty journal."""
         self._world.reset()
 
-    def _missing(self, what: str) -> MissingCredentials:
-        return MissingCredentials(
-            f"World {self.name!r} does not hold {what} of its first app and user. Put them into "
-            "its state or reset it, or sign with credentials of your own."
-        )
+    @property
+    def _world(self) -> World:
+        return self._platform.worlds.get(self._name)
 
-
-def moment(value: Instant) -> datetime:
-    """A moment from a datetime or ISO 8601 text (without offset: UTC).
-
-    Raises:
-        ValueError: It is none, or a datetime without offset from UTC.
-    """
-    if isinstance(value, str):
-        return parse_instant(value)
-    if value.tzinfo is None:
-        raise ValueError(f"{value!r} does not say its offset from UTC: give it tzinfo=UTC")
-    return value
+    @property
+    def _engine(self) -> Engine:
+        return engine_of(self._world)

@@ -1,4 +1,4 @@
-"""The sandbox inside a Python process: a server in a thread, and a face on what is in it.
+"""A sandbox inside a Python process: a server in a thread, and a face on what is in it.
 
 Faults of handlers are raised in the caller's face: by the call itself where it was made in-process,
 else when the platform is stopped, because by then the client has got its 500.
@@ -16,20 +16,23 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mock_platform.app import create_app
-from mock_platform.client.local import Instant, WorldFace, moment
+from mock_platform.client.local import LocalWorld
+from mock_platform.client.moments import Instant, moment
+from mock_platform.client.remote.platform import RemotePlatform
 from mock_platform.core.call import Call
 from mock_platform.opening import Opened, open_platform
 from mock_platform.server import ServerThread
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.tls import TlsMaterial
 from mock_platform.world import redact
+from mock_platform.world.worlds import DEFAULT
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from flask import Flask
 
 
-class MockPlatform(WorldFace):
+class MockPlatform(LocalWorld):
     """A running sandbox; by itself the face of its default world. Stop it, or use it in a `with`.
 
     ```python
@@ -47,7 +50,7 @@ class MockPlatform(WorldFace):
         material: TlsMaterial | None,
     ) -> None:
         """Not for callers: `start` makes one."""
-        super().__init__(opened.platform, opened.platform.worlds.default, server.url, wsgi)
+        super().__init__(opened.platform, DEFAULT, server.url, wsgi)
         self._opened = opened
         self._server = server
         self._faults = faults
@@ -93,6 +96,20 @@ class MockPlatform(WorldFace):
         app.wsgi_app = faults.raising(app.wsgi_app)  # type: ignore[assignment,method-assign]
         return cls(opened, server, faults, app, material)
 
+    @staticmethod
+    def connect(url: str) -> RemotePlatform:
+        """The same face for a server elsewhere: the `url` of its READY line.
+
+        A control token is taken from `MOCK_PLATFORM_CONTROL_TOKEN`, the file of an authority to
+        trust from `REQUESTS_CA_BUNDLE`.
+
+        Raises:
+            ValueError: It is no address.
+            Unreachable: Nobody answers there, or the server is not trusted.
+            Refused: The server refuses, or is no mock_platform.
+        """
+        return RemotePlatform(url)
+
     def world(
         self,
         name: str,
@@ -100,29 +117,17 @@ class MockPlatform(WorldFace):
         source: str | None = None,
         seed: int | None = None,
         freeze: Instant | None = None,
-    ) -> WorldFace:
+    ) -> LocalWorld:
         """Another world, made if there is none of that name: afresh, or as a copy of `source`.
 
         With `freeze` its clock stands still there, from the beginning and after each reset.
-
-        Raises:
-            BadWorldName: A world cannot be called so.
-            UnknownWorld: `source` does not exist.
-            TooManyWorlds: There are as many as there may be.
-            ValueError: `freeze` is no moment, or does not say its offset from UTC.
         """
-        world = self._platform.worlds.create(
-            name, source=source, seed=seed, freeze=None if freeze is None else moment(freeze)
-        )
-        return WorldFace(self._platform, world, self._server.url, self.wsgi)
+        frozen_at = None if freeze is None else moment(freeze)
+        self._platform.worlds.create(name, source=source, seed=seed, freeze=frozen_at)
+        return LocalWorld(self._platform, name, self._server.url, self.wsgi)
 
     def drop_world(self, name: str) -> None:
-        """Remove a world with all that is in it.
-
-        Raises:
-            UnknownWorld: There is none of that name.
-            ValueError: It is the default one, which always exists.
-        """
+        """Remove a world with all that is in it."""
         self._platform.worlds.drop(name)
 
     @property
@@ -131,10 +136,7 @@ class MockPlatform(WorldFace):
         return [world.name for world in self._platform.worlds]
 
     def on_stray(self, listener: Callable[[str, str, str], None]) -> None:
-        """Be told of requests to worlds that are not there (any more): world, method, address.
-
-        The address comes without credentials. Called in the thread that answers the request.
-        """
+        """Report requests to worlds that are not there (any more): world, method, address."""
 
         def listen(call: Call, world: str) -> None:
             listener(world, call.method, redact.address(call.url))
@@ -142,18 +144,13 @@ class MockPlatform(WorldFace):
         self._platform.stray_listeners.append(listen)
 
     def raise_errors(self) -> None:
-        """Raise what failed in handlers while clients called over the network, once each.
-
-        Raises:
-            Exception: What the one failing handler raised.
-            ExceptionGroup: What several raised.
-        """
+        """Raise what failed in handlers while clients called over the network, once each."""
         self._faults.raise_kept()
 
     def stop(self) -> None:
-        """Stop the server, let go of the store's files, and raise what `raise_errors` would.
+        """Stop the server, release the store's files, and raise what `raise_errors` would.
 
-        Again is harmless.
+        Idempotent.
         """
         self._shut()
         self.raise_errors()

@@ -38,6 +38,13 @@ class RefusalFault(Schema):
     record = Anything(metadata={"description": "key or index of the record"})
 
 
+class RefusalMistake(Schema):
+    """A mistake that has a name: the exception that Python raises for it, and what that holds."""
+
+    kind = Text(required=True)
+    message = Text(required=True)
+
+
 class ControlProblem(Schema):
     """How the control plane says no; `detail` tells what to do instead."""
 
@@ -47,6 +54,7 @@ class ControlProblem(Schema):
     detail = Text(required=True)
     faults = ListOf(Nested(RefusalFault))
     nearest = ListOf(Text())
+    mistake = Nested(RefusalMistake)
 
 
 def everything(platform: Platform, routes: Sequence[Route]) -> Description:

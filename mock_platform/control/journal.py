@@ -9,7 +9,7 @@ from flask import Response
 from marshmallow import Schema
 
 from mock_platform.control.har import archive
-from mock_platform.control.refusal import Refusal, did_you_mean, faulty
+from mock_platform.control.refusal import BadQuery, Refusal, did_you_mean
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
@@ -29,7 +29,10 @@ class QueryOfRequests(Schema):
     method = Text(metadata={"description": "in any case"})
     path = Text(metadata={"description": "a part of the address"})
     rule = Text(metadata={"description": "the scenario whose rule acted, or NAME/0 for one rule"})
-    since = Instant(metadata={"description": "at this moment of the world's clock or later"})
+    since = Instant(
+        as_sent=True,
+        metadata={"description": "at this moment of the world's clock or later"},
+    )
 
 
 class QueryOfList(QueryOfRequests):
@@ -54,7 +57,7 @@ class CountAnswer(Schema):
 def list_requests(request: ControlRequest) -> dict[str, Any]:
     """Entries that fit, oldest first."""
     journal = request.world.journal
-    query = _query(request.platform, request.query)
+    query = read_query(request.platform, request.query)
     found = journal.find(query, request.query.get("limit"))
     return {"requests": [entry.as_json() for entry in found], "dropped": journal.dropped}
 
@@ -62,7 +65,7 @@ def list_requests(request: ControlRequest) -> dict[str, Any]:
 def archive_requests(request: ControlRequest) -> Response:
     """Entries that fit as an HTTP archive, which a browser's developer tools open."""
     world = request.world
-    query = _query(request.platform, request.query)
+    query = read_query(request.platform, request.query)
     found = world.journal.find(query, request.query.get("limit"))
     return Response(
         dumps(archive(found, world.journal.dropped)),
@@ -73,7 +76,7 @@ def archive_requests(request: ControlRequest) -> Response:
 
 def count_requests(request: ControlRequest) -> dict[str, int]:
     """How many entries fit."""
-    return {"count": request.world.journal.count(_query(request.platform, request.query))}
+    return {"count": request.world.journal.count(read_query(request.platform, request.query))}
 
 
 def get_request(request: ControlRequest) -> dict[str, Any]:
@@ -110,24 +113,24 @@ def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:
     )
 
 
-def unknown_operation(platform: Platform, operation: str) -> str | None:
-    """What is wrong with an operation that does not exist; `None` for one that does."""
-    known = [entry.id for entry in platform.operations]
-    if operation in known:
-        return None
-    return f"no operation has the id {operation!r}.{did_you_mean(operation, known)}"
+def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
+    """What to find, of a query that its schema has checked.
 
-
-def _query(platform: Platform, sent: Mapping[str, Any]) -> Query:
+    Raises:
+        BadQuery: No operation or method is called so: "none of these came" would hold whatever
+            came.
+    """
     faults: list[tuple[str, str]] = []
     operation, method, since = sent.get("operation"), sent.get("method"), sent.get("since")
-    unknown = None if operation is None else unknown_operation(platform, operation)
-    if unknown is not None:
-        faults.append(("operation", unknown))
+    if operation is not None:
+        known = [entry.id for entry in platform.operations]
+        if operation not in known:
+            text = f"no operation has the id {operation!r}.{did_you_mean(operation, known)}"
+            faults.append(("operation", f"{text} GET /_mock/operations lists them"))
     if method is not None and method.upper() not in METHODS:
         faults.append(("method", f"method is one of {', '.join(METHODS)}, got {method!r}"))
     if faults:
-        raise faulty(400, faults, "The query cannot be used")
+        raise BadQuery(faults)
     return Query(
         operation=operation,
         status=sent.get("status"),

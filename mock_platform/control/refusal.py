@@ -40,6 +40,14 @@ class Refusal(Exception):
         }
 
 
+class BadQuery(ValueError):
+    """A query that cannot be used; `faults` are (parameter, what is wrong with it)."""
+
+    def __init__(self, faults: Iterable[tuple[str, str]]) -> None:
+        self.faults = [(name, str(text)) for name, text in faults]
+        super().__init__(f"The query cannot be used: {'; '.join(text for _, text in self.faults)}")
+
+
 def faulty(status: int, faults: Iterable[tuple[str, str]], what: str) -> Refusal:
     """A refusal of values, all faults at once: 422 for a body, 400 for the query."""
     listed = [{"field": field, "message": str(text)} for field, text in faults]

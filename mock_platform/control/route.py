@@ -14,7 +14,7 @@ from marshmallow import Schema, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from mock_platform.control.metrics import Metrics
-from mock_platform.control.refusal import Refusal, faulty, unknown_names
+from mock_platform.control.refusal import BadQuery, Refusal, faulty, unknown_names
 from mock_platform.core.call import decode_pairs, first_values
 from mock_platform.core.fields import flatten
 from mock_platform.core.jsonio import BadJson, loads
@@ -141,20 +141,28 @@ class ControlRequest:
 
 
 def query_of(route: Route, flask: Request) -> Mapping[str, Any]:
-    """The query, checked; empty values count as absent.
+    """The query, checked.
 
     Raises:
-        Refusal: 400 with every fault.
+        BadQuery: It has faults.
     """
     # Flask's own reading of the query fails at bytes that are not UTF-8.
-    pairs, _ = first_values(decode_pairs(flask.query_string.decode("utf-8", "replace")))
-    sent = {name: value for name, value in pairs.items() if value != ""}
-    schema = route.query()
+    sent, _ = first_values(decode_pairs(flask.query_string.decode("utf-8", "replace")))
+    return load_query(route.query(), sent)
+
+
+def load_query(schema: Schema, sent: Mapping[str, str]) -> Mapping[str, Any]:
+    """A query as text by name, checked; empty values count as absent.
+
+    Raises:
+        BadQuery: It has faults.
+    """
     try:
-        loaded: Mapping[str, Any] = schema.load(sent)
+        loaded: Mapping[str, Any] = schema.load(
+            {name: value for name, value in sent.items() if value != ""}
+        )
     except ValidationError as fault:
-        faults = unknown_names(flatten(fault.messages), schema.fields)
-        raise faulty(400, faults, "The query cannot be used") from fault
+        raise BadQuery(unknown_names(flatten(fault.messages), schema.fields)) from fault
     return loaded
 
 

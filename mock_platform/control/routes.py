@@ -27,17 +27,16 @@ from mock_platform.control import (
 )
 from mock_platform.control.description import everything
 from mock_platform.control.metrics import Metrics
-from mock_platform.control.refusal import MEDIA_TYPE, Refusal
+from mock_platform.control.mistakes import MISTAKES, describe_mistake
+from mock_platform.control.refusal import MEDIA_TYPE, BadQuery, Refusal, faulty
 from mock_platform.control.route import ControlRequest, Route, Services, body_of, query_of
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.openapi import Description
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
-from mock_platform.records.state import BadRecord, UnknownRecord, UnknownTable
-from mock_platform.scenario.engine import CannotPerform
-from mock_platform.scenario.library import UnknownScenario
-from mock_platform.world.worlds import BadWorldName, TooManyWorlds, UnknownWorld
+from mock_platform.records.state import BadRecord
 
+_SERVICES = "mock_platform.services"
 _HTML = "text/html"
 
 ROUTES: tuple[Route, ...] = (
@@ -153,6 +152,7 @@ def create_control(platform: Platform) -> Flask:
     app.url_map.redirect_defaults = False
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     services = Services(platform, Metrics(platform), describe_everything(platform), Recorder())
+    app.extensions[_SERVICES] = services
     platform.observers.append(services.coverage.observe)
     for route in ROUTES:
         app.add_url_rule(
@@ -167,6 +167,12 @@ def create_control(platform: Platform) -> Flask:
     app.after_request(_with_headers)
     _handle_errors(app, platform)
     return app
+
+
+def services_of(app: Flask) -> Services:
+    """What the views of an application work on."""
+    services: Services = app.extensions[_SERVICES]
+    return services
 
 
 def describe_everything(platform: Platform) -> Description:
@@ -209,24 +215,25 @@ def _with_headers(response: Response) -> Response:
 
 
 def _handle_errors(app: Flask, platform: Platform) -> None:
-    def refused(refusal: Refusal) -> Response:
-        response = _json(refusal.as_json(), refusal.status, MEDIA_TYPE)
+    def refused(refusal: Refusal, because: Exception | None = None) -> Response:
+        problem = refusal.as_json()
+        mistake = describe_mistake(because or refusal.__cause__)
+        if mistake is not None:
+            problem["mistake"] = mistake
+        response = _json(problem, refusal.status, MEDIA_TYPE)
         response.headers.extend(refusal.headers)
         return response
 
-    def known(fault: Exception) -> Response:
-        return refused(Refusal(_STATUS[type(fault)], str(fault)))
+    def bad_query(fault: BadQuery) -> Response:
+        return refused(faulty(400, fault.faults, "The query cannot be used"), fault)
 
     def bad_record(fault: BadRecord) -> Response:
-        faults = [entry.as_json() for entry in fault.faults]
-        return refused(
-            Refusal(
-                422,
-                f"{fault}\nWith ?as=recorded unknown keys are kept and served; with "
-                "?unchecked=true records are stored as given.",
-                faults=faults,
-            )
+        text = (
+            f"{fault}\nWith ?as=recorded unknown keys are kept and served; with ?unchecked=true "
+            "records are stored as given."
         )
+        faults = [entry.as_json() for entry in fault.faults]
+        return refused(Refusal(422, text, faults=faults), fault)
 
     def http(fault: HTTPException) -> Response:
         if isinstance(fault, NotFound):
@@ -251,21 +258,18 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
 
     app.register_error_handler(Refusal, refused)
     app.register_error_handler(BadRecord, bad_record)
-    for kind in _STATUS:
-        app.register_error_handler(kind, known)
+    app.register_error_handler(BadQuery, bad_query)
+    for mistake in MISTAKES:
+        if mistake.status is not None:
+            app.register_error_handler(mistake.kind, _refuser(mistake.status, refused))
     app.register_error_handler(HTTPException, http)
     app.register_error_handler(Exception, broken)
 
 
-_STATUS: dict[type[Exception], int] = {
-    UnknownWorld: 404,
-    UnknownTable: 404,
-    UnknownRecord: 404,
-    BadWorldName: 400,
-    TooManyWorlds: 409,
-    UnknownScenario: 404,
-    CannotPerform: 409,
-}
+def _refuser(
+    status: int, refused: Callable[[Refusal, Exception], Response]
+) -> Callable[[Exception], Response]:
+    return lambda fault: refused(Refusal(status, str(fault)), fault)
 
 
 def _unknown_path(path: str) -> Refusal:

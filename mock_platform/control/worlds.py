@@ -75,10 +75,11 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
 
 def delete_world(request: ControlRequest) -> None:
     """Drop a world with all that is in it."""
-    name = request.args["name"]
-    if name == DEFAULT:
-        raise Refusal(409, f"The world {DEFAULT!r} always exists; POST /_mock/reset empties it.")
-    request.platform.worlds.drop(name)
+    try:
+        request.platform.worlds.drop(request.args["name"])
+    except ValueError as fault:
+        text = f"The world {DEFAULT!r} always exists; POST /_mock/reset empties it."
+        raise Refusal(409, text) from fault
 
 
 def reset(request: ControlRequest) -> None:

@@ -62,7 +62,7 @@ class BadRecord(ValueError):
         self.faults = faults
 
 
-class UnknownTable(LookupError):
+class UnknownTable(KeyError):
     """No table has that name."""
 
     def __init__(self, name: str, tables: Tables) -> None:
@@ -70,6 +70,9 @@ class UnknownTable(LookupError):
         hint = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"There is no table {name!r}.{hint} Tables: {', '.join(tables)}.")
         self.name = name
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError shows its text as Python would write it
 
 
 class UnknownRecord(LookupError):
@@ -104,7 +107,12 @@ class TableState:
         return [_record(entry.record) for entry in entries]
 
     def get(self, key: str) -> Record | None:
-        """The record under a key, or `None`."""
+        """The record under a key, or `None`.
+
+        Raises:
+            TypeError: The key is no text.
+        """
+        require_key(key)
         with self._world.work():
             self._settle()
             record = self._world.store.get(self.name, key)
@@ -120,7 +128,7 @@ class TableState:
         Raises:
             BadRecord: It has faults, or refers to what is not there; nothing is stored.
         """
-        taken = _taken(self._table, record, key)
+        taken = copy_with_key(self._table, record, key)
         with self._world.work():
             if not unchecked:
                 taken |= self._stamps(taken)
@@ -134,8 +142,9 @@ class TableState:
         Raises:
             UnknownRecord: There is no such record.
             BadRecord: What would come out has faults, or another key; nothing is changed.
+            TypeError: The key is no text.
         """
-        taken = _taken(self._table, changes, key)
+        taken = copy_with_key(self._table, changes, require_key(key))
         with self._world.work():
             self._settle()
             before = self._world.store.get(self.name, key)
@@ -153,7 +162,9 @@ class TableState:
 
         Raises:
             UnknownRecord: There is no such record.
+            TypeError: The key is no text.
         """
+        require_key(key)
         with self._world.work():
             if self._world.store.remove(self.name, key) is None:
                 raise self._unknown(key)
@@ -194,11 +205,8 @@ class TableState:
             raise BadRecord(faults)
 
     def _checked(self, record: Record, *, unchecked: bool) -> tuple[Record, str]:
-        loaded, found = (record, []) if unchecked else self._table.load(record)
+        loaded, found = load_record(self._table, record, unchecked=unchecked)
         key = self._table.key_of(loaded)
-        if key is None and unchecked:
-            field = self._table.key
-            found = [(field, f"{field} must be a non-empty string: it is the key")]
         if not found and not unchecked:
             found = missing_references(self._table, loaded, self._exists(loaded))
         if found or key is None:
@@ -281,7 +289,7 @@ class State(Mapping[str, TableState]):
                 whatever `dump` gave.
         """
         with self._world.lock:
-            self._load(_json(document, "state"), unchecked=unchecked)
+            self._load(copy_of_json(document, "state"), unchecked=unchecked)
 
     def _load(self, document: Any, *, unchecked: bool) -> None:
         tables = _tables_of(document)
@@ -322,11 +330,9 @@ class State(Mapping[str, TableState]):
         found: dict[str, Record] = {}
         for index, row in enumerate(rows):
             as_is = unchecked or self._holds(table, row)
-            loaded, wrong = (row, []) if as_is else table.load(row)
+            loaded, wrong = load_record(table, row, unchecked=as_is)
             key = table.key_of(loaded)
-            if key is None and unchecked:
-                wrong = [(table.key, f"{table.key} must be a non-empty string: it is the key")]
-            elif key in found:
+            if key in found:
                 wrong = [*wrong, (table.key, f"{key!r} stands twice")]
             faults += [Fault(name, index, field, text) for field, text in wrong]
             if key is not None:
@@ -364,9 +370,38 @@ def merge_patch(target: Any, patch: Any) -> Any:
     return merged
 
 
-def _taken(table: Table, record: Any, key: str | None) -> Record:
-    """A private copy of what a caller gave, under the key that it said."""
-    taken = _json(record, table.name)
+def require_key(key: object) -> str:
+    """A record's key.
+
+    Raises:
+        TypeError: It is no text. Ids are text on the wire: with a number nothing would be found.
+    """
+    if not isinstance(key, str):
+        raise TypeError(f"a record's key is text: {str(key)!r}, not {key!r}")
+    return key
+
+
+def load_record(
+    table: Table, record: Record, *, unchecked: bool
+) -> tuple[Record, list[tuple[str, str]]]:
+    """The record as it is stored, and everything that is wrong with it by itself.
+
+    `unchecked` leaves it as it is; a key it must have all the same.
+    """
+    if not unchecked:
+        return table.load(record)
+    if table.key_of(record) is not None:
+        return record, []
+    return record, [(table.key, f"{table.key} must be a non-empty string: it is the key")]
+
+
+def copy_with_key(table: Table, record: Any, key: str | None) -> Record:
+    """A private copy of what a caller gave, under the key that it said.
+
+    Raises:
+        BadRecord: It is no JSON object, or names another key.
+    """
+    taken = copy_of_json(record, table.name)
     if not isinstance(taken, dict):
         raise BadRecord([Fault(table.name, key or "", "", "a record is a JSON object")])
     named = table.from_public(taken).get(table.key, _ABSENT)
@@ -445,7 +480,7 @@ def _record(value: Record) -> Record:
     return copy
 
 
-def _json(value: Any, what: str) -> Any:
+def copy_of_json(value: Any, what: str) -> Any:
     """A copy that shares nothing with the value.
 
     Raises:

@@ -11,13 +11,13 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mock_platform.client.local import WorldFace
+from mock_platform.client.interface import World
 from mock_platform.client.platform import MockPlatform
 from mock_platform.testing import story
 from mock_platform.testing.servers import OwnServers
 from mock_platform.testing.trial import Trial
 from mock_platform.testing.wish import Wish
-from mock_platform.transport import PlatformSession
+from mock_platform.transport import BasedSession
 
 
 class PlatformMixin:
@@ -40,9 +40,9 @@ class PlatformMixin:
 
     mock_platform_server: ClassVar[MockPlatform]
     """The server of the class's tests."""
-    mock_platform: WorldFace
+    mock_platform: World
     """The world of the test."""
-    mock_platform_session: PlatformSession
+    mock_platform_session: BasedSession
     """A session answered in-process; it sends no credentials by itself."""
     _servers: ClassVar[OwnServers]
     _trial: Trial

@@ -9,7 +9,7 @@ from hashlib import blake2s
 from itertools import chain, count
 from typing import Any
 
-from mock_platform.client.local import WorldFace
+from mock_platform.client.interface import World
 from mock_platform.client.platform import MockPlatform
 from mock_platform.testing.trial import Trial
 from mock_platform.testing.wish import Wish, begin, lay, switch
@@ -28,7 +28,7 @@ class OwnServers:
         self._strict: MockPlatform | None = None
         self.main = self._start()
 
-    def open(self, wish: Wish, test: str) -> tuple[WorldFace, Trial]:
+    def open(self, wish: Wish, test: str) -> tuple[World, Trial]:
         """A fresh world as a test wishes it.
 
         Raises:
@@ -45,13 +45,15 @@ class OwnServers:
             server.drop_world(name)
             raise
 
+        journal = world.journal  # can be read when the world has gone
+
         def entries(*, failed: bool = False) -> list[dict[str, Any]]:
             # Each test is asked for failures, and redacting its journal takes as long as a request.
-            return [each.as_json() for each in world.journal if each.traceback or not failed]
+            return [each.as_json() for each in journal if each.traceback or not failed]
 
         return world, Trial(world, entries, self._faults)
 
-    def close(self, world: WorldFace) -> None:
+    def close(self, world: World) -> None:
         """End a world: whatever still calls it is refused and told by `strays`."""
         server = self.main
         if self._strict is not None and world.name in self._strict.worlds:
@@ -65,7 +67,7 @@ class OwnServers:
 
     def coverage(self) -> list[dict[str, Any]]:
         """The coverage document of each server."""
-        return [server.session().get("/_mock/coverage").json() for server in self._all()]
+        return [server.coverage() for server in self._all()]
 
     def stop(self) -> None:
         """Stop the servers.

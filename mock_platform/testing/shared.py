@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from mock_platform.client.errors import Unreachable
-from mock_platform.client.remote import RemotePlatform, RemoteWorld
+from mock_platform.client.interface import World
+from mock_platform.client.platform import MockPlatform
 from mock_platform.testing.servers import Stray
 from mock_platform.testing.story import address
 from mock_platform.testing.trial import Trial
@@ -24,14 +25,14 @@ class SharedServer:
             Refused: The server refuses.
             Unreachable: Nobody answers there.
         """
-        self.main = RemotePlatform(url)
+        self.main = MockPlatform.connect(url)
         if world in self.main.worlds:
             self.main.drop_world(world)
         self._world = self.main.world(world)
         self._ended: str | None = None
         self._strays: Counter[Stray] = Counter()
 
-    def open(self, wish: Wish, test: str) -> tuple[RemoteWorld, Trial]:
+    def open(self, wish: Wish, test: str) -> tuple[World, Trial]:
         """The world as if it had never been used, as a test wishes it.
 
         Raises:
@@ -64,9 +65,9 @@ class SharedServer:
 
         return world, Trial(world, entries, list, end)
 
-    def close(self, world: RemoteWorld) -> None:
+    def close(self, world: World) -> None:
         """Empty the world; what still comes until the next test is told by `strays`."""
-        world.close_sessions()
+        self._world.close_sessions()
         world.reset()
 
     def strays(self) -> Counter[Stray]:
@@ -85,7 +86,7 @@ class SharedServer:
         """Remove the world; the server goes on."""
         with suppress(Unreachable):
             self.main.drop_world(self._world.name)
-        self.main.close()
+        self.main.stop()
 
     def _gather(self) -> None:
         if self._ended is None:

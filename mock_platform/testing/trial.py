@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from mock_platform.client.interface import World
 from mock_platform.testing import story
 
 Entry = dict[str, Any]
@@ -19,23 +20,12 @@ class Entries(Protocol):
         """Its entries; with `failed`, those in which the sandbox itself failed are enough."""
 
 
-class Sandbox(Protocol):
-    """Of a world what a trial needs; one in this process and one behind an address have it."""
-
-    @property
-    def scenarios(self) -> list[dict[str, Any]]:
-        """Every known scenario."""
-
-    def unfired_expectations(self) -> Sequence[object]:
-        """Rules that were expected to act and did not; each says so as text."""
-
-
 class Trial:
     """Judges one test's world."""
 
     def __init__(
         self,
-        world: Sandbox,
+        world: World,
         entries: Entries,
         faults: Callable[[], Iterable[BaseException]],
         end: Callable[[], None] = lambda: None,

@@ -10,6 +10,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from mock_platform.client.interface import World
 from mock_platform.scenario.library import UnknownScenario, is_file
 
 W = TypeVar("W")
@@ -102,19 +103,6 @@ def wish(markers: Iterable[Marker], folder: Path) -> Wish:
     return Wish(tuple(reader.scenarios), tuple(reader.fixtures), reader.clock, reader.strict)
 
 
-class Wishful(Protocol):
-    """Of a world what a wish needs."""
-
-    def define(self, document: Path) -> str:
-        """Know a scenario of a file; gives its name."""
-
-    def activate(self, name: str, /, **parameters: Any) -> None:
-        """Switch a scenario on."""
-
-    def use_fixtures(self, *folders: Path) -> None:
-        """Begin anew with folders laid over the server's fixtures."""
-
-
 def begin(make: Callable[..., W], name: str, wish: Wish) -> W:
     """A world from `make(name, freeze=…)`, with its clock where it was wished.
 
@@ -126,7 +114,7 @@ def begin(make: Callable[..., W], name: str, wish: Wish) -> W:
         return make(name, freeze=at)
 
 
-def lay(world: Wishful, wish: Wish) -> None:
+def lay(world: World, wish: Wish) -> None:
     """Lay the fixtures that were wished.
 
     Raises:
@@ -137,7 +125,7 @@ def lay(world: Wishful, wish: Wish) -> None:
             world.use_fixtures(*wish.fixtures)
 
 
-def switch(world: Wishful, wish: Wish) -> None:
+def switch(world: World, wish: Wish) -> None:
     """Switch the scenarios on that were wished.
 
     Raises:

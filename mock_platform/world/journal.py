@@ -94,8 +94,8 @@ class JournalEntry:
                 {
                     "table": change.table,
                     "id": redact.key(change.table, change.key),
-                    "change": _kind(change),
-                    "fields": _changed_fields(change),
+                    "change": change.kind,
+                    "fields": change.fields,
                 }
                 for change in self.changes
             ],
@@ -311,16 +311,3 @@ class Journal:
 
 def _content_type(pairs: Iterable[tuple[str, str]]) -> str | None:
     return next((value for name, value in pairs if name.lower() == "content-type"), None)
-
-
-def _kind(change: Change) -> str:
-    if change.before is None:
-        return "created"
-    return "removed" if change.after is None else "changed"
-
-
-def _changed_fields(change: Change) -> list[str]:
-    before, after = change.before or {}, change.after or {}
-    return [
-        name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)
-    ]

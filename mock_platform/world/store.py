@@ -80,6 +80,20 @@ class Change(NamedTuple):
     before: Record | None
     after: Record | None
 
+    @property
+    def kind(self) -> str:
+        """`created`, `changed` or `removed`."""
+        if self.before is None:
+            return "created"
+        return "removed" if self.after is None else "changed"
+
+    @property
+    def fields(self) -> list[str]:
+        """Names of the fields whose values are others than before."""
+        before, after = self.before or {}, self.after or {}
+        names = dict.fromkeys([*before, *after])
+        return [name for name in names if before.get(name) != after.get(name)]
+
 
 class Entry(NamedTuple):
     """A record on a page, with the position that a cursor can continue from."""

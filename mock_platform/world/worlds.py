@@ -21,7 +21,7 @@ class UnknownWorld(LookupError):
     """There is no world of that name."""
 
     def __init__(self, name: str) -> None:
-        if _NAME.fullmatch(name) is None:
+        if not is_name(name):
             how = f"None can be called so: {_FORM}. Choose another name"
         else:
             how = f"Create it with PUT /_mock/worlds/{name} (an empty body is enough)"
@@ -36,6 +36,36 @@ class BadWorldName(ValueError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name!r} is no name for a world: {_FORM}.")
+
+
+def is_name(text: str) -> bool:
+    """Whether a world can be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
+def check_name(text: str) -> str:
+    """The name, if a world can be called so.
+
+    Raises:
+        BadWorldName: It cannot.
+    """
+    if not is_name(text):
+        raise BadWorldName(text)
+    return text
+
+
+def check_seed(seed: int | None) -> int | None:
+    """The seed, if a world can have it.
+
+    Raises:
+        TypeError: It is no integer.
+        ValueError: It has more than 64 bits, which JSON does not carry.
+    """
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
+        raise TypeError(f"a seed is an integer, not {seed!r}")
+    if seed is not None and not -(2**63) <= seed < 2**63:
+        raise ValueError(f"a seed has at most 64 bits, got {seed}")
+    return seed
 
 
 class TooManyWorlds(RuntimeError):
@@ -106,12 +136,13 @@ class Worlds:
 
         Raises:
             BadWorldName: The name has another form.
+            TypeError: The seed is no integer.
             UnknownWorld: `source` does not exist.
             TooManyWorlds: The limit is reached.
             ValueError: `freeze` does not say its offset from UTC, or is out of a clock's bounds.
         """
-        if _NAME.fullmatch(name) is None:
-            raise BadWorldName(name)
+        check_name(name)
+        check_seed(seed)
         with self._lock:
             if name in self._worlds:
                 return self._worlds[name]

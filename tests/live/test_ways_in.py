@@ -12,8 +12,7 @@ import httpx
 import pytest
 from flask.testing import FlaskClient
 
-from mock_platform import MockPlatform, WsgiAdapter
-from mock_platform.client.local import WorldFace
+from mock_platform import MockPlatform, WorldFace, WsgiAdapter
 from mock_platform.sending import NoConnection
 from mock_platform.world.clock import UPTIME
 from tests.live.parity import direct

@@ -10,7 +10,6 @@ from werkzeug import Response
 
 from mock_platform import MockPlatform
 from mock_platform.client.errors import NotInProcess
-from mock_platform.client.remote import RemotePlatform
 from mock_platform.testing.shared import SharedServer
 from tests.live.processes import serving
 from tests.plugin.conftest import Run
@@ -100,10 +99,10 @@ def test_fixtures_and_scenario_files_reach_a_running_server(
 
 def test_deliveries_of_a_running_server_are_waited_for(shared: MockPlatform) -> None:
     """The server answers once nothing is under way."""
-    platform = RemotePlatform(shared.base_url)
+    platform = MockPlatform.connect(shared.base_url)
 
     assert platform.wait_for_deliveries(seconds=5)
-    platform.close()
+    platform.stop()
 
 
 def test_a_running_server_judges_as_well(run: Run, shared: MockPlatform) -> None:
@@ -275,11 +274,11 @@ def test_a_server_with_an_authority_of_its_own(run: Run, monkeypatch: pytest.Mon
 
 def test_only_worlds_of_one_s_own_get_other_fixtures(shared: MockPlatform) -> None:
     """The default world begins as its server was told to."""
-    platform = RemotePlatform(shared.base_url)
+    platform = MockPlatform.connect(shared.base_url)
 
     with pytest.raises(NotInProcess, match="Start it with --fixtures DIR"):
         platform.use_fixtures("more")
-    platform.close()
+    platform.stop()
 
 
 def test_fixtures_may_refer_to_those_of_the_server(pytester: pytest.Pytester, run: Run) -> None:

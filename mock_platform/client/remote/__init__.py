@@ -1,11 +1,8 @@
-"""Worlds of a server elsewhere, worked through its control plane: the face of those in Python.
-
-Names and arguments are those of `mock_platform.client.local`; what cannot be had over an address
-says so.
-"""
+"""Worlds of a server elsewhere, worked through its control plane, with the face of `interface`."""
 
 from __future__ import annotations
 
-from mock_platform.client.remote.world import RemotePlatform, RemoteWorld
+from mock_platform.client.remote.platform import RemotePlatform
+from mock_platform.client.remote.world import RemoteWorld
 
 __all__ = ["RemotePlatform", "RemoteWorld"]

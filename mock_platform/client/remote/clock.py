@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from mock_platform.client.local import Instant
-from mock_platform.client.remote.control import Control, wire
+from mock_platform.client.moments import Instant, seconds_in, wire
+from mock_platform.client.remote.control import Control
 from mock_platform.world.clock import parse_instant
 
 
@@ -27,22 +27,22 @@ class RemoteClock:
         return frozen
 
     def freeze(self, to: Instant | None = None) -> datetime:
-        """Stand still, now or at a moment; gives the moment."""
+        """Stand still, now or at a moment; returns the moment."""
         return self._put(action="freeze", **({} if to is None else {"to": wire(to)}))
 
     def travel(self, to: Instant) -> datetime:
-        """Jump to a moment; a running clock runs on from there."""
+        """Jump to a moment and return it; a running clock runs on from there."""
         return self._put(action="travel", to=wire(to))
 
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
     ) -> datetime:
-        """Move by so much (negative: back); gives the new moment."""
-        step = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+        """Move by so much (negative: back); returns the new moment."""
+        step = seconds_in(days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._put(action="advance", seconds=step)
 
     def resume(self) -> datetime:
-        """Run on from the present moment."""
+        """Run on from the present moment, and return it."""
         return self._put(action="resume")
 
     def _put(self, **body: Any) -> datetime:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC
+from collections.abc import Mapping
 from typing import Any
 
 import requests
 
 from mock_platform.client.errors import Refused, Unreachable
-from mock_platform.client.local import Instant, moment
 from mock_platform.control.guard import TOKEN_HEADER
-from mock_platform.world.clock import wire_millis
+from mock_platform.control.mistakes import rebuild_mistake
+from mock_platform.core.jsonio import dumps
 
 TOKEN = "MOCK_PLATFORM_CONTROL_TOKEN"
 """The variable with the control token of a server that has one."""
+AUTHORITY = "REQUESTS_CA_BUNDLE"
+"""The variable with the file of a certificate authority to trust."""
 LONGEST_WAIT = 60
 """Seconds that a route may be asked to wait."""
 _SECONDS = LONGEST_WAIT + 30
-
+_NO_BODY: Any = object()
 
 _START = "Start a server with `mock-platform serve`."
-_TRUST = "Name the file of its certificate authority in REQUESTS_CA_BUNDLE."
+_TRUST = f"Name the file of its certificate authority in {AUTHORITY}."
 _FOREIGN = "what answers is no mock_platform. Take the url of its READY line."
 
 
@@ -38,7 +40,7 @@ def connect() -> requests.Session:
 
 def trusted() -> str | bool:
     """The file of the certificate authority that the environment names, or the usual ones."""
-    return os.environ.get("REQUESTS_CA_BUNDLE") or True
+    return os.environ.get(AUTHORITY) or True
 
 
 class Control:
@@ -48,43 +50,63 @@ class Control:
         self._url = url
         self._session = session
 
-    def ask(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
-        """What a route answers; `None` for nothing.
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = _NO_BODY,
+        query: Mapping[str, str | None] | None = None,
+    ) -> Any:
+        """What a route answers; `None` for nothing. What is `None` in the query is left out.
 
         Raises:
-            Refused: It is an error, or no answer of a sandbox.
+            Exception: What the same mistake raises in this process, for those passed on by name.
+            Refused: It is another error, or no answer of a sandbox.
             Unreachable: There is none.
         """
-        sent = {name: value for name, value in query.items() if value is not None}
+        data, headers = None, {}
+        if body is not _NO_BODY:
+            data, headers = dumps(body), {"Content-Type": "application/json"}
         url = f"{self._url}{path}"
         try:
-            answer = self._session.request(method, url, json=body, params=sent, timeout=_SECONDS)
+            answer = self._session.request(
+                method, url, params=query, data=data, headers=headers, timeout=_SECONDS
+            )
         except requests.exceptions.SSLError as fault:
             raise Unreachable(f"{url} is not trusted ({fault}). {_TRUST}") from fault
         except requests.RequestException as fault:
             raise Unreachable(f"nobody answers at {url}. {_START}") from fault
         if not answer.ok:
-            raise Refused(_detail(answer), answer.status_code)
+            raise _fault(answer)
         try:
             return answer.json() if answer.content else None
         except ValueError as fault:
             raise Refused(f"{method} {url}: {_FOREIGN}") from fault
 
+    def find(self, path: str) -> Any:
+        """What a path answers; `None` if there is nothing under it. Raises what `ask` raises."""
+        try:
+            return self.ask("GET", path)
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+            return None
 
-def wire(value: Instant) -> str:
-    """A moment as the control plane takes it.
 
-    Raises:
-        ValueError: It is none, or a datetime without offset from UTC.
-    """
-    return wire_millis(moment(value).astimezone(UTC))
-
-
-def _detail(answer: requests.Response) -> str:
+def _fault(answer: requests.Response) -> Exception:
+    """The exception that an answer stands for."""
+    told: dict[str, Any] = {}
     try:
-        detail = answer.json()["detail"]
+        told = answer.json()
+        detail = told["detail"]
     except (ValueError, KeyError, TypeError):
         detail = _FOREIGN
+    mistake = told.get("mistake") if isinstance(told, dict) else None
+    known = None if mistake is None else rebuild_mistake(mistake)
+    if known is not None:
+        return known
     if answer.status_code == 401:
         detail += f" This process takes it from {TOKEN}."
-    return f"{answer.request.method} {answer.url}: {answer.status_code}: {detail}"
+    return Refused(
+        f"{answer.request.method} {answer.url}: {answer.status_code}: {detail}", answer.status_code
+    )

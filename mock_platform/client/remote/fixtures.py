@@ -13,7 +13,7 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.records import TABLES
 
 
-def lay(state: RemoteState, now: datetime, folders: Iterable[Path]) -> None:
+def lay(state: RemoteState, now: datetime, folders: Iterable[Path | str]) -> None:
     """Put the records of folders into a world, in place of those with the same keys.
 
     Moments that count from now count from `now`.
@@ -25,7 +25,7 @@ def lay(state: RemoteState, now: datetime, folders: Iterable[Path]) -> None:
     with TemporaryDirectory() as beneath:  # so that references to the world's own records hold
         for name, records in document["tables"].items():
             Path(beneath, f"{name}.json").write_bytes(dumps(records))
-        base = fixtures.load([Path(beneath), *folders], TABLES, now)
+        base = fixtures.load([Path(beneath), *(Path(folder) for folder in folders)], TABLES, now)
     document["tables"] = {
         name: [row.record for row in rows.values()] for name, rows in base.rows.items()
     }

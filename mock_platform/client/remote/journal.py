@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
-from mock_platform.client.errors import Refused
-from mock_platform.client.local import Instant
-from mock_platform.client.remote.control import Control, wire
+from mock_platform.client.queries import EntryQuery, PageQuery, as_sent
+from mock_platform.client.remote.control import Control
 from mock_platform.world.clock import parse_instant
+
+_REQUEST_ID = re.compile(r"r\d+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteChange:
+    """What a request did to one record."""
+
+    table: str
+    key: str
+    kind: str
+    fields: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteEntry:
-    """An entry of the journal, credentials redacted; `changes` without the records themselves."""
+    """An entry of the journal, credentials redacted."""
 
     id: str
     at: datetime
@@ -28,7 +40,7 @@ class RemoteEntry:
     caller: dict[str, Any] | None
     rule: dict[str, Any] | None
     near_misses: list[dict[str, Any]]
-    changes: list[dict[str, Any]]
+    changes: list[RemoteChange]
     assumptions: list[str]
     warnings: list[str]
     diagnosis: dict[str, Any] | None
@@ -46,11 +58,15 @@ class RemoteEntry:
         plain: dict[str, Any] = {"traceback": None} | {
             name: document[name]
             for name in cls.__dataclass_fields__
-            if name in document and name != "at"
+            if name in document and name not in {"at", "changes"}
         }
         return cls(
             **plain,
             at=parse_instant(document["at"]),
+            changes=[
+                RemoteChange(each["table"], each["id"], each["change"], each["fields"])
+                for each in document["changes"]
+            ],
             request_headers=[(name, value) for name, value in request["headers"]],
             request_body=request["body"]["text"].encode(),
             response_headers=[(name, value) for name, value in response["headers"]],
@@ -59,7 +75,7 @@ class RemoteEntry:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The entry as the control plane gave it."""
+        """The entry as the control plane returned it."""
         return self.document
 
 
@@ -69,26 +85,24 @@ class RemoteJournal:
     def __init__(self, control: Control) -> None:
         self._control = control
 
-    def find(self, *, since: Instant | None = None, **query: Any) -> list[RemoteEntry]:
+    def find(self, **query: Unpack[PageQuery]) -> list[RemoteEntry]:
         """Entries that fit everything given, oldest first; with `limit`, the newest so many."""
-        after = None if since is None else wire(since)
-        found = self._control.ask("GET", "/requests", since=after, **query)["requests"]
+        sent = as_sent(query, PageQuery)
+        found = self._control.ask("GET", "/requests", query=sent)["requests"]
         return [RemoteEntry.read(entry) for entry in found]
 
-    def count(self, *, since: Instant | None = None, **query: Any) -> int:
+    def count(self, **query: Unpack[EntryQuery]) -> int:
         """How many entries fit everything given."""
-        after = None if since is None else wire(since)
-        count: int = self._control.ask("GET", "/requests/count", since=after, **query)["count"]
+        sent = as_sent(query, EntryQuery)
+        count: int = self._control.ask("GET", "/requests/count", query=sent)["count"]
         return count
 
     def get(self, request_id: str) -> RemoteEntry | None:
         """The entry that `X-Mock-Request-Id` of an answer names, if it is still kept."""
-        try:
-            return RemoteEntry.read(self._control.ask("GET", f"/requests/{request_id}"))
-        except Refused as refused:
-            if refused.status != 404:
-                raise
+        if _REQUEST_ID.fullmatch(request_id) is None:  # it would be the address of something else
             return None
+        found = self._control.find(f"/requests/{request_id}")
+        return None if found is None else RemoteEntry.read(found)
 
     def clear(self) -> None:
         """Forget everything."""

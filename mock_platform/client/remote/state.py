@@ -8,16 +8,37 @@ from urllib.parse import quote
 
 from mock_platform.client.errors import Refused
 from mock_platform.client.remote.control import Control
+from mock_platform.core.table import Table, Tables
+from mock_platform.records import TABLES
+from mock_platform.records.state import (
+    BadRecord,
+    Fault,
+    UnknownRecord,
+    UnknownTable,
+    copy_of_json,
+    copy_with_key,
+    load_record,
+    require_key,
+)
+from mock_platform.world.clock import EARLIEST
 
 Record = dict[str, Any]
+
+_TABLES: Tables = {table.name: table for table in TABLES}
+_NOT_IN_PATHS = frozenset({".", ".."})
 
 
 class RemoteTable:
     """The records of one table."""
 
-    def __init__(self, control: Control, name: str) -> None:
+    def __init__(self, control: Control, table: Table) -> None:
         self._control = control
-        self.name = name
+        self._table = table
+
+    @property
+    def name(self) -> str:
+        """The table's name."""
+        return self._table.name
 
     def all(self) -> list[Record]:
         """Every record, in the order in which they came."""
@@ -26,30 +47,27 @@ class RemoteTable:
 
     def get(self, key: str) -> Record | None:
         """The record under a key, or `None`."""
-        try:
-            record: Record = self._control.ask("GET", self._path(key))
-        except Refused as refused:
-            if refused.status != 404:
-                raise
-        else:
-            return record
-        self.all()  # refused if it is the table that does not exist
-        return None
+        if not require_key(key):
+            return None
+        record: Record | None = self._control.find(self._path(key))
+        return record
 
     def put(self, record: Record, *, key: str | None = None, unchecked: bool = False) -> Record:
-        """Create or replace a record; gives it as stored. Without `key` its `id` is taken."""
-        named = record.get("id") if key is None else key
-        if named is None:
-            raise Refused(f"a record of {self.name} without id needs a key: put(record, key=…)")
-        return self._send("PUT", str(named), record, unchecked=unchecked)
+        """Create or replace a record; returns it as stored, defaults filled in."""
+        taken = copy_with_key(self._table, record, key)
+        named = self._table.key_of(taken)
+        if named is None:  # it has no address to be put to
+            raise BadRecord(self._faults(taken, unchecked=unchecked))
+        return self._send("PUT", named, taken, unchecked=unchecked)
 
     def patch(self, key: str, changes: Record, *, unchecked: bool = False) -> Record:
-        """Merge changes into a record (JSON merge patch: null takes a field out)."""
-        return self._send("PATCH", key, changes, unchecked=unchecked)
+        """Merge changes into a record (JSON merge patch: null takes a field out); returns it."""
+        taken = copy_with_key(self._table, changes, require_key(key))
+        return self._send("PATCH", key, taken, unchecked=unchecked)
 
     def delete(self, key: str) -> None:
         """Take a record out for good, whatever refers to it."""
-        self._control.ask("DELETE", self._path(key))
+        self._control.ask("DELETE", self._path(require_key(key)))
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and self.get(key) is not None
@@ -61,28 +79,59 @@ class RemoteTable:
         return len(self.all())
 
     def _send(self, method: str, key: str, body: Record, *, unchecked: bool) -> Record:
-        flag = "true" if unchecked else None
-        record: Record = self._control.ask(method, self._path(key), body, unchecked=flag)
+        record: Record = self._control.ask(method, self._path(key), body, _flag(unchecked))
         return record
 
+    def _faults(self, record: Record, *, unchecked: bool) -> list[Fault]:
+        """What is wrong with a record without a key, as the server would say."""
+        stamps = {name: form(EARLIEST) for name, form in self._table.stamps.items()}
+        stamped = record if unchecked else stamps | record
+        _, found = load_record(self._table, stamped, unchecked=unchecked)
+        return [Fault(self.name, "", field, text) for field, text in found]
+
     def _path(self, key: str) -> str:
+        if not key:
+            raise UnknownRecord(self.name, key, [])
+        if key in _NOT_IN_PATHS:
+            raise Refused(
+                f"A record called {key!r} has no address: clients take such steps out of a path. "
+                "It can be had with all() and changed with state.load()."
+            )
         return f"/state/{self.name}/{quote(key, safe='')}"
 
 
-class RemoteState:
+class RemoteState(Mapping[str, RemoteTable]):
     """All tables of one world by name."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
 
     def __getitem__(self, name: str) -> RemoteTable:
-        return RemoteTable(self._control, name)
+        """The table of this name."""
+        table = _TABLES.get(name)
+        if table is None:
+            raise UnknownTable(name, _TABLES)
+        return RemoteTable(self._control, table)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_TABLES)
+
+    def __len__(self) -> int:
+        return len(_TABLES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _TABLES
 
     def dump(self) -> dict[str, Any]:
-        """The whole world as one document."""
+        """The whole world as one document: tables, clock, ids and paces of transitions."""
         document: dict[str, Any] = self._control.ask("GET", "/state")
         return document
 
     def load(self, document: Mapping[str, Any], *, unchecked: bool = False) -> None:
-        """Make the world what a document says."""
-        self._control.ask("PUT", "/state", document, unchecked="true" if unchecked else None)
+        """Make the world what a document says, as `dump` returned it. The journal is emptied."""
+        body = copy_of_json(document, "state")
+        self._control.ask("PUT", "/state", body, _flag(unchecked))
+
+
+def _flag(unchecked: bool) -> dict[str, str]:  # noqa: FBT001 - a value to be written
+    return {"unchecked": "true"} if unchecked else {}

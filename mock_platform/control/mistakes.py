@@ -1,0 +1,89 @@
+"""The exceptions that the control plane passes on by name.
+
+A refusal that comes from one of them carries it as `mistake`: its class, its text and what it
+holds. So a client in Python raises what the same mistake raises in the server's own process, and
+one in another language can tell mistakes apart without reading texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mock_platform.control.refusal import BadQuery
+from mock_platform.records.state import BadRecord, Fault, UnknownRecord, UnknownTable
+from mock_platform.scenario.document import BadParameters
+from mock_platform.scenario.engine import CannotPerform
+from mock_platform.scenario.library import UnknownScenario
+from mock_platform.world.worlds import BadWorldName, TooManyWorlds, UnknownWorld
+
+
+def _pairs(faults: Any) -> list[tuple[str, str]]:
+    return [(field, text) for field, text in faults]
+
+
+def _record_faults(faults: Any) -> list[Fault]:
+    return [Fault(f["table"], f["record"], f["field"], f["message"]) for f in faults]
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Something that an exception holds beside its text: how it becomes JSON, and comes back."""
+
+    name: str
+    write: Callable[[Any], Any] = _as_is
+    read: Callable[[Any], Any] = _as_is
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """An exception that is passed on."""
+
+    kind: type[Exception]
+    status: int | None
+    """The status where it ends a request by itself; `None`: it does so as part of a refusal."""
+    held: tuple[Held, ...] = ()
+
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake(UnknownWorld, 404, (Held("name"),)),
+    Mistake(UnknownTable, 404, (Held("name"),)),
+    Mistake(UnknownRecord, 404, (Held("table"), Held("key"))),
+    Mistake(UnknownScenario, 404, (Held("name"),)),
+    Mistake(BadWorldName, 400),
+    Mistake(TooManyWorlds, 409),
+    Mistake(CannotPerform, 409),
+    Mistake(BadRecord, None, (Held("faults", lambda f: [e.as_json() for e in f], _record_faults),)),
+    Mistake(BadParameters, None, (Held("faults", _pairs, _pairs),)),
+    Mistake(BadQuery, None, (Held("faults", _pairs, _pairs),)),
+    Mistake(ValueError, None),
+    Mistake(OverflowError, None),
+)
+_BY_KIND = {mistake.kind: mistake for mistake in MISTAKES}
+_BY_NAME = {mistake.kind.__name__: mistake for mistake in MISTAKES}
+
+
+def describe_mistake(fault: BaseException | None) -> dict[str, Any] | None:
+    """An exception as JSON; `None` for one that is not passed on."""
+    mistake = None if fault is None else _BY_KIND.get(type(fault))  # type: ignore[arg-type]
+    if mistake is None:
+        return None
+    held = {each.name: each.write(getattr(fault, each.name)) for each in mistake.held}
+    return {"kind": mistake.kind.__name__, "message": str(fault), **held}
+
+
+def rebuild_mistake(told: Mapping[str, Any]) -> Exception | None:
+    """The exception that `describe_mistake` described; `None` for one that is not known here."""
+    mistake = _BY_NAME.get(told["kind"])
+    if mistake is None:
+        return None
+    # Its constructor makes the text from what only the server has.
+    fault = mistake.kind.__new__(mistake.kind, told["message"])
+    for each in mistake.held:
+        setattr(fault, each.name, each.read(told[each.name]))
+    return fault

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+
+from mock_platform import MockPlatform
+from mock_platform.client.interface import Platform, World
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[MockPlatform]:
+    """A sandbox in this process whose clock stands still."""
+    with MockPlatform.start(freeze=NOON, max_worlds=3) as platform:
+        yield platform
+
+
+@pytest.fixture(scope="module")
+def remote() -> Iterator[Platform]:
+    """A sandbox like it, held as one holds a server elsewhere."""
+    with (
+        MockPlatform.start(freeze=NOON, max_worlds=3) as server,
+        MockPlatform.connect(server.base_url) as platform,
+    ):
+        yield platform
+
+
+@pytest.fixture(params=["local", "remote"])
+def platform(request: pytest.FixtureRequest) -> Platform:
+    """A sandbox of either kind."""
+    found: Platform = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture
+def world(platform: Platform) -> Iterator[World]:
+    """A fresh world of either kind."""
+    name = f"w{next(_numbers)}"
+    yield platform.world(name)
+    if name in platform.worlds:
+        platform.drop_world(name)

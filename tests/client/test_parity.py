@@ -1,0 +1,352 @@
+"""Every method of the face, on a sandbox in this process and on one elsewhere."""
+
+from __future__ import annotations
+
+import inspect
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mock_platform import MockPlatform, WorldFace
+from mock_platform.client import interface
+from mock_platform.client.interface import Clock, Entry, Journal, Platform, State, Table, World
+from mock_platform.client.local import LocalClock, LocalJournal, LocalWorld
+from mock_platform.client.remote import RemotePlatform, RemoteWorld
+from mock_platform.client.remote.clock import RemoteClock
+from mock_platform.client.remote.journal import RemoteEntry, RemoteJournal
+from mock_platform.client.remote.state import RemoteState, RemoteTable
+from mock_platform.records import TABLES
+from mock_platform.records.state import State as LocalState
+from mock_platform.records.state import TableState
+from mock_platform.world.journal import JournalEntry
+from tests.client.conftest import NOON
+
+# mypy checks each implementation against its Protocol here.
+_PLATFORMS: tuple[type[Platform], ...] = (MockPlatform, RemotePlatform)
+_WORLDS: tuple[type[World], ...] = (LocalWorld, RemoteWorld)
+_CLOCKS: tuple[type[Clock], ...] = (LocalClock, RemoteClock)
+_JOURNALS: tuple[type[Journal], ...] = (LocalJournal, RemoteJournal)
+_STATES: tuple[type[State], ...] = (LocalState, RemoteState)
+_TABLES: tuple[type[Table], ...] = (TableState, RemoteTable)
+_ENTRIES: tuple[type[Entry], ...] = (JournalEntry, RemoteEntry)
+
+USER = "2244994945"
+OTHER = "3805104374"
+DOWN = """
+name: down
+description: "Nothing works."
+rules:
+  - on: accounts.list
+    then: {respond: {status: 503}}
+    expect: fired
+"""
+
+
+@pytest.mark.parametrize(
+    ("face", "kinds", "more"),
+    [
+        (Platform, _PLATFORMS, {"start", "connect", "close_sessions"}),
+        (World, _WORLDS, {"close_sessions"}),
+        (Clock, _CLOCKS, set()),
+        (Journal, _JOURNALS, set()),
+        (State, _STATES, set()),
+        (Table, _TABLES, set()),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_nothing_is_on_one_side_alone(face: type, kinds: tuple[type, ...], more: set[str]) -> None:
+    """Each implementation has what the Protocol has, with its parameters, and nothing besides."""
+    for kind in kinds:
+        assert _public(face) == _public(kind) - more
+        for name in _public(face):
+            promised = inspect.getattr_static(face, name)
+            made = inspect.getattr_static(kind, name)
+            assert isinstance(promised, property) == isinstance(made, property), (kind, name)
+            if inspect.isfunction(promised) and kind.__module__ in _OURS:
+                expected = [p.replace(annotation="") for p in _parameters(promised)]
+                assert expected == [p.replace(annotation="") for p in _parameters(made)], name
+
+
+_OURS = {kind.__module__ for kinds in (_PLATFORMS, _WORLDS, _CLOCKS, _JOURNALS) for kind in kinds}
+
+
+def _public(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def _parameters(function: object) -> list[inspect.Parameter]:
+    assert callable(function)
+    return list(inspect.signature(function).parameters.values())
+
+
+def test_the_type_of_the_fixture_is_the_face() -> None:
+    """`WorldFace`, under which people know it, is the Protocol that both kinds fulfil."""
+    assert interface.World is WorldFace
+
+
+# -- platform ------------------------------------------------------------------------------------
+
+
+def test_worlds_are_made_listed_and_dropped(platform: Platform) -> None:
+    """A world is made once; asking again returns what is there; dropping takes it away."""
+    made = platform.world("w1", seed=7, freeze="2026-01-01T00:00:00Z")
+    made.state["users"].delete(OTHER)
+
+    assert ["default", "w1"] == platform.worlds
+    assert OTHER not in platform.world("w1").state["users"]
+    assert datetime(2026, 1, 1, tzinfo=UTC) == platform.world("w1").clock.now()
+    platform.drop_world("w1")
+    assert ["default"] == platform.worlds
+    assert OTHER in platform.world("w1").state["users"]
+    platform.drop_world("w1")
+
+
+def test_a_world_can_be_a_copy(platform: Platform) -> None:
+    """With `source` it begins with that world's records."""
+    platform.world("w1").state["users"].delete(OTHER)
+
+    assert OTHER not in platform.world("w2", source="w1").state["users"]
+    platform.drop_world("w1")
+    platform.drop_world("w2")
+
+
+def test_a_platform_is_the_face_of_its_default_world(platform: Platform) -> None:
+    """What is asked of it is asked of `default`."""
+    assert "default" == platform.name
+    assert f"{platform.base_url}/_mock" == platform.control_url
+    assert platform.ca is None
+    assert NOON == platform.clock.now()
+
+
+# -- world ---------------------------------------------------------------------------------------
+
+
+def test_addresses(platform: Platform, world: World) -> None:
+    """They have the world's prefix."""
+    assert f"{platform.base_url}/~{world.name}" == world.base_url == world.ads_base_url
+    assert f"{world.base_url}/sandbox" == world.ads_sandbox_base_url
+    assert f"{world.base_url}/_mock" == world.control_url
+
+
+def test_sessions_call_the_world(world: World) -> None:
+    """They sign as asked, and begin at the address asked for."""
+    with world.session() as none, world.session("bearer") as bearer:
+        statuses = [each.get("/12/accounts").status_code for each in (none, bearer)]
+    with world.session("oauth1") as plain, world.session("oauth1", sandbox=True) as sandbox:
+        statuses += [each.post("/12/accounts").status_code for each in (plain, sandbox)]
+
+    assert [401, 200, 405, 200] == statuses
+    assert 4 == len(world.journal)
+
+
+def test_credentials_are_those_of_the_world(world: World) -> None:
+    """One app, one user, and what hangs on them."""
+    found = world.credentials
+
+    assert ["app", "user", "bearer_token", "accounts", "webhook_id"] == list(found)
+    assert USER == found["user"]["id"]
+
+
+def test_scenarios_are_switched(world: World) -> None:
+    """Activated by name with parameters, seen among the scenarios, switched off by name or all."""
+
+    def active() -> list[str]:
+        return [each["name"] for each in world.scenarios if each["active"]]
+
+    world.activate("usage-capped", period="Daily")
+    world.activate("outage")
+    assert ["outage", "usage-capped"] == active()
+    world.deactivate("outage")
+    assert ["usage-capped"] == active()
+    world.deactivate()
+    assert [] == active()
+
+
+@pytest.mark.parametrize("form", ["yaml", "file", "document"])
+def test_scenarios_are_defined(world: World, tmp_path: Path, form: str) -> None:
+    """As YAML, as a file, as a document; an expectation that nothing met is reported."""
+    file = tmp_path / "down.yaml"
+    file.write_text(DOWN)
+    respond = {"on": "accounts.list", "then": {"respond": {"status": 503}}, "expect": "fired"}
+    document = {"name": "down", "description": "Nothing works.", "rules": [respond]}
+    forms = {"yaml": DOWN, "file": file, "document": document}
+
+    name = world.define(forms[form])  # type: ignore[arg-type]
+    world.activate(name)
+    (unfired,) = world.unfired_expectations()
+    with world.session("bearer") as session:
+        status = session.get("/12/accounts").status_code
+
+    assert ("down", "down", 0, 0) == (name, unfired.scenario, unfired.rule, unfired.matched)
+    assert (503, []) == (status, world.unfired_expectations())
+
+
+def test_fixtures_are_laid_over_those_of_the_server(world: World, tmp_path: Path) -> None:
+    """The world begins with them, and a reset returns to them."""
+    record = '[{"id": "9", "screen_name": "nine", "name": "Nine"}]'
+    (tmp_path / "users.json").write_text(record)
+    world.use_fixtures(tmp_path)
+    world.state["users"].delete("9")
+
+    world.reset()
+
+    assert "9" in world.state["users"]
+    assert USER in world.state["users"]
+
+
+def test_a_reset_returns_to_the_start(world: World) -> None:
+    """Records, clock, scenarios and journal are as they were."""
+    world.state["users"].delete(OTHER)
+    world.clock.advance(days=40)
+    world.activate("outage")
+    with world.session("bearer") as session:
+        session.get("/12/accounts")
+
+    world.reset()
+
+    assert OTHER in world.state["users"]
+    assert (NOON, 0) == (world.clock.now(), len(world.journal))
+    assert not any(each["active"] for each in world.scenarios)
+
+
+def test_coverage_counts_what_was_exercised(world: World) -> None:
+    """The document of the world alone."""
+    with world.session("bearer") as session:
+        session.get("/12/accounts")
+
+    called = [each["id"] for each in world.coverage()["operations"] if each["requests"]]
+
+    assert ["accounts.list"] == called
+
+
+def test_deliveries_are_listed_and_waited_for(world: World) -> None:
+    """Nothing is under way; waiting takes any time, shorter and longer than a request may last."""
+    assert [] == world.deliveries
+    assert world.wait_for_deliveries(seconds=-1)
+    assert world.wait_for_deliveries(seconds=0.5)
+    assert world.wait_for_deliveries(seconds=3600)
+
+
+# -- clock ---------------------------------------------------------------------------------------
+
+
+def test_the_clock_obeys(world: World) -> None:
+    """Freeze, travel, advance and resume do what they say, and return the new moment."""
+    clock = world.clock
+
+    assert (NOON, True) == (clock.now(), clock.frozen)
+    moved = clock.advance(days=1, hours=2, minutes=3, seconds=4.5)
+    assert NOON + timedelta(days=1, hours=2, minutes=3, seconds=4.5) == moved
+    assert NOON == clock.travel(NOON)
+    assert datetime(2027, 1, 1, tzinfo=UTC) == clock.freeze("2027-01-01") == clock.now()
+    assert clock.resume() >= datetime(2027, 1, 1, tzinfo=UTC)
+    assert not clock.frozen
+    assert clock.freeze() == clock.now()
+
+
+# -- journal -------------------------------------------------------------------------------------
+
+
+def test_the_journal_is_searched(world: World) -> None:
+    """Entries are found by what they were, counted, read and cleared."""
+    world.activate("answer-lost", on="cards_poll.create")
+    with world.session("oauth1") as session:
+        last = session.get("/12/accounts")
+        session.get("/12/nowhere")
+        session.delete(f"/12/accounts/{world.credentials['accounts'][0]}/line_items/x")
+    journal = world.journal
+
+    assert ["accounts.list", None, "line_items.delete"] == [e.operation for e in journal]
+    assert 3 == len(journal) == journal.count() == len(journal.find())
+    assert [404, 404] == [entry.status for entry in journal.find(status=404)]
+    assert [404] == [entry.status for entry in journal.find(method="delete", limit=1)]
+    assert ["/12/nowhere"] == [e.url[-11:] for e in journal.find(path="nowhere")]
+    assert (1, 0) == (journal.count(operation="accounts.list"), journal.count(rule="answer-lost"))
+    assert (3, 3) == (journal.count(since=NOON), journal.count(since="2026-03-01T12:00:00Z"))
+    assert 0 == journal.count(since=NOON + timedelta(microseconds=1))
+    assert 3 == journal.count(operation=None, path="")
+    found = journal.get(last.headers["X-Mock-Request-Id"])
+    assert found is not None
+    assert "accounts.list" == found.operation
+    assert None is journal.get("r0") is journal.get("count") is journal.get("")
+    journal.clear()
+    assert [] == list(journal)
+
+
+def test_an_entry_tells_the_same(world: World) -> None:
+    """What happened, who called, what changed, what was sent and answered."""
+    with world.session("oauth1", sandbox=True) as session:
+        answer = session.post("/12/accounts", headers={"X-Own": "1"})
+
+    (entry,) = world.journal
+
+    assert (world.name, "POST", 200) == (entry.world, entry.method, entry.status)
+    assert (NOON, "accounts.create") == (entry.at, entry.operation)
+    assert entry.caller is not None
+    assert "oauth1" == entry.caller["scheme"]
+    account = answer.json()["data"]["id"]
+    (change,) = [each for each in entry.changes if each.table == "accounts"]
+    assert (account, "created", True) == (change.key, change.kind, "name" in change.fields)
+    assert (answer.content, b"") == (entry.response_body, entry.request_body)
+    assert ("X-Own", "1") in entry.request_headers
+    assert ("Content-Type", answer.headers["Content-Type"]) in entry.response_headers
+    assert entry.milliseconds > 0
+    assert ([], [], None, None, None) == (
+        list(entry.warnings), entry.near_misses, entry.rule, entry.diagnosis, entry.traceback,
+    )  # fmt: skip
+    assert entry.assumptions == answer.headers["X-Mock-Assumptions"].split(",")
+    assert entry.id == entry.as_json()["id"]
+
+
+# -- state ---------------------------------------------------------------------------------------
+
+
+def test_state_is_a_mapping(world: World) -> None:
+    """Names of tables, and tables by name."""
+    state = world.state
+
+    assert [table.name for table in TABLES] == list(state) == list(state.keys())
+    assert len(TABLES) == len(state)
+    assert ("accounts" in state, "acounts" in state) == (True, False)
+    assert [table.name for table in state.values()] == list(state)
+    assert [(name, table.name) for name, table in state.items()] == [(n, n) for n in state]
+    accounts = state.get("accounts")
+    assert accounts is not None
+    assert ("accounts", None) == (accounts.name, state.get("acounts"))
+
+
+def test_records_are_read_and_changed(world: World) -> None:
+    """All, one, put, patch, delete; iteration, length and membership."""
+    users = world.state["users"]
+
+    stored = users.put({"id": "9", "screen_name": "nine", "name": "Nine"})
+    assert "9" == stored["id"]
+    assert {**stored, "name": "New"} == users.patch("9", {"name": "New"}) == users.get("9")
+    assert ["9"] == [each["id"] for each in users if each["name"] == "New"]
+    assert list(users) == users.all()
+    assert (len(users.all()), True, False) == (len(users), "9" in users, 9 in users)
+    users.delete("9")
+    assert (None, False) == (users.get("9"), "9" in users)
+    assert None is users.get("") is users.get("a/b?c#d")
+
+
+def test_a_record_is_put_under_its_own_key(world: World) -> None:
+    """The field that a table's key is in, or the key given beside the record."""
+    named = world.state["users"].put({"name": "A"}, key="a/b c%2F", unchecked=True)
+    odd = world.state["products"].put({"product_key": "p1", "odd": None}, unchecked=True)
+
+    assert ("a/b c%2F", "p1") == (named["id"], odd["product_key"])
+    assert named == world.state["users"].get("a/b c%2F")
+    assert {"product_key": "p1", "odd": None} == world.state["products"].get("p1")
+
+
+def test_a_whole_world_comes_out_and_goes_in(world: World) -> None:
+    """What `dump` returned, `load` takes back."""
+    before = world.state.dump()
+    world.state["users"].delete(OTHER)
+
+    world.state.load(before)
+
+    assert before == world.state.dump()
+    assert OTHER in world.state["users"]

@@ -1,0 +1,207 @@
+"""Every mistake that the face reports: the same exception here and elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mock_platform import MockPlatform
+from mock_platform.client.errors import MissingCredentials
+from mock_platform.client.interface import Platform, World
+from mock_platform.control.refusal import BadQuery
+from mock_platform.core.fixtures import BadFixtures
+from mock_platform.records.state import BadRecord, UnknownRecord, UnknownTable
+from mock_platform.scenario.document import BadParameters, BadScenario
+from mock_platform.scenario.engine import CannotPerform
+from mock_platform.scenario.library import UnknownScenario
+from mock_platform.world.worlds import BadWorldName, TooManyWorlds, UnknownWorld
+
+USER = "2244994945"
+NAIVE = datetime(2026, 3, 1, 12)  # noqa: DTZ001 - the mistake
+RULE = {"on": "accounts.list", "then": {"error": "OVER_CAPACITY"}}
+
+Mistake = Callable[[Any], object]
+
+
+def _too_many(platform: Platform) -> None:
+    platform.world("w2")
+    platform.world("w3")
+
+
+def _without_tokens(world: World, scheme: Any) -> None:
+    for token in world.state["tokens"]:
+        world.state["tokens"].delete(token["id"])
+    world.session(scheme)
+
+
+def _define_active(world: World) -> None:
+    world.activate("usage-capped", period="Daily")
+    world.define({"name": "usage-capped", "rules": [RULE]})
+
+
+IN_PLATFORM: dict[str, tuple[type[Exception], Mistake]] = {
+    "a name that no world can have": (BadWorldName, lambda p: p.world("w 1")),
+    "a name that is a path": (BadWorldName, lambda p: p.world("../health")),
+    "an empty name": (BadWorldName, lambda p: p.world("")),
+    "a copy of nothing": (UnknownWorld, lambda p: p.world("w2", source="nowhere")),
+    "more worlds than may be": (TooManyWorlds, _too_many),
+    "a start that is no moment": (ValueError, lambda p: p.world("w2", freeze="noon")),
+    "a start without offset": (ValueError, lambda p: p.world("w2", freeze=NAIVE)),
+    "a start out of bounds": (ValueError, lambda p: p.world("w2", freeze="9500-01-01")),
+    "a start of another type": (TypeError, lambda p: p.world("w2", freeze=5)),
+    "a seed of another type": (TypeError, lambda p: p.world("w2", seed="5")),
+    "a seed beyond all bounds": (ValueError, lambda p: p.world("w2", seed=2**63)),
+    "dropping what is not there": (UnknownWorld, lambda p: p.drop_world("nowhere")),
+    "dropping what cannot be": (UnknownWorld, lambda p: p.drop_world("../state/users/1")),
+    "dropping the default world": (ValueError, lambda p: p.drop_world("default")),
+}
+IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
+    "freezing at no moment": (ValueError, lambda w: w.clock.freeze("noon")),
+    "freezing without offset": (ValueError, lambda w: w.clock.freeze(NAIVE)),
+    "freezing out of bounds": (ValueError, lambda w: w.clock.freeze("1901-01-01")),
+    "freezing at a number": (TypeError, lambda w: w.clock.freeze(5)),
+    "travelling to no moment": (ValueError, lambda w: w.clock.travel("2026-W01-1")),
+    "travelling out of bounds": (ValueError, lambda w: w.clock.travel("9500-01-01")),
+    "advancing to no date": (OverflowError, lambda w: w.clock.advance(days=3_000_000)),
+    "advancing by too much": (OverflowError, lambda w: w.clock.advance(days=1e20)),
+    "advancing out of bounds": (ValueError, lambda w: w.clock.advance(days=-300_000)),
+    "advancing by no number": (ValueError, lambda w: w.clock.advance(hours=float("nan"))),
+    "advancing by text": (TypeError, lambda w: w.clock.advance(hours="1")),
+    "finding an unknown operation": (BadQuery, lambda w: w.journal.find(operation="account.list")),
+    "finding an unknown method": (BadQuery, lambda w: w.journal.find(method="FETCH")),
+    "finding an impossible status": (BadQuery, lambda w: w.journal.find(status=9)),
+    "finding a status that is text": (BadQuery, lambda w: w.journal.find(status="ok")),
+    "finding less than nothing": (BadQuery, lambda w: w.journal.find(limit=-1)),
+    "finding since no moment": (ValueError, lambda w: w.journal.find(since="noon")),
+    "finding by an unknown name": (TypeError, lambda w: w.journal.find(methd="GET")),
+    "counting an unknown operation": (BadQuery, lambda w: w.journal.count(operation="x")),
+    "counting with a limit": (TypeError, lambda w: w.journal.count(limit=1)),
+    "an unknown table": (UnknownTable, lambda w: w.state["acounts"]),
+    "a key that is a number": (TypeError, lambda w: w.state["users"].get(2244994945)),
+    "an unknown field": (BadRecord, lambda w: w.state["users"].put({"id": "9", "nme": "N"})),
+    "a record without a key": (BadRecord, lambda w: w.state["users"].put({"name": "N"})),
+    "an unchecked one without": (
+        BadRecord,
+        lambda w: w.state["products"].put({"id": "1"}, unchecked=True),
+    ),
+    "two keys": (BadRecord, lambda w: w.state["users"].put({"id": "8"}, key="9")),
+    "no object": (BadRecord, lambda w: w.state["users"].put([1])),
+    "no JSON": (BadRecord, lambda w: w.state["users"].put({"id": "9", "name": {1}})),
+    "a reference to nothing": (
+        BadRecord,
+        lambda w: w.state["webhooks"].patch(w.credentials["webhook_id"], {"_app_id": "0"}),
+    ),
+    "a patch of nothing": (UnknownRecord, lambda w: w.state["users"].patch("224499494", {})),
+    "a patch of no key": (UnknownRecord, lambda w: w.state["users"].patch("", {"id": ""})),
+    "a patch with faults": (BadRecord, lambda w: w.state["users"].patch(USER, {"name": 5})),
+    "deleting nothing": (UnknownRecord, lambda w: w.state["users"].delete("224499494")),
+    "deleting no key": (UnknownRecord, lambda w: w.state["users"].delete("")),
+    "deleting a number": (TypeError, lambda w: w.state["users"].delete(1)),
+    "a state without tables": (BadRecord, lambda w: w.state.load({})),
+    "a state that is none": (BadRecord, lambda w: w.state.load(None)),
+    "a state with faults": (
+        BadRecord,
+        lambda w: w.state.load({"tables": {"users": [{}], "x": []}, "clock": 5}),
+    ),
+    "a third kind of session": (ValueError, lambda w: w.session("basic")),
+    "no token to sign with": (MissingCredentials, lambda w: _without_tokens(w, "oauth1")),
+    "no token to send": (MissingCredentials, lambda w: _without_tokens(w, "bearer")),
+    "activating what is not there": (UnknownScenario, lambda w: w.activate("usage-caped")),
+    "activating what cannot be": (UnknownScenario, lambda w: w.activate("../reset?")),
+    "an unknown parameter": (BadParameters, lambda w: w.activate("usage-capped", perod="Daily")),
+    "a value that does not fit": (BadParameters, lambda w: w.activate("rate-limited", limit="x")),
+    "a value that is no JSON": (TypeError, lambda w: w.activate("rate-limited", on={1})),
+    "deactivating what is not there": (UnknownScenario, lambda w: w.deactivate("usage-caped")),
+    "YAML that cannot be read": (BadScenario, lambda w: w.define("name: [")),
+    "YAML with faults": (BadScenario, lambda w: w.define("name: down\nrules:\n  - on: acounts\n")),
+    "a document without a name": (BadScenario, lambda w: w.define({"rules": [RULE]})),
+    "a document of no operation": (
+        BadScenario,
+        lambda w: w.define({"name": "x", "rules": [RULE | {"on": "x.y"}]}),
+    ),
+    "a document that is no object": (BadScenario, lambda w: w.define([1])),
+    "a file that is not there": (Exception, lambda w: w.define(Path("nowhere.yaml"))),
+    "a new version that does not fit": (BadParameters, _define_active),
+    "fixtures that are not there": (BadFixtures, lambda w: w.use_fixtures("nowhere")),
+}
+GONE: dict[str, Mistake] = {
+    "clock": lambda w: w.clock.now(),
+    "journal": lambda w: w.journal.find(),
+    "state": lambda w: w.state["users"].all(),
+    "dump": lambda w: w.state.dump(),
+    "credentials": lambda w: w.credentials,
+    "deliveries": lambda w: w.deliveries,
+    "session": lambda w: w.session("oauth1"),
+    "activate": lambda w: w.activate("outage"),
+    "deactivate": lambda w: w.deactivate(),
+    "define": lambda w: w.define({"name": "x", "rules": [RULE]}),
+    "scenarios": lambda w: w.scenarios,
+    "unfired": lambda w: w.unfired_expectations(),
+    "reset": lambda w: w.reset(),
+}
+
+
+def _raised(act: Mistake, on: object) -> Exception:
+    with pytest.raises(Exception) as raised:  # noqa: PT011 - which one is compared
+        act(on)
+    return raised.value
+
+
+def _same(kind: type[Exception], here: Exception, elsewhere: Exception) -> None:
+    if kind is not Exception:
+        assert kind is type(here), here
+    assert (type(here), str(here), vars(here)) == (
+        type(elsewhere), str(elsewhere), vars(elsewhere),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", IN_PLATFORM)
+def test_mistakes_with_a_platform(local: Platform, remote: Platform, mistake: str) -> None:
+    """Class, text and attributes of the exception are the same on both."""
+    kind, act = IN_PLATFORM[mistake]
+    found = []
+    for platform in (local, remote):
+        platform.world("w1")
+        found.append(_raised(act, platform))
+        for name in platform.worlds[1:]:
+            platform.drop_world(name)
+
+    _same(kind, *found)
+
+
+@pytest.mark.parametrize("mistake", IN_WORLD)
+def test_mistakes_with_a_world(local: Platform, remote: Platform, mistake: str) -> None:
+    """Class, text and attributes of the exception are the same on both."""
+    kind, act = IN_WORLD[mistake]
+    found = []
+    for platform in (local, remote):
+        found.append(_raised(act, platform.world("w")))
+        platform.drop_world("w")
+
+    _same(kind, *found)
+
+
+def test_a_server_that_cannot_break_connections() -> None:
+    """A scenario that needs it is refused on both."""
+    with MockPlatform.start() as local, MockPlatform.connect(local.base_url) as remote:
+        local._platform.without_connections()
+        found = [_raised(lambda p: p.activate("answer-lost"), each) for each in (local, remote)]
+
+    _same(CannotPerform, *found)
+
+
+@pytest.mark.parametrize("asked", GONE)
+def test_a_world_that_is_gone(platform: Platform, asked: str) -> None:
+    """Whatever is asked of it, it does not exist; one made later under its name answers."""
+    world = platform.world("w")
+    platform.drop_world("w")
+
+    assert UnknownWorld is type(_raised(GONE[asked], world))
+    platform.world("w")
+    if asked != "journal":
+        world.reset()
+    platform.drop_world("w")
