@@ -7,13 +7,14 @@ kind, so that each dialect can render it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from marshmallow import ValidationError, fields, validate
 
 from mock_platform.core.jsonio import dumps
-from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
+from mock_platform.world.clock import parse_instant, parse_relative, wire_millis, wire_seconds
 
 INVALID = "INVALID_PARAMETER"
 MISSING = "MISSING_PARAMETER"
@@ -313,6 +314,45 @@ class Json(_Wire, fields.Dict):
         if not isinstance(value, dict):
             raise invalid("Object", value)
         return value
+
+
+class Timed(Json):
+    """A JSON object in which moments may count from now, as the moments of a record may.
+
+    `moments` holds the names of the keys, at any depth, whose values may do so, with the form in
+    which each is written.
+    """
+
+    def __init__(self, moments: Mapping[str, Callable[[datetime], str]], **kwargs: Any) -> None:
+        self.moments = moments
+        super().__init__(**kwargs)
+
+    def counts(self, value: Any) -> bool:
+        """Whether something in the value counts from now."""
+        if isinstance(value, dict):
+            return any(
+                self.counts(inner) or self._distance(name, inner) is not None
+                for name, inner in value.items()
+            )
+        return isinstance(value, list) and any(self.counts(item) for item in value)
+
+    def at(self, value: Any, now: datetime) -> Any:
+        """A copy of the value in which what counts from now is counted from this moment."""
+        if isinstance(value, list):
+            return [self.at(item, now) for item in value]
+        if not isinstance(value, dict):
+            return value
+        counted: dict[str, Any] = {}
+        for name, inner in value.items():
+            distance = self._distance(name, inner)
+            counted[name] = (
+                self.at(inner, now) if distance is None else self.moments[name](now + distance)
+            )
+        return counted
+
+    def _distance(self, name: str, value: Any) -> timedelta | None:
+        known = name in self.moments and isinstance(value, str)
+        return parse_relative(value) if known else None
 
 
 def flatten(messages: Any, path: str = "") -> Iterable[tuple[str, Fault]]:

@@ -5,8 +5,9 @@ folders lie over earlier ones, record by record.
 
 A record with `"_as": "recorded"` keeps keys that its table does not know; each is warned of.
 
-A field that holds a moment may count from now: `now`, `now-2h`, `now+30m` (units s, m, h, d). That
-is when a world starts or is reset, on its own clock, so a frozen clock gives the same every time.
+A field that holds a moment may count from now: `now`, `now-2h`, `now+30m` (units s, m, h, d), and
+so may moments in the payload of an event. Now is when a world starts or is reset, on its own clock,
+so a frozen clock makes the same of them every time.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +186,10 @@ def _relative_moments(table: Table, record: Record) -> list[Relative]:
         since = parse_relative(value) if isinstance(value, str) else None
         if since is not None:
             found.append(Relative(name, since, field.form))
+    for name, timed in table.timed.items():
+        value = record.get(name)
+        if timed.counts(value):
+            found.append(Relative(name, timedelta(), partial(timed.at, value)))
     return found
 
 

@@ -173,6 +173,9 @@ def _former(name: str, successor: str) -> EventName:
     return EventName(name, meaning, _ALWAYS, _DOTTED, successor)
 
 
+DIRECTED_SINCE = _DOTTED
+"""Subscriptions to direct-message and chat events may have a direction since then."""
+
 EVENT_NAMES = (
     EventName("profile.update.bio", "bio changed", _DOTTED),
     EventName("profile.update.verified", "verification status changed", _DOTTED),

@@ -17,7 +17,7 @@ from typing import Any
 from marshmallow import INCLUDE, Schema, ValidationError
 from marshmallow.fields import Field, List, Nested
 
-from mock_platform.core.fields import Instant, flatten
+from mock_platform.core.fields import Instant, Timed, flatten
 from mock_platform.world.store import Record
 
 AS = "_as"
@@ -87,6 +87,12 @@ class Table:
         """The fields that hold moments, by name."""
         found = self._by_name.items()
         return {name: field for name, field in found if isinstance(field, Instant)}
+
+    @cached_property
+    def timed(self) -> Mapping[str, Timed]:
+        """The fields that hold objects with moments in them, by name."""
+        found = self._by_name.items()
+        return {name: field for name, field in found if isinstance(field, Timed)}
 
     @cached_property
     def stamps(self) -> Mapping[str, Callable[[datetime], str]]:

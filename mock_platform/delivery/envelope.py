@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.core.release_history import release
+from mock_platform.core.release_history import DIRECTED_SINCE
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store import Record
 
-_DIRECTIONS = {"dm.received": "received", "dm.sent": "sent"}
-_DIRECTED_SINCE = wire_millis(release("event-names").effective)
-"""Subscriptions have a direction since then (document A, release history: 2026-03-18)."""
+_DIRECTED_SINCE = wire_millis(DIRECTED_SINCE)
+_UNFILTERED = "oauth.revoke"
+"""An event of the app itself: its filter is empty."""
 _DESCRIPTIONS = {
     "COMPLETE": ("Complete", "Job completed successfully"),
     "INCOMPLETE": (
@@ -23,22 +23,22 @@ _DESCRIPTIONS = {
 def activity(event: Record, owner_id: str) -> dict[str, Any]:
     """An event as it is delivered (public facts, section 6, activity envelope).
 
-    `owner_id` is whom the subscription follows where the event does not say.
+    `owner_id` is whom the subscription follows where the event does not say. The direction, the
+    tag and the includes are left out where there are none; the direction also of events from
+    before subscriptions had one.
     """
-    chosen: dict[str, Any] = {"user_id": event.get("_user_id") or owner_id}
-    direction = _DIRECTIONS.get(event["event_type"])
-    if direction is not None and event["created_at"] >= _DIRECTED_SINCE:
-        chosen["direction"] = direction
-    return {
-        "data": {
-            "event_uuid": event["id"],
-            "filter": chosen,
-            "event_type": event["event_type"],
-            "tag": event.get("_tag") or "",
-            "payload": event["payload"],
-            "includes": event.get("_includes") or {},
-        }
-    }
+    chosen: dict[str, Any] = {}
+    if event["event_type"] != _UNFILTERED:
+        chosen["user_id"] = event.get("_user_id") or owner_id
+    if event.get("_direction") and event["created_at"] >= _DIRECTED_SINCE:
+        chosen["direction"] = event["_direction"]
+    data = {"event_uuid": event["id"], "filter": chosen, "event_type": event["event_type"]}
+    if event.get("_tag"):
+        data["tag"] = event["_tag"]
+    data["payload"] = event["payload"]
+    if event.get("_includes"):
+        data["includes"] = event["_includes"]
+    return {"data": data}
 
 
 def job_status(job: Record) -> dict[str, Any]:

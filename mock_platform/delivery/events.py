@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mock_platform.core.release_history import event_name, not_in_force, warnings_for
+from mock_platform.core.release_history import (
+    DIRECTED_SINCE,
+    event_name,
+    not_in_force,
+    warnings_for,
+)
 from mock_platform.core.table import missing_references
 from mock_platform.delivery.sender import Receiver, receiver
 from mock_platform.records.webhooks import EVENTS
@@ -46,8 +51,9 @@ def add_event(world: World, given: Mapping[str, Any]) -> AddedEvent:
     """Add an event to a webhook's log, and deliver it if the webhook is valid.
 
     `given` holds `webhook_id`, `event_type`, `payload`, and optionally `created_at` (an instant, or
-    one that counts from now, such as `now-2h`), `_user_id`, `_tag` and `_includes`. An event whose
-    webhook is not valid is kept but was never attempted, so no replay delivers it.
+    one that counts from now, such as `now-2h`), `_user_id`, `_tag`, `_direction` and
+    `_includes`. An event whose webhook is not valid is kept but was never attempted, so no replay
+    delivers it.
 
     Raises:
         BadEvent: Fields are missing, unknown or wrong; nothing is added.
@@ -96,8 +102,14 @@ def _out_of_time(event: Record, now: datetime) -> list[tuple[str, str]]:
         return [("created_at", text)]
     name = event_name(event["event_type"])
     assert name is not None
+    faults = []
     early = not_in_force(name, happened)
-    return [] if early is None else [("event_type", early)]
+    if early is not None:
+        faults.append(("event_type", early))
+    if event["_direction"] is not None and happened < DIRECTED_SINCE:
+        text = f"subscriptions have a direction since {DIRECTED_SINCE:%Y-%m-%d}, not before"
+        faults.append(("_direction", text))
+    return faults
 
 
 def _unknown(name: str) -> str:

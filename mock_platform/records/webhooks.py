@@ -7,11 +7,23 @@ from urllib.parse import urlsplit
 
 from marshmallow import Schema
 
-from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, Text
+from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text, Timed
 from mock_platform.core.release_history import event_name, unknown_name
 from mock_platform.core.replay import REPLAY_JOB
 from mock_platform.core.table import Reference, Table
+from mock_platform.world.clock import epoch_millis, wire_millis
 from mock_platform.world.store import Record
+
+DIRECTIONS = ("received", "sent", "both")
+DIRECTED = ("dm.", "chat.")
+"""The families of events whose subscriptions may have a direction."""
+PAYLOAD_MOMENTS = {
+    "created_at": wire_millis,
+    "editable_until": wire_millis,
+    "created_timestamp": epoch_millis,
+    "timestamp_ms": epoch_millis,
+}
+"""The moments in payloads that fixtures may count from now, with their forms."""
 
 
 class WebhookRecord(Schema):
@@ -27,19 +39,21 @@ class WebhookRecord(Schema):
 class EventRecord(Schema):
     """One event in a webhook's log; `_attempted` once its delivery was attempted.
 
-    `_user_id`, `_tag` and `_includes` fill the envelope in which it is delivered: whom the
-    subscription follows (the app's owner, if not given), its tag, and what is included.
+    `_user_id`, `_tag`, `_direction` and `_includes` fill the envelope in which it is delivered:
+    whom the subscription follows (the app's owner, if not given), its tag and direction if it has
+    any, and what is included.
     """
 
     id = Text(required=True)
     webhook_id = Text(required=True)
     event_type = Text(required=True, min_length=1)
-    payload = Json(required=True)
+    payload = Timed(PAYLOAD_MOMENTS, required=True)
     created_at = Instant(millis=True, required=True)
     _attempted = Flag(load_default=True)
     _user_id = Text(load_default=None, allow_none=True)
     _tag = Text(load_default=None, allow_none=True)
-    _includes = Json(load_default=None, allow_none=True)
+    _direction = Choice(DIRECTIONS, load_default=None, allow_none=True)
+    _includes = Timed(PAYLOAD_MOMENTS, load_default=None, allow_none=True)
 
 
 class ReplayJobRecord(Schema):
@@ -68,9 +82,12 @@ def _check_url(record: Record) -> Iterator[tuple[str, str]]:
         yield "url", f"url must be an http or https address, got {record['url']!r}"
 
 
-def _check_type(record: Record) -> Iterator[tuple[str, str]]:
-    if event_name(record["event_type"]) is None:
-        yield "event_type", unknown_name(record["event_type"])
+def _check_event(record: Record) -> Iterator[tuple[str, str]]:
+    name, direction = record["event_type"], record["_direction"]
+    if event_name(name) is None:
+        yield "event_type", unknown_name(name)
+    elif direction is not None and not name.startswith(DIRECTED):
+        yield "_direction", f"only subscriptions to dm.* and chat.* have a direction, not {name}"
 
 
 WEBHOOKS = Table(
@@ -80,7 +97,7 @@ EVENTS = Table(
     "events",
     EventRecord,
     references=(Reference("webhook_id", "webhooks"), Reference("_user_id", "users")),
-    check=_check_type,
+    check=_check_event,
 )
 REPLAY_JOBS = Table(
     "replay_jobs",

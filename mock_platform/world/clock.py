@@ -70,6 +70,11 @@ def wire_seconds(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds")[:19] + "Z"  # strftime drops zeros from years
 
 
+def epoch_millis(moment: datetime) -> str:
+    """Milliseconds since 1970 as text, as events write some of their moments: `1795255200000`."""
+    return str(round(moment.timestamp() * 1000))
+
+
 def wire_millis(moment: datetime) -> str:
     """The v2 interface's form, with milliseconds: `2026-11-20T10:00:00.000Z`."""
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import merge
 from itertools import islice
-from typing import cast
+from typing import Any, cast
 
 from mock_platform.world.index import By, Group, Index, asked
 from mock_platform.world.store import (
@@ -38,7 +38,7 @@ class Relative:
 
     field: str
     since: timedelta
-    form: Callable[[datetime], str]
+    form: Callable[[datetime], Any]
 
 
 class Base:

@@ -8,11 +8,11 @@ import pytest
 from marshmallow import Schema
 
 from mock_platform.core import fixtures
-from mock_platform.core.fields import Instant, Text
+from mock_platform.core.fields import Instant, Text, Timed
 from mock_platform.core.table import Table
 from mock_platform.opening import open_platform
 from mock_platform.settings import Settings
-from mock_platform.world.clock import parse_relative
+from mock_platform.world.clock import epoch_millis, parse_relative, wire_millis
 from mock_platform.world.memory import Base
 from mock_platform.world.world import Blueprint, World, WorldSettings
 
@@ -26,6 +26,7 @@ class Happening(Schema):
     at = Instant(millis=True, required=True)
     until = Instant(load_default=None, allow_none=True)
     note = Text(load_default="")
+    content = Timed({"at": wire_millis, "stamp": epoch_millis}, load_default=dict)
 
 
 HAPPENINGS = Table("happenings", Happening)
@@ -76,6 +77,7 @@ def test_a_world_counts_from_its_own_start(tmp_path: Path) -> None:
         "at": "2026-11-20T15:00:00.000Z",
         "until": "2026-11-21T17:00:00Z",
         "note": "",
+        "content": {},
     } == later
 
 
@@ -159,3 +161,28 @@ def test_a_durable_world_keeps_its_moments_over_a_restart(tmp_path: Path) -> Non
     first = moments()
     assert first == moments()
     assert all(old < new for old, new in zip(first, moments(reset=True), strict=True))
+
+
+def test_moments_inside_an_object_count_too(tmp_path: Path) -> None:
+    """Keys that hold moments are counted at any depth, in their own form; others stay."""
+    content = {
+        "at": "now-1h",
+        "note": "now-1h",
+        "all": [{"stamp": "now+90s", "at": "2026-01-01T00:00:00.000Z"}, "now"],
+    }
+    (tmp_path / "happenings.json").write_text(
+        json.dumps([{"id": "1", "at": "now", "content": content}])
+    )
+    base = fixtures.load([tmp_path], [HAPPENINGS], NOON)
+    later = world(base, NOON + timedelta(days=1))
+
+    def counted(day: int) -> dict[str, object]:
+        stamp = int(datetime(2026, 11, day, 12, 1, 30, tzinfo=UTC).timestamp()) * 1000
+        return {
+            "at": f"2026-11-{day}T11:00:00.000Z",
+            "note": "now-1h",
+            "all": [{"stamp": str(stamp), "at": "2026-01-01T00:00:00.000Z"}, "now"],
+        }
+
+    assert counted(20) == base.rows["happenings"]["1"].record["content"]
+    assert counted(21) == (later.store.get("happenings", "1") or {})["content"]

@@ -19,39 +19,48 @@ def event(event_type: str = "post.create", **more: Any) -> dict[str, Any]:
 
 
 def test_an_event_goes_out_in_the_public_envelope() -> None:
-    """The envelope has exactly the public keys, empty where the record says nothing."""
+    """The envelope has exactly the public keys; what the record does not have is left out."""
     assert {
         "data": {
             "event_uuid": "-12",
             "filter": {"user_id": "99"},
             "event_type": "post.create",
-            "tag": "",
             "payload": {"id": "7"},
-            "includes": {},
         }
     } == activity(event(), "99")
 
 
 def test_a_record_fills_the_envelope() -> None:
-    """User, tag and includes of the record go out instead of the defaults."""
-    data = activity(event(_user_id="5", _tag="mine", _includes={"users": []}), "99")["data"]
+    """User, tag and includes of the record go out."""
+    data = activity(event(_user_id="5", _tag="mine", _includes={"users": [1]}), "99")["data"]
 
-    assert ({"user_id": "5"}, "mine", {"users": []}) == (
+    assert ["event_uuid", "filter", "event_type", "tag", "payload", "includes"] == list(data)
+    assert ({"user_id": "5"}, "mine", {"users": [1]}) == (
         data["filter"],
         data["tag"],
         data["includes"],
     )
 
 
-@pytest.mark.parametrize(
-    ("event_type", "direction"),
-    [("dm.received", "received"), ("dm.sent", "sent"), ("dm.read", None)],
-)
-def test_direct_messages_have_a_direction(event_type: str, direction: str | None) -> None:
-    """Received and sent messages name their direction in the filter, with the spec's values."""
-    chosen = activity(event(event_type), "99")["data"]["filter"]
+@pytest.mark.parametrize("empty", [None, "", {}])
+def test_nothing_empty_goes_out(empty: Any) -> None:
+    """An empty tag, direction or set of includes is left out."""
+    sent = activity(event("dm.sent", _tag=empty, _direction=empty, _includes=empty), "99")["data"]
 
-    assert direction == chosen.get("direction")
+    assert {"event_uuid", "filter", "event_type", "payload"} == sent.keys()
+    assert {"user_id": "99"} == sent["filter"]
+
+
+@pytest.mark.parametrize("event_type", ["dm.received", "dm.sent", "dm.read", "chat.sent"])
+@pytest.mark.parametrize("direction", ["received", "sent", "both", None])
+def test_direct_messages_have_the_direction_of_their_subscription(
+    event_type: str, direction: str | None
+) -> None:
+    """The filter names a direction only where the subscription has one."""
+    chosen = activity(event(event_type, _direction=direction), "99")["data"]["filter"]
+
+    expected = {"user_id": "99"} | ({} if direction is None else {"direction": direction})
+    assert expected == chosen
 
 
 @pytest.mark.parametrize(
@@ -60,9 +69,14 @@ def test_direct_messages_have_a_direction(event_type: str, direction: str | None
 )
 def test_the_direction_came_with_a_release(created_at: str, directed: bool) -> None:
     """Before 2026-03-18 subscriptions had no direction filter."""
-    sent = activity(event("dm.sent", created_at=created_at), "99")
+    sent = activity(event("dm.sent", created_at=created_at, _direction="sent"), "99")
 
     assert directed == ("direction" in sent["data"]["filter"])
+
+
+def test_an_event_of_the_app_has_an_empty_filter() -> None:
+    """A user who takes access back is no user that the subscription follows."""
+    assert {} == activity(event("oauth.revoke"), "99")["data"]["filter"]
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ def test_an_added_event_is_kept_and_delivered(desk: Desk, receiver: Receiver) ->
         "_attempted": True,
         "_user_id": None,
         "_tag": None,
+        "_direction": None,
         "_includes": None,
     } == desk.record("events", added.record["id"])
     post = receiver.received[0]
@@ -52,9 +53,7 @@ def test_an_added_event_is_kept_and_delivered(desk: Desk, receiver: Receiver) ->
         "event_uuid": added.record["id"],
         "filter": {"user_id": "2244994945"},
         "event_type": "post.create",
-        "tag": "",
         "payload": {"id": "7"},
-        "includes": {},
     } == post.json["data"]
     assert sign(HARBOR.secret, post.body) == post.headers["x-platform-webhooks-signature"]
     assert sign(HARBOR.secret, post.body) == post.headers["x-twitter-webhooks-signature"]
@@ -153,7 +152,7 @@ def test_everything_wrong_is_told_at_once(desk: Desk) -> None:
 
     assert {
         "event_typ": "'event_typ' is no field of an event to add. Its fields: webhook_id, "
-        "event_type, payload, created_at, _user_id, _tag, _includes",
+        "event_type, payload, created_at, _user_id, _tag, _direction, _includes",
         "webhook_id": "webhook_id is a required parameter",
         "payload": "Expected Object, got [] for payload",
         "created_at": 'Expected time, got "yesterday" for created_at',
@@ -164,6 +163,19 @@ def test_everything_wrong_is_told_at_once(desk: Desk) -> None:
 def test_id_and_attempts_are_the_sandboxs_own(desk: Desk) -> None:
     """An event gets its id, and whether it was attempted follows from its webhook."""
     assert ["id", "_attempted"] == [name for name, _ in faults(desk, id="1", _attempted=True)]
+
+
+def test_a_direction_needs_a_message_and_a_release(desk: Desk) -> None:
+    """`_direction` is refused for other events, unknown values, and before 2026-03-18."""
+    message: dict[str, Any] = {"event_type": "dm.sent", "_direction": "sent"}
+
+    assert "sent" == add(desk, **message).record["_direction"]
+    for wrong in (
+        {"event_type": "post.create", "_direction": "sent"},
+        {"event_type": "dm.sent", "_direction": "outbound"},
+        {**message, "created_at": "2026-03-17T23:59:59Z"},
+    ):
+        assert ["_direction"] == [name for name, _ in faults(desk, **wrong)]
 
 
 def test_references_must_lead_somewhere(desk: Desk) -> None:

@@ -59,7 +59,7 @@ AUTHOR = {
     "screen_name": "harbor_roasters",
     "created_at": "Sat Dec 14 04:35:55 +0000 2013",
     "location": "Seattle, WA",
-    "description": "Small-batch coffee by the water. Open daily, 7 to 7.",
+    "description": "Small-batch coffee by the water. Open daily, 7 to 8.",
     "url": "https://harbor-roasters.example",
     "protected": False,
     "verified": True,

@@ -118,7 +118,8 @@ RULES = (
                 f"{EVENTS}test_an_added_event_is_kept_and_delivered", ONLY_NAMED),
             row("Subscriptions are managed at POST /2/activity/subscriptions", ONLY_NAMED),
             row("optionally by direction (values sent, received, or both) for direct-message and "
-                "chat events", f"{ENVELOPE}test_direct_messages_have_a_direction"),
+                "chat events",
+                f"{ENVELOPE}test_direct_messages_have_the_direction_of_their_subscription"),
             row("dot-separated lowercase format effective 2026-03-18",
                 "test_dotted_names_hold_from_the_naming_change_on",
                 "test_an_event_type_holds_from_its_row_on",
@@ -140,7 +141,7 @@ RULES = (
             ),
             row("dm.received, dm.sent, dm.read, dm.indicate_typing: legacy direct-message events",
                 "spec/test_document_a.py::test_the_event_types_of_the_document[indicate_typing]",
-                f"{ENVELOPE}test_direct_messages_have_a_direction"),
+                f"{ENVELOPE}test_direct_messages_have_the_direction_of_their_subscription"),
             row("The former PascalCase names ProfileBioUpdate, ProfilePictureUpdate, "
                 "ProfileBannerUpdate, ProfileGeoUpdate and ProfileUrlUpdate are deprecated",
                 "test_former_names_are_warned_of_once_they_are_deprecated",
