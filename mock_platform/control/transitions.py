@@ -64,7 +64,7 @@ def move(request: ControlRequest) -> dict[str, Any]:
             raise Refusal(404, f"{kind.table} holds no record {key!r}.")
         world.transitions.move(kind.name, key, to)
         record = world.store.get(kind.table, key) or {}
-    return {"kind": kind.name, "id": key, "state": record[kind.field]}
+    return {"kind": kind.name, "id": key, "state": kind.state_of(record)}
 
 
 def _kind(world: World, name: str) -> Kind:

@@ -29,8 +29,8 @@ IDENTITY = expectation(
 )
 SIZE = expectation(
     "audiences.size-follows-uploads",
-    "audience_size and list_size grow and shrink with the uploaded users; fewer than 100 are "
-    "TOO_SMALL to target.",
+    "Audiences and lists grow and shrink with the uploaded users; fewer than 100 are TOO_SMALL to "
+    "target.",
 )
 THIRTEEN_MONTHS = settled(
     "audiences.thirteen-months",

@@ -277,13 +277,19 @@ class Resource:
         self,
         *,
         path: str | None = None,
+        prepare: Callable[[Call, World], None] | None = None,
         before: Callable[[Call, World, Record], None] | None = None,
         show: Callable[[Call, World, Record], Record] | None = None,
         **more: Any,
     ) -> Operation:
-        """The operation that deletes one record; it answers with what was deleted."""
+        """The operation that deletes one record; it answers with what was deleted.
+
+        `prepare` runs first (settling slow states); `before` sees the record that will be deleted.
+        """
 
         def delete(call: Call, world: World) -> Record:
+            if prepare is not None:
+                prepare(call, world)
             record = self.get_by_id(call, world)
             if before is not None:
                 before(call, world, record)

@@ -9,13 +9,19 @@ from marshmallow import Schema, fields
 
 from mock_platform.core.ads import Batch, ads
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.audience import Upload, apply_uploads, resized
+from mock_platform.core.audience import SMALLEST_TARGETABLE, Upload, apply_uploads
 from mock_platform.core.batch import ASSUMPTIONS, OPERATION_TYPES, BatchRules, as_operations
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested
 from mock_platform.core.operation import Location
-from mock_platform.core.resource import Resource
-from mock_platform.records.audiences import DoNotReachListRecord, UserCounts
+from mock_platform.core.resource import Resource, changed
+from mock_platform.records.audiences import (
+    PROCESSING,
+    TOO_SMALL,
+    DoNotReachListRecord,
+    UserCounts,
+)
+from mock_platform.world.transitions import Kind, Pace
 from mock_platform.world.world import World
 
 ECHOED = public_fact(
@@ -30,6 +36,15 @@ LATEST = settled(
     "B, Do-not-reach lists",
 )
 
+YOUNG = public_fact(
+    "do-not-reach.young-list",
+    "A new list is PROCESSING and TOO_SMALL, its size not shown, until its transition of kind "
+    "do_not_reach_list, by default an hour after its creation. Afterwards list_size shows sizes "
+    "from 100 users on, a smaller list is TOO_SMALL with list_size null. Uploads are taken all the "
+    "time and start no new processing; the delete changes nothing of this.",
+    "section 7, do-not-reach",
+)
+
 LISTS = Resource(
     name="do_not_reach_lists",
     table="do_not_reach_lists",
@@ -38,6 +53,22 @@ LISTS = Resource(
     schema=DoNotReachListRecord,
     noun="do-not-reach list",
     spec="Do-not-reach lists",
+)
+PROCESSED = "PROCESSED"
+KINDS = (
+    Kind(
+        "do_not_reach_list",
+        LISTS.table,
+        "reasons_not_targetable",
+        PROCESSING,
+        (PROCESSED,),
+        Pace("time", seconds=3600),
+        also=lambda record, to: _sized(record, size_of(record), processing=to == PROCESSING),
+        read=lambda record: (
+            PROCESSING if PROCESSING in record.get("reasons_not_targetable", ()) else PROCESSED
+        ),
+        since="created_at",
+    ),
 )
 RULES = BatchRules(("email", "phone_number"), latest_months=13)
 
@@ -71,14 +102,47 @@ class ListOperation(Schema):
 def users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapping[str, Any]]]:
     """Put users on the list and take users off it, all of them or none."""
     uploads = call.params["uploads"]
+    settle(call, world)
     record = LISTS.get_by_id(call, world)
-    grown = apply_uploads(world, record["id"], uploads)
-    world.store.put(LISTS.table, record["id"], resized(world, record, "list_size", grown))
+    size = max(0, size_of(record) + apply_uploads(world, record["id"], uploads))
+    processing = PROCESSING in record["reasons_not_targetable"]
+    after = changed(world, record, _sized(record, size, processing=processing))
+    world.store.put(LISTS.table, record["id"], after)
     counts = [
         {"success_count": len(upload.users), "total_count": len(upload.users)} for upload in uploads
     ]
     pairs = zip(call.params["operations"], uploads, strict=True)
     return counts, [_echoed(call, operation, upload) for operation, upload in pairs]
+
+
+def settle(call: Call, world: World) -> None:
+    """Let the list of the path leave PROCESSING if it is due.
+
+    Raises:
+        AdsFailure: 404; the account has no such list.
+    """
+    world.transitions.settle("do_not_reach_list", LISTS.get_by_id(call, world)["id"], poll=True)
+
+
+def size_of(record: Mapping[str, Any]) -> int:
+    """How many users a list has, shown or not."""
+    size: int | None = record.get("_size")
+    return record["list_size"] or 0 if size is None else size
+
+
+def _sized(record: Mapping[str, Any], size: int, *, processing: bool) -> dict[str, Any]:
+    """What a list of this size shows."""
+    small = size < SMALLEST_TARGETABLE
+    others = [r for r in record["reasons_not_targetable"] if r not in {PROCESSING, TOO_SMALL}]
+    # Before it is processed, no list is known to be large enough.
+    own = [PROCESSING, TOO_SMALL] if processing else [TOO_SMALL] if small else []
+    reasons = [*own, *others]
+    return {
+        "targetable": not reasons,
+        "reasons_not_targetable": reasons,
+        "list_size": None if small or processing else size,
+        "_size": size,
+    }
 
 
 def _echoed(call: Call, operation: Mapping[str, Any], upload: Upload) -> Mapping[str, Any]:
@@ -100,10 +164,10 @@ OPERATIONS = (
         location=Location.JSON,
         read_body=as_operations,
         rules=RULES.check,
-        assumptions=(ECHOED, LATEST),
+        assumptions=(ECHOED, LATEST, YOUNG),
         may_assume=ASSUMPTIONS,
         errors=("NOT_FOUND",),
         statuses=(404,),
     ),
-    LISTS.delete(),
+    LISTS.delete(prepare=settle, assumptions=(YOUNG,)),
 )

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, pre_load
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, ListOf, Text
 from mock_platform.core.table import Reference, Table, renamed
 from mock_platform.records.accounts import Stamped
 from mock_platform.world.store import Record
 
+PROCESSING = "PROCESSING"
+TOO_SMALL = "TOO_SMALL"
 PERMISSION_LEVELS = ("READ_ONLY", "READ_WRITE")
 IDENTIFIERS = (
     "email",
@@ -74,15 +76,31 @@ class AudienceUserRecord(Schema):
 
 
 class DoNotReachListRecord(Stamped):
-    """A list of users that no campaign of the account may reach."""
+    """A list of users that no campaign of the account may reach; a new one is being processed.
+
+    `_size` is how many users it has, which `list_size` does not show of a young or small list.
+    """
 
     id = Text(required=True)
     name = Text(load_default="Do Not Reach List")
     description = Text(load_default=None, allow_none=True)
-    targetable = Flag(load_default=True)
-    reasons_not_targetable = ListOf(Text(), load_default=list)
+    targetable = Flag(load_default=False)
+    reasons_not_targetable = ListOf(Text(), load_default=lambda: [PROCESSING, TOO_SMALL])
     list_size = Integer(load_default=None, allow_none=True)
+    _size = Integer(low=0, load_default=None, allow_none=True)
     _account_id = Text(required=True)
+
+    @pre_load
+    def fill_state(self, data: Any, **_: Any) -> Any:
+        """Of targetable and its reasons, the one that is given says what the other is."""
+        if not isinstance(data, dict):
+            return data
+        targetable, reasons = data.get("targetable"), data.get("reasons_not_targetable")
+        if targetable is True and "reasons_not_targetable" not in data:
+            return data | {"reasons_not_targetable": []}
+        if reasons == [] and "targetable" not in data:
+            return data | {"targetable": True}
+        return data
 
 
 class TargetedLineItem(Schema):
@@ -133,7 +151,9 @@ AUDIENCE_PERMISSIONS = Table(
     ),
 )
 DO_NOT_REACH_LISTS = Table(
-    "do_not_reach_lists", DoNotReachListRecord, references=(Reference("_account_id", "accounts"),)
+    "do_not_reach_lists",
+    DoNotReachListRecord,
+    references=(Reference("_account_id", "accounts"),),
 )
 AUDIENCE_USERS = Table(
     "audience_users",

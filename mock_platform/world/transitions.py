@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
-from mock_platform.world.clock import Clock
+from mock_platform.world.clock import Clock, parse_instant
 from mock_platform.world.store import Store
 
 Progression = Literal["immediate", "time", "polls", "manual"]
@@ -56,6 +56,15 @@ class Kind:
     pace: Pace = Pace()
     also: Callable[[dict[str, Any], str], dict[str, Any]] | None = None
     """What else changes in the record when it moves: gets record and new state, gives fields."""
+    read: Callable[[Mapping[str, Any]], str] | None = None
+    """Reads the state of a record, where `field` does not hold it by itself; `also` writes it."""
+    since: str | None = None
+    """The field with the moment from which a record counts that stands in its first state though
+    nobody began its move: one of the fixtures, or put in from outside."""
+
+    def state_of(self, record: Mapping[str, Any]) -> str:
+        """The state in which a record is."""
+        return str(record.get(self.field)) if self.read is None else self.read(record)
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -143,7 +152,7 @@ class Transitions:
 
     def settle(self, name: str, key: str, *, poll: bool = False) -> bool:
         """Move a record if it is due; `poll` counts as having been looked at. True if it moved."""
-        row = self._store.get(PENDING, f"{name}:{key}")
+        row = self._row(name, key)
         if row is None:
             return False
         kind, pace = self.kinds[name], self.paces[name]
@@ -157,12 +166,12 @@ class Transitions:
 
     def settle_all(self, name: str) -> None:
         """Move every record of a kind that is due."""
-        for entry in self._store.page(PENDING, {"kind": name}):
-            self.settle(name, entry.record["key"])
+        for key in self.under_way(name):
+            self.settle(name, key)
 
     def due_at(self, name: str, key: str) -> datetime | None:
         """When the clock alone will move a record; `None` if it will not."""
-        row = self._store.get(PENDING, f"{name}:{key}")
+        row = self._row(name, key)
         pace = self.paces[name]
         if row is None or row["since"] is None or pace.progression not in {"time", "immediate"}:
             return None
@@ -171,7 +180,7 @@ class Transitions:
 
     def armed(self, name: str, key: str) -> bool | None:
         """Whether the time of a record under way counts yet; `None` if it is not under way."""
-        row = self._store.get(PENDING, f"{name}:{key}")
+        row = self._row(name, key)
         return None if row is None else row["since"] is not None
 
     def move(self, name: str, key: str, to: str) -> None:
@@ -196,7 +205,13 @@ class Transitions:
 
     def under_way(self, name: str) -> list[str]:
         """Keys of the records of a kind that have not arrived."""
-        return [entry.record["key"] for entry in self._store.page(PENDING, {"kind": name})]
+        begun = [entry.record["key"] for entry in self._store.page(PENDING, {"kind": name})]
+        kind = self.kinds[name]
+        if kind.since is None:
+            return begun
+        known = set(begun)
+        waiting = self._store.page(kind.table, where=lambda r: kind.state_of(r) == kind.first)
+        return begun + [entry.key for entry in waiting if entry.key not in known]
 
     def as_json(self) -> dict[str, Any]:
         """Each kind with its pace, its states and what is under way."""
@@ -214,6 +229,18 @@ class Transitions:
         """Return to the paces that `state` gave; kinds it does not name keep their default."""
         for name, kind in self.kinds.items():
             self.paces[name] = Pace(**state[name]) if name in state else kind.pace
+
+    def _row(self, name: str, key: str) -> dict[str, Any] | None:
+        """How far a record is under way; a record that nobody began may be so by itself."""
+        row = self._store.get(PENDING, f"{name}:{key}")
+        kind = self.kinds[name]
+        if row is not None or kind.since is None:
+            return row
+        record = self._store.get(kind.table, key)
+        if record is None or kind.state_of(record) != kind.first:
+            return None
+        since = _moment(record.get(kind.since))
+        return {"kind": name, "key": key, "since": since, "polls": 0, "to": kind.ends[0]}
 
     def _due(self, pace: Pace, row: dict[str, Any]) -> bool:
         if row["since"] is None or pace.progression == "manual":
@@ -235,5 +262,14 @@ class Transitions:
         if record is None:
             return False
         extra = {} if kind.also is None else kind.also(record, to)
-        self._store.put(kind.table, key, record | {kind.field: to} | extra)
+        moved = {kind.field: to} if kind.read is None else {}
+        self._store.put(kind.table, key, record | moved | extra)
         return True
+
+
+def _moment(value: Any) -> str | None:
+    """A moment of a record as rows under way hold one; `None` if it is none, so nothing counts."""
+    try:
+        return parse_instant(value).isoformat()
+    except (TypeError, ValueError):  # a record that was stored unchecked
+        return None

@@ -60,7 +60,7 @@ def test_a_batch_answers_per_operation(box: Sandbox) -> None:
             {"success_count": 1, "total_count": 1},
         ],
     }
-    assert box.record("do_not_reach_lists", LIST)["list_size"] == 3
+    assert box.record("do_not_reach_lists", LIST)["_size"] == 3
 
 
 def test_the_echo_has_times_in_the_form_of_the_wire(box: Sandbox) -> None:
@@ -114,7 +114,7 @@ def test_only_email_and_phone_number_are_taken(box: Sandbox, kind: str) -> None:
 
     assert response.status_code == 400
     assert [len(errors) for errors in response.get_json()["operation_errors"]] == [0, 1]
-    assert box.record("do_not_reach_lists", LIST)["list_size"] == 2
+    assert box.record("do_not_reach_lists", LIST)["_size"] == 2
 
 
 def test_a_list_is_deleted_once(box: Sandbox) -> None:
@@ -130,15 +130,16 @@ def test_a_list_is_deleted_once(box: Sandbox) -> None:
 
 
 def test_a_small_list_is_not_targetable(box: Sandbox) -> None:
-    """With 100 users the list stops being TOO_SMALL."""
+    """With 100 users the list stops being TOO_SMALL, and only then its size is shown."""
     users = [{"email": [sha256(str(n).encode()).hexdigest()]} for n in range(98)]
     upload(box, [operation(*users[:97])])
     small = box.record("do_not_reach_lists", LIST)
     upload(box, [operation(users[97])])
     enough = box.record("do_not_reach_lists", LIST)
 
-    assert (small["list_size"], small["reasons_not_targetable"]) == (99, ["TOO_SMALL"])
+    assert (small["list_size"], small["reasons_not_targetable"]) == (None, ["TOO_SMALL"])
     assert (enough["list_size"], enough["targetable"]) == (100, True)
+    assert [] == enough["reasons_not_targetable"]
 
 
 def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
@@ -182,7 +183,7 @@ def test_a_bad_item_refuses_the_whole_batch(
     assert (1, parameter) == (error["index"], error["parameter"])
     assert error["message"]
     assert "errors" not in body
-    assert 2 == box.record("do_not_reach_lists", LIST)["list_size"]
+    assert 2 == box.record("do_not_reach_lists", LIST)["_size"]
 
 
 @pytest.mark.parametrize("body", [{}, [], "x", 5])
@@ -192,3 +193,147 @@ def test_request_level_faults_stand_under_errors(box: Sandbox, body: Any) -> Non
 
     assert (400, "INVALID_PARAMETER") == (response.status_code, faults(response)[0][0])
     assert "operation_errors" not in response.get_json()
+
+
+YOUNG = {
+    "targetable": False,
+    "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"],
+    "list_size": None,
+}
+SMALL = {"targetable": False, "reasons_not_targetable": ["TOO_SMALL"], "list_size": None}
+ENOUGH = {"targetable": True, "reasons_not_targetable": [], "list_size": 100}
+
+
+class TestYoungLists:
+    """A new list is being processed until its transition."""
+
+    def shown(self, box: Sandbox, key: str = "4y2de") -> dict[str, Any]:
+        """What a list shows of its state."""
+        record = box.client.get(f"/_mock/state/do_not_reach_lists/{key}").get_json()
+        return {name: record[name] for name in YOUNG}
+
+    def put(self, box: Sandbox, **fields: Any) -> TestResponse:
+        """Put a list in from outside."""
+        record = {"_account_id": ACCOUNT, **fields}
+        return box.client.put("/_mock/state/do_not_reach_lists/9zz", json=record)
+
+    def pace(self, box: Sandbox, **pace: Any) -> dict[str, Any]:
+        """Say how fast lists are processed."""
+        path = "/_mock/transitions/do_not_reach_list"
+        found: dict[str, Any] = box.client.put(path, json=pace).get_json()
+        return found
+
+    def test_the_kind(self, box: Sandbox) -> None:
+        """The kind stands beside the others, with the shipped young list under way."""
+        kind = sandbox().client.get("/_mock/transitions").get_json()["do_not_reach_list"]
+
+        assert {
+            "progression": "time",
+            "seconds": 3600,
+            "polls": 1,
+            "states": ["PROCESSING", "PROCESSED"],
+            "under_way": ["4y2de"],
+        } == kind
+
+    def test_an_hour_on_the_worlds_clock(self) -> None:
+        """The shipped list, ten minutes old at the start, is processed fifty minutes later."""
+        box = sandbox(freeze=datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
+        clock = box.platform.worlds.default.clock
+        seen = [self.shown(box)]
+        for seconds in (2999, 1):
+            clock.advance(seconds)
+            seen.append(self.shown(box))
+
+        assert [YOUNG, YOUNG, SMALL] == seen
+        assert [] == self.pace(box)["under_way"]
+
+    def test_by_hand(self, box: Sandbox) -> None:
+        """A list moves there and back by hand, whatever its age."""
+        path = "/_mock/transitions/do_not_reach_list/4y1bc"
+        states = []
+        for to in ("PROCESSING", "PROCESSED"):
+            moved = box.client.post(path, json={"to": to}).get_json()
+            states.append((moved["state"], self.shown(box, "4y1bc")))
+
+        assert [("PROCESSING", YOUNG), ("PROCESSED", SMALL)] == states
+
+    @pytest.mark.parametrize("progression", ["manual", "polls"])
+    def test_the_clock_alone(self, box: Sandbox, progression: str) -> None:
+        """Under the other progressions no age processes a list."""
+        self.pace(box, progression=progression)
+        self.put(box, created_at="2020-01-01T00:00:00Z")
+
+        assert YOUNG == self.shown(box, "9zz")
+
+    def test_immediate(self, box: Sandbox) -> None:
+        """Under `immediate` no list is seen PROCESSING."""
+        self.pace(box, progression="immediate")
+        self.put(box)
+
+        assert (SMALL, SMALL) == (self.shown(box, "9zz"), self.shown(box))
+
+    def test_polls(self, box: Sandbox) -> None:
+        """Under `polls` each call that reads the list counts."""
+        self.pace(box, progression="polls", polls=2)
+        self.put(box)
+        seen = []
+        for _ in range(2):
+            upload(box, [operation({"email": [EMAIL]})], "9zz")
+            seen.append(self.shown(box, "9zz"))
+
+        assert [YOUNG, SMALL] == seen
+
+    @pytest.mark.parametrize(
+        ("fields", "expected"),
+        [
+            ({}, YOUNG),
+            ({"targetable": True, "list_size": 100}, ENOUGH),
+            ({"reasons_not_targetable": [], "list_size": 100}, ENOUGH),
+            ({"reasons_not_targetable": ["TOO_SMALL"]}, SMALL),
+        ],
+    )
+    def test_what_a_record_leaves_out(
+        self, box: Sandbox, fields: dict[str, Any], expected: dict[str, Any]
+    ) -> None:
+        """A list that says nothing of its state is a new one; what it says is kept."""
+        assert 200 == self.put(box, **fields).status_code
+        assert expected == self.shown(box, "9zz")
+
+    def test_uploads_show_once_it_is_processed(self, box: Sandbox) -> None:
+        """A young list takes users; how many, and whether they are enough, shows afterwards."""
+        self.put(box)
+        users = [{"email": [sha256(str(n).encode()).hexdigest()]} for n in range(100)]
+        answer = upload(box, [operation(*users)], "9zz")
+        before = self.shown(box, "9zz")
+        box.platform.worlds.default.clock.advance(3600)
+
+        assert (200, YOUNG) == (answer.status_code, before)
+        assert ENOUGH == self.shown(box, "9zz")
+
+    def test_a_deleted_list_shows_how_far_it_was(self, box: Sandbox) -> None:
+        """The delete answers with the state that the list has at that moment."""
+        found = []
+        for key, hours in (("a1", 0), ("a2", 1)):
+            state = f"/_mock/state/do_not_reach_lists/{key}"
+            box.client.put(state, json={"_account_id": ACCOUNT})
+            box.platform.worlds.default.clock.advance(3600 * hours)
+            path = f"/12/accounts/{ACCOUNT}/do_not_reach_lists/{key}"
+            data = box.call("DELETE", path).get_json()["data"]
+            found.append({name: data[name] for name in YOUNG})
+            assert data["deleted"]
+
+        assert [YOUNG, SMALL] == found
+
+    def test_another_accounts_list_is_not_looked_at(self, box: Sandbox) -> None:
+        """A call that is refused counts as no look at the list."""
+        self.pace(box, progression="polls", polls=1)
+        refused = upload(box, [operation({"email": [EMAIL]})], "4y2de")
+
+        assert (404, YOUNG) == (refused.status_code, self.shown(box))
+
+    def test_an_odd_record_waits_to_be_moved(self, box: Sandbox) -> None:
+        """Without a moment of creation no time counts, and nothing fails."""
+        record = {"id": "9zz", "reasons_not_targetable": ["PROCESSING"], "created_at": "soon"}
+        box.client.put("/_mock/state/do_not_reach_lists/9zz?unchecked=true", json=record)
+
+        assert "9zz" in self.pace(box)["under_way"]
