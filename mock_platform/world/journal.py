@@ -25,6 +25,7 @@ _OVERHEAD = 600
 _OF_HEADER = 160
 _OF_CHANGE = 1000
 _OF_NEAR_MISS = 400
+_OF_DIAGNOSIS = 800
 """Roughly how many bytes Python takes for one of each, apart from long texts in them."""
 _PART = 8
 """The largest journal gives up at least this part of itself where all are too large together."""
@@ -64,16 +65,20 @@ class JournalEntry:
     @property
     def size(self) -> int:
         """Roughly how many bytes the entry keeps."""
+        sent = self.request_headers
         size = _OVERHEAD + len(self.url) + len(self.request_body) + len(self.response_body)
-        for headers in (self.request_headers, self.response_headers):
-            size += _OF_HEADER * len(headers)
-            for _, value in headers:
-                size += len(value)
-        size += _OF_CHANGE * len(self.changes) + _OF_NEAR_MISS * len(self.near_misses)
+        # Headers of answers are our own, and none of them is longer than what was sent.
+        size += _OF_HEADER * (len(sent) + len(self.response_headers))
+        size += len("".join([value for _, value in sent]))
+        if self.changes:
+            size += _OF_CHANGE * len(self.changes)
+        if self.near_misses:
+            size += _OF_NEAR_MISS * len(self.near_misses)
         if self.warnings:
-            size += sum(map(len, self.warnings))
+            size += len("".join(self.warnings))
         if self.diagnosis is not None:
-            size += sum(len(str(value)) for value in self.diagnosis.values())
+            said = [value for value in self.diagnosis.values() if isinstance(value, str)]
+            size += _OF_DIAGNOSIS + len("".join(said))
         return size if self.traceback is None else size + len(self.traceback)
 
     def summary(self) -> dict[str, Any]:
@@ -176,28 +181,31 @@ class JournalMemory:
             self._journals.add(journal)
 
     def leave(self, journal: Journal) -> None:
-        """Count it no longer: its world is gone, and so will it be."""
+        """Count it no longer: its world is gone, and so will it be. Idempotent."""
         with self._lock:
-            if journal in self._journals:
+            if not journal.closed:
+                journal.closed = True
                 self._journals.discard(journal)
                 self.bytes -= journal.counted
 
     def count(self, journal: Journal, more: int) -> None:
         """Take note that a journal keeps so many bytes more; call it without the journal's lock."""
         with self._lock:
-            if journal not in self._journals:
-                return
-            journal.counted += more
-            self.bytes += more
-            while self.bytes > self.max_bytes:
-                largest = max(self._journals, key=lambda each: each.counted)
-                freed = largest.give_up(
-                    max(self.bytes - self.max_bytes, largest.counted // _PART), self.max_bytes
-                )
-                if not freed:
-                    return  # another thread adds, and has not counted yet what it added
-                largest.counted -= freed
-                self.bytes -= freed
+            if not journal.closed:
+                journal.counted += more
+                self.bytes += more
+                if self.bytes > self.max_bytes:
+                    self._make_room()
+
+    def _make_room(self) -> None:
+        while self.bytes > self.max_bytes:
+            largest = max(self._journals, key=lambda each: each.counted)
+            count = max(self.bytes - self.max_bytes, largest.counted // _PART)
+            freed = largest.give_up(count, self.max_bytes)
+            if not freed:
+                return  # another thread has emptied it, and has not counted that yet
+            largest.counted -= freed
+            self.bytes -= freed
 
 
 class Journal:
@@ -219,7 +227,8 @@ class Journal:
         self._gave_up = False
         self.dropped = 0
         self.counted = 0
-        """Bytes that the common memory counts for it; the memory's own, under its lock."""
+        """Bytes that the common memory counts for it, until it is `closed`; under its lock."""
+        self.closed = False
         self._memory = memory
         if memory is not None:
             memory.join(self)
