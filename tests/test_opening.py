@@ -15,6 +15,8 @@ from mock_platform.settings import Settings
 from mock_platform.world.durable import Archive
 from mock_platform.world.store_errors import StoreDamaged, StoreError, StoreInUse
 
+SHIPPED = ["harbor_roasters", "northbike_co", "ines_duarte"]
+"""Screen names of the shipped users."""
 NEW_USER = {"id": "77", "screen_name": "kept", "name": "Kept"}
 NEW_TOKEN = {
     "id": "77-token",
@@ -160,7 +162,7 @@ def test_a_fork_returns_to_what_it_was_made_from(tmp_path: Path) -> None:
             state(opened, "fork")["users"].delete("3805104374")
             fork.reset()
 
-            assert ["harbor_roasters", "northbike_co", "kept"] == names(opened, "fork")
+            assert [*SHIPPED, "kept"] == names(opened, "fork")
             assert (moment, drawn) == (fork.clock.now(), fork.ids.snowflake())
             assert {"default", "fork"} == {world.name for world in opened.platform.worlds}
     with TinyDB(tmp_path / "state.json") as file:
@@ -201,7 +203,7 @@ def test_a_dropped_fork_leaves_nothing(tmp_path: Path) -> None:
         assert {"default", "three"} == set(opened.archive.worlds)
         state(opened, "three")["users"].put(NEW_USER)
         opened.platform.worlds.get("three").reset()
-        assert ["harbor_roasters", "northbike_co"] == names(opened, "three")
+        assert SHIPPED == names(opened, "three")
 
 
 def test_a_fork_with_other_fixtures_returns_to_those(tmp_path: Path) -> None:
@@ -216,7 +218,7 @@ def test_a_fork_with_other_fixtures_returns_to_those(tmp_path: Path) -> None:
         fork.rebase(load_base(Settings(fixtures=(fresh,))))
         fork.reset()
 
-        assert ["harbor_roasters", "northbike_co", "later"] == names(opened, "fork")
+        assert [*SHIPPED, "later"] == names(opened, "fork")
         assert opened.archive is not None
         assert {"default", "fork"} == set(opened.archive.worlds)
 
@@ -229,7 +231,7 @@ def test_the_file_opens_with_plain_tinydb(tmp_path: Path) -> None:
     with TinyDB(tmp_path / "state.json") as file:
         names = [document["screen_name"] for document in file.table("users")]
 
-    assert names == ["harbor_roasters", "northbike_co", "kept"]
+    assert names == [*SHIPPED, "kept"]
 
 
 def test_a_second_server_is_kept_out(tmp_path: Path) -> None:
