@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from marshmallow import Schema
+from marshmallow import Schema, ValidationError
 
 from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.errors import AdsError, AdsFailure, InvalidParameters
 from mock_platform.core.fields import (
     INCLUSIVE,
     INVALID,
@@ -27,7 +27,9 @@ from mock_platform.core.fields import (
     Integer,
     Long,
     Text,
+    flatten,
 )
+from mock_platform.core.fields import OneOf as OneOfValues
 from mock_platform.core.history import HISTORY, record_change
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.resource import Ids, NamePrefix, OneOf, Resource, changed
@@ -38,6 +40,7 @@ from mock_platform.records.campaigns import (
     ENTITY_STATUSES,
     GOALS,
     PAY_BY,
+    STORED_PAY_BY,
     LineItem,
     LineItemRecord,
     pay_by_of,
@@ -68,7 +71,8 @@ PAY_BY_FOLLOWS = public_fact(
     "line-items.pay-by-follows-goal",
     "pay_by of a line item follows its goal (ENGAGEMENT, FOLLOW, VIEW, APP_CLICK, else IMPRESSION, "
     "or LINK_CLICK with a TARGET bid) unless it was chosen, and follows again when the goal "
-    "changes; so it may have values that the update does not take.",
+    "changes. So it may have values that the update takes only unchanged, from clients that save "
+    "all that they loaded.",
     "section 7, line items",
 )
 DELIVERY = public_fact(
@@ -106,6 +110,14 @@ CAPPED_OBJECTIVES = ("REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS")
 APP_OBJECTIVES = ("APP_INSTALLS", "APP_ENGAGEMENTS")
 
 
+class PayBy(Choice):
+    """One of three values; others that a line item may have are left to `_refuse_new_pay_by`."""
+
+    def _validate(self, value: Any) -> None:
+        if value not in STORED_PAY_BY:
+            super()._validate(value)
+
+
 class LineItemUpdate(Schema):
     """Parameters of the update; an empty value unsets an optional one."""
 
@@ -130,7 +142,7 @@ class LineItemUpdate(Schema):
     frequency_cap = Integer(low=1, allow_none=True)
     goal = Choice(GOALS)
     name = Text(allow_none=True)
-    pay_by = Choice(PAY_BY)
+    pay_by = PayBy(PAY_BY)
     total_budget_amount_local_micro = Long(low=1, allow_none=True)
     daily_budget_amount_local_micro = Long(low=1, allow_none=True)
 
@@ -172,6 +184,7 @@ def update(call: Call, world: World) -> Record:
     if not sent:
         call.assume(NOTHING)
         return _written(before)
+    _refuse_new_pay_by(call, before)
     _may_set_advertiser_user(call)
     categories = sent.get("categories")
     if categories:
@@ -200,7 +213,7 @@ def update(call: Call, world: World) -> Record:
 
 def _follow(sent: Mapping[str, Any], before: Record, after: Record) -> None:
     """Change in `after` what follows from the parameters of the request."""
-    if "pay_by" not in sent and after["goal"] != before["goal"]:
+    if sent.get("pay_by") not in PAY_BY and after["goal"] != before["goal"]:
         after["pay_by"] = pay_by_of(after["goal"], after["objective"], after["bid_strategy"])
     if before["standard_delivery"] is standard_delivery_of(before):
         after["standard_delivery"] = standard_delivery_of(after)
@@ -252,7 +265,7 @@ def _bid(u: Update) -> Iterator[AdsError]:
 
 def _pay_by(u: Update) -> Iterator[AdsError]:
     """Changeable for APP_INSTALLS only; IMPRESSION does not go with TARGET."""
-    if "pay_by" in u.sent and u.after["pay_by"] != u.before["pay_by"]:
+    if "pay_by" in u.sent and u.sent["pay_by"] != u.before["pay_by"]:
         objective = u.before["objective"]
         if objective != "APP_INSTALLS":
             text = f"pay_by can only be changed for the objective APP_INSTALLS, not {objective}"
@@ -348,6 +361,23 @@ RULES: tuple[Rule, ...] = (
     _advertiser_user,
 )
 """The conditional rules of the update table, all checked before anything is refused."""
+
+
+def _refuse_new_pay_by(call: Call, before: Record) -> None:
+    """A pay_by beyond the three values is fine unchanged: clients save all that they loaded.
+
+    Raises:
+        InvalidParameters: It is another one.
+    """
+    value = call.params.get("pay_by")
+    if value is None or value == before["pay_by"]:
+        return
+    try:
+        OneOfValues(PAY_BY)(value)
+    except ValidationError as fault:
+        del call.echo["pay_by"]
+        found = flatten({"pay_by": fault.messages})
+        raise InvalidParameters(found, {"pay_by": value}, call.params) from fault
 
 
 def _may_set_advertiser_user(call: Call) -> None:

@@ -422,9 +422,10 @@ def test_pay_by_follows_a_changed_goal(box: Sandbox) -> None:
     kept = put(box, INSTALLS, goal="APP_INSTALLS").get_json()["data"]
     clicks = put(box, INSTALLS, goal="ENGAGEMENT").get_json()["data"]
     chosen = put(box, INSTALLS, goal="APP_INSTALLS", pay_by="LINK_CLICK").get_json()["data"]
+    loaded = put(box, VIDEO, goal="FOLLOWERS", pay_by="VIEW").get_json()["data"]
 
-    assert ("APP_CLICK", "ENGAGEMENT", "LINK_CLICK") == tuple(
-        data["pay_by"] for data in (kept, clicks, chosen)
+    assert ("APP_CLICK", "ENGAGEMENT", "LINK_CLICK", "FOLLOW") == tuple(
+        data["pay_by"] for data in (kept, clicks, chosen, loaded)
     )
 
 
@@ -510,7 +511,11 @@ def test_bounds_of_the_update_are_not_those_of_a_record(box: Sandbox, odd: dict[
 
     assert odd == {name: read[name] for name in odd}
     for name, value in odd.items():
-        if name != "standard_delivery":
+        if name == "pay_by":  # as it is; clients save what they loaded
+            assert 200 == put(box, CLICKS, pay_by=value).status_code
+            response = put(box, CLICKS, pay_by="VIEW")
+            assert (400, [("INVALID_PARAMETER", name)]) == (response.status_code, faults(response))
+        elif name != "standard_delivery":
             response = put(box, CLICKS, **{name: value})
             assert (400, name) == (response.status_code, faults(response)[0][1])
 
