@@ -26,8 +26,6 @@ from mock_platform.core.errors import (
     REASON,
     Failure,
     InternalError,
-    MethodNotAllowed,
-    RouteNotFound,
 )
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.limits import OAUTH_LIMIT
@@ -37,10 +35,11 @@ from mock_platform.core.overlays import Overlays
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, Interceptor, compile_operation
 from mock_platform.core.problems import STATUS_BY_TYPE, TITLES
 from mock_platform.core.rendering import render
-from mock_platform.core.routing import Nearest, Router
+from mock_platform.core.routing import Router
 from mock_platform.core.table import Tables
+from mock_platform.core.unanswered import Unanswered
 from mock_platform.delivery.deliverer import Deliverer
-from mock_platform.operations import KINDS, OPERATIONS, openapi
+from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, openapi
 from mock_platform.records import TABLES
 from mock_platform.scenario.director import Director, engine_of
 from mock_platform.scenario.document import BadParameters
@@ -211,9 +210,9 @@ class Platform:
         return None if found.target is None else found.target.operation
 
     @cached_property
-    def nearest(self) -> Nearest:
-        """What a request that no operation answers may have meant."""
-        return Nearest(self.operations)
+    def unanswered(self) -> Unanswered:
+        """What is said to requests that no operation answers."""
+        return Unanswered(self.operations, NOT_SERVED)
 
     def assumptions(self) -> dict[str, Assumption]:
         """The register of all assumptions, by id."""
@@ -304,21 +303,7 @@ class Platform:
         found = self._routers[call.surface].find(call.method, call.path)
         if found.target is not None:
             return found.target, dict(found.params)
-        if found.allowed:
-            note = ""
-            if call.surface == "plain" and self.where(call.method, call.path, "sandbox"):
-                note = "This operation exists on the sandbox address only."
-            raise MethodNotAllowed(found.allowed, note)
-        near = self.nearest.to(call.method, call.path)
-        hint = ""
-        if near:
-            hint = "Nearest: " + "; ".join(f"{op.method} {op.path}" for op in near) + "."
-            call.diagnosis = {
-                "mistake": "unknown-path",
-                "explanation": f"No operation has the path {call.path}.",
-                "nearest": [{"operation": o.id, "method": o.method, "path": o.path} for o in near],
-            }
-        raise RouteNotFound(hint)
+        raise self.unanswered.failure(call, found.allowed)
 
     def _stray(self, call: Call, world: str) -> None:
         for listen in self.stray_listeners:
@@ -405,11 +390,14 @@ def load_base(settings: Settings) -> Base:
 
 
 def _router(compiled: Iterable[Compiled]) -> Router[Compiled]:
-    return Router(
+    router = Router(
         (c.operation.method, path, c)
         for c in compiled
         for path in (c.operation.path, *c.operation.also)
     )
+    for entry in NOT_SERVED:
+        router.reserve(entry.path)
+    return router
 
 
 def _credential_of(table: str, key: str, record: object) -> str | None:

@@ -75,7 +75,7 @@ def where_text(method: str, address: str, form: str) -> str:
     )
     found = router.find(method, path)
     if found.target is None:
-        near = platform.nearest.to(method, path)
+        near = platform.unanswered.nearest(method, path)
         raise CheckFailed(_nowhere(method, path, found.allowed, near, sandbox=sandbox))
     if form == "json":
         return pretty(found.target.as_json() | {"path_parameters": dict(found.params)})

@@ -149,11 +149,12 @@ class BatchFailure(Failure):
 
 
 class RouteNotFound(Failure):
-    """No operation has this path; `hint` names the nearest."""
+    """No operation has this path; `text` says so, `hint` why, and which are the nearest."""
 
-    def __init__(self, hint: str = "") -> None:
+    def __init__(self, hint: str = "", text: str = "The requested route does not exist.") -> None:
         super().__init__(hint)
         self.hint = hint
+        self.text = text
 
 
 class MethodNotAllowed(Failure):

@@ -122,6 +122,8 @@ class Operation:
     returns: Returns
     auth: Auth
     params: type[Schema] | None = None
+    path_form: type[Schema] | None = None
+    """What the description says of those parts of the path that are not just any text."""
     location: Location = Location.QUERY
     configure: Callable[[Settings], Handler] | None = None
     """The handler under these settings, where they change what it does."""
@@ -201,6 +203,18 @@ class Operation:
             "assumptions": [assumption.id for assumption in self.all_assumptions],
             "code": f"mock_platform/{module}:{line}",
         }
+
+
+@dataclass(frozen=True, slots=True)
+class NotServed:
+    """A path of the public interface that the sandbox leaves out, and that looks like a record's.
+
+    It answers like any unknown path. `why` says so to whoever calls it.
+    """
+
+    methods: tuple[str, ...]
+    path: str
+    why: str
 
 
 def table(*groups: Sequence[Operation]) -> tuple[Operation, ...]:

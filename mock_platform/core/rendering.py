@@ -228,8 +228,9 @@ def _as_named(failure: Failure) -> Failure:
                 for name, text in failure.faults
             )
         )
+    if isinstance(failure, RouteNotFound):
+        return AdsFailure(AdsError("ROUTE_NOT_FOUND", f"{failure.text} {failure.hint}".strip()))
     words: list[tuple[type[Failure], str, str]] = [
-        (RouteNotFound, "ROUTE_NOT_FOUND", f"The requested route does not exist. {failure}"),
         (MethodNotAllowed, "METHOD_NOT_ALLOWED", f"This method is not allowed here; {failure}"),
         (Unauthorized, "UNAUTHORIZED_ACCESS", "This request is not properly authenticated"),
         (UnsupportedAuthentication, "UNAUTHORIZED_CLIENT_APPLICATION", str(failure)),

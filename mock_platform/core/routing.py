@@ -26,6 +26,8 @@ class _Node(Generic[T]):
     static: dict[str, _Node[T]] = field(default_factory=dict)
     varying: _Node[T] | None = None
     methods: dict[str, tuple[T, tuple[str, ...]]] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
+    """Segments that do not lead here although they vary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,18 @@ class Router(Generic[T]):
                 node = node.static.setdefault(segment, _Node())
         node.methods[method] = (target, tuple(names))
 
+    def reserve(self, path: str) -> None:
+        """Let a path lead nowhere although its last segment fits where one varies."""
+        *before, last = path.strip("/").split("/")
+        node = self._root
+        for segment in before:
+            following = node.varying if segment.startswith(":") else node.static.get(segment)
+            if following is None:
+                return
+            node = following
+        if node.varying is not None:
+            node.varying.reserved |= {last}
+
     def find(self, method: str, path: str) -> Found[T]:
         """Follow a percent-encoded path. `HEAD` is answered where `GET` is."""
         node: _Node[T] | None = self._root
@@ -70,7 +84,7 @@ class Router(Generic[T]):
                 if following is not None:
                     values.append(unquote(segment))
             node = following
-        if node is None or not node.methods:
+        if node is None or not node.methods or (node.reserved and values[-1] in node.reserved):
             return Found(None, {})
         entry = node.methods.get(method)
         if entry is None and method == "HEAD":
@@ -88,6 +102,9 @@ _KEPT = 256
 
 class Nearest:
     """The operations that come closest to a request which none of them answers.
+
+    They are all of one interface: that of the path's first segment, or where none has such a
+    segment, that of the closest operation.
 
     Closeness is `SequenceMatcher.ratio` of the two paths with ids left out. What it cannot exceed
     is found from the letters alone, with one `and` of two integers, so that few paths are compared
@@ -115,7 +132,12 @@ class Nearest:
             (2.0 * (letters & shape.letters).bit_count() / (len(wanted) + len(path)), shape)
             for path, shape in self._shapes.items()
         ]
-        worthy = [(most, shape) for most, shape in bounds if most + _OF_METHOD > _ENOUGH]
+        own = _interface(wanted)
+        worthy = [
+            (most, shape)
+            for most, shape in bounds
+            if most + _OF_METHOD > _ENOUGH and own in {None, _interface(shape.path)}
+        ]
         worthy.sort(key=itemgetter(0), reverse=True)
         best: list[tuple[float, int, Operation]] = []
         for most, shape in worthy:
@@ -128,7 +150,8 @@ class Nearest:
                     best.append((-close, place, operation))
             best.sort(key=itemgetter(0, 1))
             del best[3:]
-        return tuple(operation for *_, operation in best)
+        first = _interface(best[0][2].path) if best else None
+        return tuple(op for *_, op in best if _interface(op.path) == first)
 
     def _letters(self, text: str, *, learn: bool = False) -> int:
         """A bit for each occurrence of each letter that the paths of operations have."""
@@ -151,6 +174,14 @@ class _Shape:
     path: str
     letters: int
     operations: list[tuple[int, Operation]] = field(default_factory=list)
+
+
+def _interface(path: str) -> str | None:
+    """Document A or B, whose interface has such paths; `None` if neither says so."""
+    first = path.lstrip("/").partition("/")[0]
+    if first in {"2", "1.1", "oauth", "oauth2"}:
+        return "A"
+    return "B" if first.isdecimal() else None
 
 
 def _shape(path: str) -> str:

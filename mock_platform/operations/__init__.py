@@ -1,6 +1,6 @@
 """Every operation in one table: a module per path family, nothing registers by side effect."""
 
-from mock_platform.core.operation import Operation, table
+from mock_platform.core.operation import NotServed, Operation, table
 from mock_platform.operations import (
     account_activity,
     account_apps,
@@ -64,6 +64,11 @@ _FAMILIES = (
 
 OPERATIONS: tuple[Operation, ...] = table(*(family.OPERATIONS for family in _FAMILIES))
 """All operations that are served."""
+
+NOT_SERVED: tuple[NotServed, ...] = tuple(
+    path for family in _FAMILIES for path in getattr(family, "NOT_SERVED", ())
+)
+"""Paths that are left out, and would be taken for those of records."""
 
 KINDS: tuple[Kind, ...] = tuple(
     kind for family in _FAMILIES for kind in getattr(family, "KINDS", ())

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from marshmallow import EXCLUDE, ValidationError, validates_schema
+from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
 
 from mock_platform.core.ads import One, ads, fail, not_found
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.conditions import exclusive
 from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.fields import INVALID, MISSING, Choice, Fault, Flag, ListOf, Nested, Text
-from mock_platform.core.operation import Echo, Location, Operation, Origin
+from mock_platform.core.operation import Echo, Location, NotServed, Operation, Origin
 from mock_platform.core.resource import (
     TIMESTAMPS,
     Exact,
@@ -127,8 +128,23 @@ CONVERSATION_CARDS = Resource(
 )
 
 
+class CardPath(Schema):
+    """The type under which a card is deleted: in any case, of which two are described."""
+
+    card_type = Choice(
+        [
+            spelling
+            for name in (*CARD_TYPES, *LEGACY_CARD_TYPES, VIDEO_CONVERSATION)
+            for spelling in (name, name.lower())
+        ],
+        metadata={"description": "in any case"},
+    )
+
+
 class CardUpdate(CardContent):
     """Body of an update; each field replaces the stored one."""
+
+    json_conditions: ClassVar[dict[str, Any]] = {"not": {"required": ["components", "slides"]}}
 
     name = Text(min_length=1, max_length=80)
     components = ListOf(Nested(SentComponent, unknown=EXCLUDE))
@@ -137,6 +153,8 @@ class CardUpdate(CardContent):
 
 class CardCreate(CardUpdate):
     """Body of a creation."""
+
+    json_conditions: ClassVar[dict[str, Any]] = exclusive("components", "slides")
 
     name = Text(required=True, min_length=1, max_length=80)
 
@@ -249,6 +267,19 @@ def _videos(call: Call, world: World, content: Mapping[str, Any]) -> Collection[
     return videos
 
 
+_BY_ADDRESS = "The spec does not show cards by address; GET cards takes card_uris."
+_IMAGE_CONVERSATION = (
+    "The spec shows image conversation cards as a legacy type only: GET cards and GET "
+    "cards/:card_id read them, DELETE cards/image_conversation/:card_id deletes one."
+)
+_ANY = ("GET", "POST", "PUT", "DELETE")
+NOT_SERVED = (
+    NotServed(_ANY, f"{PATH}/all", _BY_ADDRESS),
+    NotServed(("GET", "PUT"), f"{PATH}/all/:card_id", _BY_ADDRESS),
+    NotServed(_ANY, f"{PATH}/image_conversation", _IMAGE_CONVERSATION),
+    NotServed(("GET", "PUT"), f"{PATH}/image_conversation/:card_id", _IMAGE_CONVERSATION),
+)
+
 _WRITE = (ENVELOPE, DERIVED, MEDIA)
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -303,6 +334,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "DELETE",
         f"{PATH}/:card_type/:card_id",
         delete,
+        path_form=CardPath,
         summary="Delete a legacy card or a video conversation card under its type",
         spec=CARDS.spec,
         returns=One(DeletedCard, card=True),

@@ -693,7 +693,7 @@ class TestPaths:
         response = send(box, method, f"cards/{segment}", {"name": "New"})
 
         assert (405, [("METHOD_NOT_ALLOWED", None)]) == (response.status_code, faults(response))
-        assert {"GET", "POST"} == set(response.headers["Allow"].split(", "))
+        assert {"GET", "HEAD", "POST"} == set(response.headers["Allow"].split(", "))
 
     def test_lists(self, box: Sandbox) -> None:
         """GET cards/poll lists poll cards."""

@@ -1,0 +1,105 @@
+"""What is said to a request that no operation answers: why, and what may have been meant.
+
+None of it costs anything before the first such request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from mock_platform.core.call import Call, Surface
+from mock_platform.core.errors import Failure, MethodNotAllowed, RouteNotFound
+from mock_platform.core.operation import NotServed, Operation
+from mock_platform.core.routing import Nearest, Router
+
+SANDBOX = "/sandbox"
+_NOTHING_HERE = "This sandbox does not serve this route."
+
+
+class Unanswered:
+    """Explains requests that no operation answers."""
+
+    def __init__(self, operations: Sequence[Operation], not_served: Iterable[NotServed]) -> None:
+        self._nearest = Nearest(operations)
+        self._not_served = Router((method, e.path, e) for e in not_served for method in e.methods)
+        self._routers: dict[Surface, Router[Operation]] = {
+            "plain": _router(op for op in operations if not op.sandbox_only),
+            "sandbox": _router(op for op in operations if op.dialect == "ads"),
+        }
+
+    def failure(self, call: Call, allowed: Sequence[str]) -> Failure:
+        """Why a call is refused whose path takes only these methods, or none; noted in the call."""
+        left_out = self._not_served.find(call.method, call.path).target
+        if left_out is not None:
+            return self._unknown(call, left_out.why, text=_NOTHING_HERE)
+        if allowed:
+            note = ""
+            if call.surface == "plain" and self._finds("sandbox", call.method, call.path):
+                note = "This operation exists on the sandbox address only."
+            return MethodNotAllowed(_with_head(allowed), note)
+        return self._unknown(call, self._explained(call))
+
+    def nearest(self, method: str, path: str) -> Sequence[Operation]:
+        """The operations that such a request may have meant, the best first."""
+        return self._nearest.to(method, path)
+
+    def _unknown(self, call: Call, why: str, text: str | None = None) -> RouteNotFound:
+        sandbox = call.surface == "sandbox"
+        near = [
+            op
+            for op in self._nearest.to(call.method, call.path)
+            if not sandbox or op.dialect == "ads"
+        ]
+        shown = [SANDBOX + op.path if sandbox or op.sandbox_only else op.path for op in near]
+        call.diagnosis = {
+            "mistake": "unknown-path" if text is None else "path-not-served",
+            "explanation": why or f"No operation has the path {call.path}.",
+            "nearest": [
+                {"operation": op.id, "method": op.method, "path": path}
+                for op, path in zip(near, shown, strict=True)
+            ],
+        }
+        listed = "; ".join(f"{op.method} {path}" for op, path in zip(near, shown, strict=True))
+        hint = " ".join([*([why] if why else []), *([f"Nearest: {listed}."] if near else [])])
+        return RouteNotFound(hint) if text is None else RouteNotFound(hint, text)
+
+    def _explained(self, call: Call) -> str:
+        """What is wrong with the spelling of a path, if that is all that is wrong with it."""
+        if call.surface == "sandbox" and self._finds("plain", call.method, call.path):
+            return (
+                "The sandbox address has the advertising interface only; leave /sandbox out of "
+                "the path."
+            )
+        for path, why in _respelled(call.path):
+            found = self._finds(call.surface, call.method, path)
+            if found is not None:
+                return f"{why} to reach {found.method} {found.path}."
+        return ""
+
+    def _finds(self, surface: Surface, method: str, path: str) -> Operation | None:
+        return self._routers[surface].find(method, path).target
+
+
+def _respelled(path: str) -> Iterator[tuple[str, str]]:
+    """Other spellings of a path, each with what to do to come to it."""
+    path = path[:2000]
+    single = re.sub(r"/{2,}", "/", path)
+    if single != path:
+        yield single, "Write each slash of the path once"
+    bare = single.rstrip("/")
+    if bare != single:
+        yield bare, "Leave out the slash at the end of the path"
+    if bare.endswith(".json"):
+        yield bare[:-5], "Leave out .json at the end of the path"
+    if bare != bare.lower():
+        yield bare.lower(), "Write the path in small letters (ids as they are)"
+
+
+def _with_head(allowed: Sequence[str]) -> list[str]:
+    """The methods that are answered: HEAD is where GET is."""
+    return sorted({*allowed, *(["HEAD"] if "GET" in allowed else [])})
+
+
+def _router(operations: Iterable[Operation]) -> Router[Operation]:
+    return Router((op.method, path, op) for op in operations for path in (op.path, *op.also))

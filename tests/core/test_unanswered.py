@@ -1,0 +1,210 @@
+"""What requests hear that no operation answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from mock_platform.core.call import Call, Surface
+from mock_platform.core.errors import MethodNotAllowed, RouteNotFound
+from mock_platform.core.operation import Operation
+from mock_platform.core.unanswered import Unanswered
+from mock_platform.operations import NOT_SERVED, OPERATIONS
+from tests.support import ACCOUNT, Sandbox, faults, sandbox
+
+CARDS = f"/12/accounts/{ACCOUNT}/cards"
+LEGACY_CARD = "57i77"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A fresh sandbox."""
+    return sandbox()
+
+
+def refused(method: str, path: str, allowed: tuple[str, ...] = ()) -> tuple[RouteNotFound, Call]:
+    """The refusal of an unknown path, and the call that it was noted in."""
+    surface: Surface = "sandbox" if path.startswith("/sandbox") else "plain"
+    inner = path.removeprefix("/sandbox")
+    call = Call(method, f"http://localhost{path}", inner, "http://localhost", [], surface=surface)
+    failure = Unanswered(OPERATIONS, NOT_SERVED).failure(call, allowed)
+    assert isinstance(failure, RouteNotFound)
+    return failure, call
+
+
+# -- paths that are left out -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prefix", ["", "/sandbox"])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        *((method, "all") for method in ("GET", "POST", "PUT", "DELETE")),
+        *((method, "image_conversation") for method in ("GET", "POST", "PUT", "DELETE")),
+        ("GET", f"all/{LEGACY_CARD}"),
+        ("GET", f"image_conversation/{LEGACY_CARD}"),
+        ("PUT", f"image_conversation/{LEGACY_CARD}"),
+    ],
+)
+def test_what_is_left_out_is_not_a_missing_record(
+    box: Sandbox, prefix: str, method: str, path: str
+) -> None:
+    """It answers ROUTE_NOT_FOUND and says that it is not served, whoever asks."""
+    for keys in ({}, {"keys": None}):
+        response = box.call(method, f"{prefix}{CARDS}/{path}", **keys)
+
+        assert (404, [("ROUTE_NOT_FOUND", None)]) == (response.status_code, faults(response))
+        message = response.get_json()["errors"][0]["message"]
+        assert message.startswith("This sandbox does not serve this route. The spec ")
+        assert "X-Mock-Operation" not in response.headers
+
+
+def test_the_delete_of_a_left_out_type_is_served(box: Sandbox) -> None:
+    """Of image conversation cards the delete alone is shown, and stays; other methods are wrong."""
+    path = f"{CARDS}/image_conversation/{LEGACY_CARD}"
+    wrong = box.call("POST", path)
+    gone = box.call("DELETE", path)
+
+    assert (405, "DELETE") == (wrong.status_code, wrong.headers["Allow"])
+    assert (200, True) == (gone.status_code, gone.get_json()["data"]["deleted"])
+
+
+def test_every_path_that_is_left_out_would_be_a_record(box: Sandbox) -> None:
+    """None is served, and each one looks like the path of a record that is."""
+    for entry in NOT_SERVED:
+        for method in entry.methods:
+            assert box.platform.where(method, entry.path.replace(":", "1")) is None
+    assert {"cards/all", "cards/image_conversation"} <= {
+        entry.path.partition("/:account_id/")[2] for entry in NOT_SERVED
+    }
+
+
+def test_the_journal_knows_why(box: Sandbox) -> None:
+    """The diagnosis tells a path that is left out from a misspelt one."""
+    box.call("GET", f"{CARDS}/all")
+    box.call("GET", "/12/acounts")
+
+    first, second = box.platform.worlds.default.journal.find()
+    assert first.diagnosis is not None
+    assert second.diagnosis is not None
+    assert ("path-not-served", "unknown-path") == (
+        first.diagnosis["mistake"],
+        second.diagnosis["mistake"],
+    )
+
+
+# -- which are the nearest ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "nearest"),
+    [
+        ("POST", "/2/webhook/replay", ["POST /2/webhooks/replay"]),
+        ("POST", "/12/webhooks/replay", []),
+        ("GET", "/2/accounts", []),
+        ("POST", "/12/oauth2/token", []),
+        ("GET", "/completely/else", []),
+    ],
+)
+def test_the_nearest_are_of_the_same_interface(method: str, path: str, nearest: list[str]) -> None:
+    """A path of one document names operations of that document, or none."""
+    failure, _ = refused(method, path)
+
+    assert ("Nearest: " + "; ".join(nearest) + "." if nearest else "") == failure.hint
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+def test_misspelt_paths_stay_in_their_interface(operation: Operation) -> None:
+    """Whichever path is misspelt, only operations of its document are named."""
+    _, call = refused("GET", f"{operation.path}x".replace(":", ""))
+
+    assert call.diagnosis is not None
+    for entry in call.diagnosis["nearest"]:
+        advertising = entry["path"].removeprefix("/sandbox").split("/")[1] in {"5", "12"}
+        assert advertising is (operation.dialect == "ads")
+
+
+def test_on_the_sandbox_address_its_own_paths_are_named() -> None:
+    """What is named can be called as it is named: on the sandbox address, or only there."""
+    sandboxed, _ = refused("POST", "/sandbox/12/acounts")
+    plain, _ = refused("POST", "/12/acounts")
+
+    assert sandboxed.hint.startswith("Nearest: POST /sandbox/12/accounts; GET /sandbox/12/accounts")
+    assert plain.hint.startswith("Nearest: POST /sandbox/12/accounts; GET /12/accounts;")
+
+
+def test_operations_that_the_sandbox_address_does_not_have() -> None:
+    """Document A's operations are not on the sandbox address, and the refusal says where."""
+    failure, _ = refused("POST", "/sandbox/2/webhooks/replay")
+
+    assert (
+        "The sandbox address has the advertising interface only; leave /sandbox out of the path."
+    ) == failure.hint
+
+
+# -- spelling and methods ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("/12/accounts/", "Leave out the slash at the end of the path"),
+        ("/12//accounts", "Write each slash of the path once"),
+        ("/12//accounts//", "Leave out the slash at the end of the path"),
+        ("/12/Accounts", "Write the path in small letters (ids as they are)"),
+        ("/12/accounts.json", "Leave out .json at the end of the path"),
+    ],
+)
+def test_what_is_wrong_with_the_spelling_is_said(path: str, why: str) -> None:
+    """A path that only has a slash too many, capital letters or a suffix is recognised."""
+    failure, call = refused("GET", path)
+
+    assert failure.hint.startswith(f"{why} to reach GET /12/accounts. Nearest: GET /12/accounts;")
+    assert call.diagnosis is not None
+    assert f"{why} to reach GET /12/accounts." == call.diagnosis["explanation"]
+
+
+def test_no_spelling_is_suggested_that_leads_nowhere() -> None:
+    """A path that has a slash too many and is unknown without it is just unknown."""
+    failure, _ = refused("GET", "/12/nothing/at/all/")
+
+    assert "slash" not in failure.hint
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/12/accounts", "GET, HEAD"),
+        ("/2/webhooks/replay", "POST"),
+        (f"/12/accounts/{ACCOUNT}", "GET, HEAD, PUT"),
+        (f"/sandbox/12/accounts/{ACCOUNT}", "DELETE, GET, HEAD, PUT"),
+    ],
+)
+@pytest.mark.parametrize("method", ["OPTIONS", "PATCH", "TRACE"])
+def test_a_wrong_method_names_all_that_are_answered(
+    box: Sandbox, method: str, path: str, allowed: str
+) -> None:
+    """`Allow` has HEAD where GET is, since HEAD is answered there."""
+    response = box.call(method, path)
+
+    assert (405, allowed) == (response.status_code, response.headers["Allow"])
+
+
+def test_head_is_answered_where_it_is_allowed(box: Sandbox) -> None:
+    """HEAD has the headers of GET and no body; without a GET it is a wrong method."""
+    found, missing = box.call("HEAD", "/12/accounts"), box.call("HEAD", "/12/nothing")
+    wrong = box.call("HEAD", "/2/webhooks/replay")
+
+    assert [(200, b""), (404, b""), (405, b"")] == [
+        (response.status_code, response.data) for response in (found, missing, wrong)
+    ]
+    assert int(found.headers["Content-Length"]) > 0
+
+
+def test_a_method_of_the_sandbox_address_is_pointed_out() -> None:
+    """What exists on the sandbox address alone is a wrong method elsewhere, and says so."""
+    call = Call("POST", "http://localhost/12/accounts", "/12/accounts", "http://localhost", [])
+
+    failure = Unanswered(OPERATIONS, NOT_SERVED).failure(call, ("GET",))
+
+    assert isinstance(failure, MethodNotAllowed)
+    assert "This operation exists on the sandbox address only." == failure.note
