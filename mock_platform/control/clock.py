@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError, validates_schema
 
 from mock_platform.control.refusal import faulty
 from mock_platform.control.route import ControlRequest
+from mock_platform.core.conditions import either, form
 from mock_platform.core.fields import MISSING, Choice, Fault, Flag, Instant, Number
 from mock_platform.world.clock import EARLIEST, LATEST, Clock, parse_instant, wire_millis
 from mock_platform.world.world import World
@@ -19,6 +20,17 @@ _NEEDS = {"travel": "to", "advance": "seconds"}
 class ClockBody(Schema):
     """What to do with the clock."""
 
+    json_conditions: ClassVar[dict[str, Any]] = either(
+        *(
+            form(
+                "action",
+                action,
+                needed=[_NEEDS[action]] if action in _NEEDS else (),
+                foreign={"to", "seconds"} - {*takes},
+            )
+            for action, takes in _TAKES.items()
+        )
+    )
     action = Choice(tuple(_TAKES), required=True)
     to = Instant(as_sent=True, metadata={"description": "freeze: optional; travel: required"})
     seconds = Number(metadata={"description": "advance: required; may be negative"})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from marshmallow import Schema
 
 from mock_platform.control.refusal import MEDIA_TYPE
-from mock_platform.control.route import Nothing, Route
+from mock_platform.control.route import YAML, Nothing, Route
 from mock_platform.core.fields import Anything, Integer, ListOf, Nested, Text
 from mock_platform.core.openapi import Description, describe
 from mock_platform.core.openapi_schemas import Converter
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _VARYING = re.compile(r"<(?:path:)?(\w+)>")
 _TEXT = (
     "Everything that this sandbox serves. Advertising operations are served under `/sandbox` as "
-    "well; those that exist there alone are listed under it. Each address may be prefixed with "
+    "well; some exist there alone. Each address may be prefixed with "
     "`/~NAME` to act on the world NAME. `x-mock-spec` names the heading of the specification that "
     "an operation rests on, `x-mock-assumptions` what the specification does not show. Operations "
     "tagged `control` are the sandbox's own."
@@ -65,7 +65,7 @@ def everything(platform: Platform, routes: Sequence[Route]) -> Description:
         security = _security(spec, platform)
         for route in routes:
             if route.media_type != "text/html":
-                _add(spec, converter, route, security)
+                _add(spec, converter, route, security, platform)
 
     def make() -> dict[str, Any]:
         return describe(
@@ -74,6 +74,7 @@ def everything(platform: Platform, routes: Sequence[Route]) -> Description:
             title="mock_platform",
             version=__version__,
             text=_TEXT,
+            sandbox=True,
             extend=extend,
         )
 
@@ -92,8 +93,51 @@ def _security(spec: APISpec, platform: Platform) -> list[dict[str, list[str]]]:
     return [{"control": []}]
 
 
+_CLOSED: Mapping[str, Callable[[Platform], Iterable[str]]] = {
+    "table": lambda platform: platform.tables,
+    "kind": lambda platform: platform.worlds.default.transitions.kinds,
+    "operation": lambda platform: (operation.id for operation in platform.operations),
+}
+"""Names, of paths and queries, that only some values have."""
+
+
+def _closed(name: str, platform: Platform) -> dict[str, Any]:
+    return {"enum": sorted(_CLOSED[name](platform))} if name in _CLOSED else {}
+
+
+def _in_path(route: Route, platform: Platform) -> Iterable[dict[str, Any]]:
+    for name in _VARYING.findall(route.rule):
+        schema = _TEXTUAL | _closed(name, platform)
+        if name == "name" and route.name_pattern is not None:
+            schema["pattern"] = f"^{route.name_pattern}$"
+        yield {"in": "path", "name": name, "required": True, "schema": schema}
+
+
+def _in_query(route: Route, converter: Converter, platform: Platform) -> Iterable[dict[str, Any]]:
+    for parameter in converter.parameters(route.query()):
+        schema = parameter["schema"] | _closed(parameter["name"], platform)
+        yield parameter | {"schema": schema}
+
+
+def _body(route: Route, converter: Converter, platform: Platform) -> dict[str, Any]:
+    if route.body_form is not None:
+        schema, required = route.body_form(platform, converter), True
+    else:
+        assert route.body is not None
+        required = any(field.required for field in route.body().fields.values())
+        schema = converter.reference(route.body)
+    content = {"application/json": {"schema": schema}}
+    if route.yaml:
+        content[YAML[0]] = {"schema": schema}
+    return {"required": required, "content": content}
+
+
 def _add(
-    spec: APISpec, converter: Converter, route: Route, security: list[dict[str, list[str]]]
+    spec: APISpec,
+    converter: Converter,
+    route: Route,
+    security: list[dict[str, list[str]]],
+    platform: Platform,
 ) -> None:
     success: dict[str, Any] = {"description": route.summary}
     if route.status != 204:
@@ -111,18 +155,10 @@ def _add(
         "summary": route.summary,
         "tags": ["control"],
         "responses": {str(route.status): success, "default": problem},
-        "parameters": [
-            {"in": "path", "name": name, "required": True, "schema": {"type": "string"}}
-            for name in _VARYING.findall(route.rule)
-        ]
-        + converter.parameters(route.query()),
+        "parameters": [*_in_path(route, platform), *_in_query(route, converter, platform)],
     }
     if security:
         entry["security"] = security
     if route.method in {"POST", "PUT", "PATCH"} and route.body is not Nothing:
-        body = {"type": "object"} if route.body is None else converter.reference(route.body)
-        entry["requestBody"] = {
-            "required": route.body is None,
-            "content": {"application/json": {"schema": body}},
-        }
+        entry["requestBody"] = _body(route, converter, platform)
     spec.path(_VARYING.sub(r"{\1}", route.rule), operations={route.method.lower(): entry})

@@ -26,7 +26,12 @@ class QueryOfRequests(Schema):
 
     operation = Text(metadata={"description": "id of an operation"})
     status = Integer(low=100, high=599)
-    method = Text(metadata={"description": "in any case"})
+    method = Text(
+        metadata={
+            "description": "in any case",
+            "enum": [spelling for name in METHODS for spelling in (name, name.lower())],
+        }
+    )
     path = Text(metadata={"description": "a part of the address"})
     rule = Text(metadata={"description": "the scenario whose rule acted, or NAME/0 for one rule"})
     since = Instant(

@@ -19,6 +19,7 @@ from mock_platform.core.call import decode_pairs, first_values
 from mock_platform.core.fields import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.openapi import Description
+from mock_platform.core.openapi_schemas import Converter
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
@@ -52,6 +53,7 @@ class Services:
     coverage: Recorder
 
 
+JsonObject = dict[str, Any]
 View = Callable[["ControlRequest"], Any]
 
 
@@ -66,6 +68,10 @@ class Route:
     query: type[Schema] = Nothing
     body: type[Schema] | None = Nothing
     """Schema of a JSON object, or `None` for whatever JSON the view takes."""
+    body_form: Callable[[Platform, Converter], JsonObject] | None = None
+    """What the description says of a body that no schema checks."""
+    name_pattern: str | None = None
+    """The form of `name` in the path, where one is made under it."""
     returns: type[Schema] | None = None
     status: int = 200
     media_type: str = "application/json"

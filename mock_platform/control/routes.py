@@ -35,6 +35,8 @@ from mock_platform.core.openapi import Description
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
 from mock_platform.records.state import BadRecord
+from mock_platform.scenario.schema import SCENARIO_NAME
+from mock_platform.world.worlds import NAME_PATTERN
 
 _SERVICES = "mock_platform.services"
 _HTML = "text/html"
@@ -44,7 +46,12 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/reset", worlds.reset, status=204),
     Route("GET", "/worlds", worlds.list_worlds),
     Route(
-        "PUT", "/worlds/<name>", worlds.put_world, body=worlds.WorldBody, returns=worlds.WorldAnswer
+        "PUT",
+        "/worlds/<name>",
+        worlds.put_world,
+        body=worlds.WorldBody,
+        returns=worlds.WorldAnswer,
+        name_pattern=NAME_PATTERN,
     ),
     Route("DELETE", "/worlds/<name>", worlds.delete_world, status=204),
     Route("GET", "/clock", clock.get_clock, returns=clock.ClockAnswer),
@@ -70,7 +77,15 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/scenarios/schema.json", scenarios.schema),
     Route("POST", "/scenarios/deactivate", scenarios.deactivate_all, status=204),
     Route("GET", "/scenarios/<name>", scenarios.get_scenario),
-    Route("PUT", "/scenarios/<name>", scenarios.put_scenario, body=None, yaml=True),
+    Route(
+        "PUT",
+        "/scenarios/<name>",
+        scenarios.put_scenario,
+        body=None,
+        body_form=scenarios.body_form,
+        name_pattern=SCENARIO_NAME,
+        yaml=True,
+    ),
     Route("POST", "/scenarios/<name>/activate", scenarios.activate, body=scenarios.ActivationBody),
     Route("POST", "/scenarios/<name>/deactivate", scenarios.deactivate),
     Route("GET", "/state", state.get_state),
@@ -80,19 +95,46 @@ ROUTES: tuple[Route, ...] = (
         state.put_state,
         query=state.Storing,
         body=None,
+        body_form=state.world_form,
         whole_world=True,
     ),
     Route("GET", "/state/<table>", state.get_table, returns=state.TableAnswer),
     Route("GET", "/state/<table>/<path:key>", state.get_record),
-    Route("PUT", "/state/<table>/<path:key>", state.put_record, query=state.Storing, body=None),
-    Route("PATCH", "/state/<table>/<path:key>", state.patch_record, query=state.Storing, body=None),
+    Route(
+        "PUT",
+        "/state/<table>/<path:key>",
+        state.put_record,
+        query=state.Storing,
+        body=None,
+        body_form=state.record_form,
+    ),
+    Route(
+        "PATCH",
+        "/state/<table>/<path:key>",
+        state.patch_record,
+        query=state.Storing,
+        body=None,
+        body_form=state.record_form,
+    ),
     Route("DELETE", "/state/<table>/<path:key>", state.delete_record, status=204),
     Route("GET", "/snapshots", snapshots.list_snapshots),
-    Route("PUT", "/snapshots/<name>", snapshots.put_snapshot, returns=snapshots.SnapshotAnswer),
+    Route(
+        "PUT",
+        "/snapshots/<name>",
+        snapshots.put_snapshot,
+        returns=snapshots.SnapshotAnswer,
+        name_pattern=snapshots.NAME_PATTERN,
+    ),
     Route("POST", "/snapshots/<name>/restore", snapshots.restore_snapshot, status=204),
     Route("DELETE", "/snapshots/<name>", snapshots.delete_snapshot, status=204),
     Route(
-        "POST", "/events", webhooks.post_event, body=None, returns=webhooks.AddedEvent, status=201
+        "POST",
+        "/events",
+        webhooks.post_event,
+        body=None,
+        body_form=webhooks.event_form,
+        returns=webhooks.AddedEvent,
+        status=201,
     ),
     Route(
         "GET",
@@ -114,6 +156,7 @@ ROUTES: tuple[Route, ...] = (
         "/transitions/<kind>/<path:key>",
         transitions.move,
         body=transitions.MoveBody,
+        body_form=transitions.move_form,
         returns=transitions.MoveAnswer,
     ),
     Route("GET", "/credentials", about.show_credentials),

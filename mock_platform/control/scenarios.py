@@ -10,6 +10,8 @@ from mock_platform.control.refusal import faulty
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.fields import Json
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.openapi_schemas import Converter
+from mock_platform.platform import Platform
 from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
 from mock_platform.scenario.engine import Engine
@@ -31,6 +33,24 @@ def get_scenario(request: ControlRequest) -> dict[str, Any]:
     """One scenario, its document included."""
     engine, name = _engine(request), request.args["name"]
     return engine.describe(name) | {"document": dict(engine.find(name).document)}
+
+
+def body_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
+    """What the description says of a scenario: its outermost form, the name of which may be absent.
+
+    The rules fill 100 kB by themselves; `GET /_mock/scenarios/schema.json` has them.
+    """
+    whole = json_schema(platform.library.operations)
+    rules = whole["properties"]["rules"] | {
+        "items": {"type": "object", "required": ["then"]},
+        "description": "rules, in the form that GET /_mock/scenarios/schema.json describes",
+    }
+    return {
+        "type": "object",
+        "properties": whole["properties"] | {"rules": rules},
+        "required": [name for name in whole["required"] if name != "name"],
+        "additionalProperties": False,
+    }
 
 
 def put_scenario(request: ControlRequest) -> dict[str, Any]:

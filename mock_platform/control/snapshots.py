@@ -16,7 +16,9 @@ from mock_platform.world.world import World
 MOST = 100
 """Snapshots that one world keeps."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""The form of a snapshot's name."""
+_NAME = re.compile(NAME_PATTERN, re.ASCII)
 
 
 class SnapshotAnswer(Schema):

@@ -11,7 +11,9 @@ from mock_platform.control.refusal import Refusal
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.openapi_schemas import Converter
 from mock_platform.core.table import AS, RECORDED, Tables, recorded_keys
+from mock_platform.platform import Platform
 from mock_platform.world.store import Record
 
 KEPT = "recorded-keys"
@@ -41,6 +43,41 @@ class TableAnswer(Schema):
 
     records = ListOf(fields.Dict(), required=True)
     total = Integer(required=True)
+
+
+def world_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
+    """What the description says of a whole world, as `GET /_mock/state` shows it."""
+    rows = {"type": "array", "items": {"type": "object"}}
+    tables = {
+        "type": "object",
+        "description": "records by table; tables that are left out become empty",
+        "properties": dict.fromkeys(platform.tables, rows),
+        "patternProperties": {"^_": {"type": "object", "description": "the sandbox's own"}},
+        "additionalProperties": False,
+    }
+    parts = {
+        "world": {"description": "the name that the world had; not looked at"},
+        "ids": {"type": "integer", "minimum": 0},
+        "clock": {"type": "object"},
+        "paces": {"type": "object"},
+        "tables": tables,
+    }
+    return {
+        "type": "object",
+        "properties": parts,
+        "required": ["tables"],
+        "additionalProperties": False,
+    }
+
+
+def record_form(_platform: Platform, _converter: Converter) -> dict[str, Any]:
+    """What the description says of a record: the fields are those of its table."""
+    return {
+        "type": "object",
+        "description": "A record in stored form, as GET of the same address shows it, or for PATCH "
+        "what to change of it. A refusal names every field that is wrong or missing, and those "
+        "that the table has.",
+    }
 
 
 def get_state(request: ControlRequest) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from marshmallow import Schema
 from mock_platform.control.refusal import Refusal, did_you_mean, faulty
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Between, Choice, Integer, Number, Text
+from mock_platform.core.openapi_schemas import Converter
+from mock_platform.platform import Platform
 from mock_platform.world.transitions import PROGRESSIONS, Kind
 from mock_platform.world.world import World
 
@@ -25,6 +27,18 @@ class MoveBody(Schema):
     """Where to move a record."""
 
     to = Text(required=True)
+
+
+def move_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
+    """What the description says of `MoveBody`: the states that the kinds have."""
+    kinds = platform.worlds.default.transitions.kinds.values()
+    states = dict.fromkeys(state for kind in kinds for state in kind.states)
+    return {
+        "type": "object",
+        "properties": {"to": {"type": "string", "enum": [*states]}},
+        "required": ["to"],
+        "additionalProperties": False,
+    }
 
 
 class MoveAnswer(Schema):

@@ -9,8 +9,11 @@ from marshmallow import Schema, fields
 from mock_platform.control.refusal import Refusal, did_you_mean, faulty
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.fields import Flag, Integer, ListOf, Text
-from mock_platform.delivery.events import BadEvent, add_event
+from mock_platform.core.openapi_schemas import Converter
+from mock_platform.core.release_history import event_name_form
+from mock_platform.delivery.events import GIVEN, BadEvent, add_event
 from mock_platform.delivery.sender import Stale
+from mock_platform.platform import Platform
 from mock_platform.records.webhooks import EventRecord
 
 
@@ -73,6 +76,18 @@ def validate(request: ControlRequest) -> dict[str, Any]:
     if webhook is None:
         raise Refusal(404, f"Webhook {key} was removed during the challenge.")
     return {"id": key, "url": webhook["url"], "valid": webhook["valid"], "error": error}
+
+
+def event_form(_platform: Platform, converter: Converter) -> dict[str, Any]:
+    """What the description says of an event to add: the fields of its record that may be sent."""
+    described = converter.inline(EventRecord(only=sorted(GIVEN)))
+    described["required"].remove("created_at")
+    described["properties"]["event_type"] |= event_name_form()
+    described["properties"]["created_at"] = {
+        "type": "string",
+        "description": "a moment, or one that counts from now, such as now-2h; now by default",
+    }
+    return described
 
 
 def post_event(request: ControlRequest) -> dict[str, Any]:

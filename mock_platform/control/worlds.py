@@ -13,13 +13,19 @@ from mock_platform.credentials import credentials
 from mock_platform.platform import Platform
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.world import World
-from mock_platform.world.worlds import DEFAULT, BadWorldName, UnknownWorld
+from mock_platform.world.worlds import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld
 
 
 class WorldBody(Schema):
     """How to make a world."""
 
-    source = Text(data_key="from", metadata={"description": "the world to make it a copy of"})
+    source = Text(
+        data_key="from",
+        metadata={
+            "description": "the world to make it a copy of",
+            "pattern": f"^{NAME_PATTERN}$",  # another one is refused as unknown
+        },
+    )
     seed = Integer(metadata={"description": "from which its ids and tokens are drawn"})
     freeze = Instant(
         as_sent=True,

@@ -40,7 +40,9 @@ ASSUMPTIONS: tuple[Assumption, ...] = (
     THIRTEEN_MONTHS,
 )
 OPERATION_TYPES = ("Update", "Delete")
-_HASH = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
+HASH = r"[0-9a-fA-F]{64}"
+"""The form of a hashed identifier: SHA256 in hexadecimal digits."""
+_HASH = re.compile(HASH, re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,10 @@ class Between(validate.Range):
 
 
 class Integer(_Wire, fields.Integer):
-    """A whole number: ASCII digits with an optional minus sign in text, a number in JSON."""
+    """A whole number: ASCII digits with an optional minus sign in text, a number in JSON.
+
+    `454706.0` is a whole number in JSON, as JSON Schema says.
+    """
 
     def __init__(self, *, low: int | None = None, high: int | None = None, **kwargs: Any) -> None:
         if low is not None or high is not None:
@@ -149,6 +152,8 @@ class Integer(_Wire, fields.Integer):
         super().__init__(**kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        if isinstance(value, float) and -_LONG <= value < _LONG and value.is_integer():
+            value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
             number = value
         # 20 characters hold every long; longer digits are refused unread.
@@ -216,6 +221,13 @@ COUNTRY = "an ISO 3166-1 alpha-2 code such as US"
 
 class CountryCode(Text):
     """An ISO 3166-1 alpha-2 code that is assigned to a country."""
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """What a description says of such a code: all there are."""
+        import pycountry
+
+        return {"enum": sorted(country.alpha_2 for country in pycountry.countries)}
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)

@@ -118,10 +118,12 @@ def describe(
     title: str,
     version: str,
     text: str,
+    sandbox: bool = False,
     extend: Extend | None = None,
 ) -> JsonObject:
     """The document over these operations; `extend` adds what is no operation.
 
+    With `sandbox` each advertising operation is described under the sandbox address as well.
     Every address in it begins with `HERE`.
     """
     # apispec costs some 15 ms, which a server need not pay before anybody asks for a description.
@@ -139,7 +141,7 @@ def describe(
         servers=[{"url": HERE}],
     )
     converter = Converter(plugin.converter)
-    writer = _Writer(spec, converter, settings)
+    writer = _Writer(spec, converter, settings, sandbox=sandbox)
     tags: list[str] = []
     for operation in operations:
         writer.add(operation)
@@ -149,7 +151,7 @@ def describe(
     writer.add_shared()
     document: JsonObject = spec.to_dict()
     document["tags"] = [{"name": name} for name in dict.fromkeys(tags)] + document.get("tags", [])
-    converter.finish(document["components"].get("schemas", {}))
+    converter.finish(document["components"].get("schemas", {}), names.owners)
     return document
 
 
@@ -198,25 +200,28 @@ class _Names:
     """Names of components: the class's own, its module in front where two would share one."""
 
     def __init__(self) -> None:
-        self._owners: dict[str, type[Schema]] = {}
+        self.owners: dict[str, type[Schema]] = {}
 
     def __call__(self, schema: Schema | type[Schema]) -> str:
         owner = schema if isinstance(schema, type) else type(schema)
         name = re.sub(r"(?:Record|Schema)$", "", owner.__name__) or owner.__name__
-        if self._owners.setdefault(name, owner) is not owner:
+        if self.owners.setdefault(name, owner) is not owner:
             module = owner.__module__.rpartition(".")[2]
             name = "".join(part.capitalize() for part in module.split("_")) + name
-            self._owners.setdefault(name, owner)
+            self.owners.setdefault(name, owner)
         return name
 
 
 class _Writer:
     """Writes operations into a document."""
 
-    def __init__(self, spec: APISpec, converter: Converter, settings: Settings) -> None:
+    def __init__(
+        self, spec: APISpec, converter: Converter, settings: Settings, *, sandbox: bool
+    ) -> None:
         self._spec = spec
         self._converter = converter
         self._settings = settings
+        self._sandbox = sandbox
         self._schemes: set[Scheme] = set()
         self._shared: set[str] = set()
 
@@ -224,15 +229,26 @@ class _Writer:
         """Add an operation under each of its paths."""
         described = self._operation(operation)
         self._schemes.update(operation.auth.schemes)
-        prefix = "/sandbox" if operation.sandbox_only else ""
-        for path in (operation.path, *operation.also):
-            entry = dict(described)
-            addressed = _path_parameters(path)
-            if addressed or "parameters" in entry:
-                entry["parameters"] = [*addressed, *entry.get("parameters", ())]
-            if path != operation.path:
-                del entry["operationId"]  # an id may stand only once
-            self._spec.path(prefix + templated(path), operations={operation.method.lower(): entry})
+        form = operation.path_form
+        forms = {} if form is None else self._converter.properties(form)
+        for prefix in self._prefixes(operation):
+            for path in (operation.path, *operation.also):
+                entry = dict(described)
+                addressed = _path_parameters(path, forms)
+                if addressed or "parameters" in entry:
+                    entry["parameters"] = [*addressed, *entry.get("parameters", ())]
+                if path != operation.path:
+                    del entry["operationId"]  # an id may stand only once
+                elif prefix and not operation.sandbox_only:
+                    entry["operationId"] = f"sandbox.{operation.id}"
+                methods = {operation.method.lower(): entry}
+                self._spec.path(prefix + templated(path), operations=methods)
+
+    def _prefixes(self, operation: Operation) -> Sequence[str]:
+        """The addresses under which it is described: the plain one, that of the sandbox."""
+        if operation.sandbox_only:
+            return ("/sandbox",)
+        return ("", "/sandbox") if self._sandbox and operation.dialect == "ads" else ("",)
 
     def add_shared(self) -> None:
         """Add what the operations refer to: failure bodies and security schemes."""
@@ -285,6 +301,8 @@ class _Writer:
         form = operation.method in _WRITES and operation.location is not Location.JSON
         if operation.location is Location.JSON:
             body = self._converter.reference(schema)
+            if body.get("type") == "array":
+                body["minItems"] = 1  # a batch of nothing is refused
             entry["requestBody"] = _body({"application/json": {"schema": body}}, required=True)
         elif form and operation.dialect == "oauth":
             entry["requestBody"] = self._form(schema, required=True)
@@ -363,9 +381,14 @@ class _Writer:
         }
 
 
-def _path_parameters(path: str) -> list[JsonObject]:
+def _path_parameters(path: str, forms: Mapping[str, JsonObject]) -> list[JsonObject]:
     return [
-        {"in": "path", "name": name, "required": True, "schema": {"type": "string"}}
+        {
+            "in": "path",
+            "name": name,
+            "required": True,
+            "schema": forms.get(name, {"type": "string"}),
+        }
         for name in _VARYING.findall(path)
     ]
 

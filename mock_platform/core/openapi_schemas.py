@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from mock_platform.core.fields import CommaList, Instant, Long, Pattern
+from mock_platform.core.fields import Between, CommaList, Instant, Integer, Long, Pattern
 from mock_platform.core.problems import PROBLEM_TYPES
 
 JsonObject = dict[str, Any]
@@ -122,9 +122,20 @@ class Converter:
                 parameter["required"] = True
         return found
 
-    def finish(self, schemas: Mapping[str, JsonObject]) -> None:
-        """Take the mock's own keys out of every component; they are never served."""
-        for schema in schemas.values():
+    def properties(self, schema: Schema | type[Schema]) -> JsonObject:
+        """The fields by name, each with its schema."""
+        found: JsonObject = self.inline(schema)["properties"]
+        return found
+
+    def finish(
+        self, schemas: Mapping[str, JsonObject], owners: Mapping[str, type[Schema]] = {}
+    ) -> None:
+        """Take the mock's own keys out of every component, which are never served.
+
+        What an owner, the class that a component describes, says with `json_conditions` is added.
+        """
+        for component, schema in schemas.items():
+            schema.update(getattr(owners.get(component), "json_conditions", {}))
             properties = schema.get("properties", {})
             for name in [name for name in properties if name.startswith("_")]:
                 del properties[name]
@@ -157,12 +168,19 @@ def _special(_converter: Any, field: fields.Field[Any], **_kwargs: Any) -> JsonO
     if isinstance(field, Instant):
         described["type"] = ["string", "null"] if field.allow_none else "string"
         described["format"] = "date-time"
-    elif isinstance(field, Long):
+    elif isinstance(field, Long) or (isinstance(field, Integer) and not _has_maximum(field)):
         described["format"] = "int64"
+    elif isinstance(field, CommaList):
+        described["minItems"] = 1  # an empty text is a list of one empty value
     for check in field.validators:
         if isinstance(check, Pattern):
             described["pattern"] = _anchored(str(check.regex.pattern))
-    return described
+    own = getattr(field, "json_schema", None)
+    return described if own is None else described | own()
+
+
+def _has_maximum(field: Integer) -> bool:
+    return any(isinstance(check, Between) and check.max is not None for check in field.validators)
 
 
 def _comma_joined(_converter: Any, field: fields.Field[Any], **_kwargs: Any) -> JsonObject:

@@ -18,7 +18,7 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure
-from mock_platform.core.fields import EXCLUSIVE, INVALID, CommaList, Fault, Flag, Integer, Text
+from mock_platform.core.fields import EXCLUSIVE, Choice, CommaList, Fault, Flag, Integer, Text
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Limit
 from mock_platform.world.store import Entry, Order, Position, Record, Term
@@ -64,21 +64,8 @@ class SortBy(CommaList):
 
     def __init__(self, attributes: Sequence[str]) -> None:
         self.attributes = tuple(attributes)
-        described = ", ".join(f"{name}-asc, {name}-desc" for name in attributes)
-        super().__init__(Text(), metadata={"description": f"one of {described}"})
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
-        values = super()._deserialize(value, attr, data, **kwargs)
-        for item in values:
-            name, _, direction = item.rpartition("-")
-            if name not in self.attributes or direction not in {"asc", "desc"}:
-                allowed = ", ".join(self.attributes)
-                text = (
-                    f'Expected an attribute of [{allowed}] followed by -asc or -desc, got "{item}" '
-                    "for {name}"
-                )
-                raise ValidationError([Fault(text, INVALID)])
-        return values
+        ways = [f"{name}-{way}" for name in attributes for way in ("asc", "desc")]
+        super().__init__(Choice(ways))
 
 
 class _ListParameters(Schema):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from typing import Any
 
 from mock_platform.core.assumptions import public_fact, settled
 
@@ -223,6 +224,12 @@ def event_name(text: str) -> EventName | None:
     if found is None and _FAMILIES.fullmatch(text):
         return _public(text, f"an event of the family {text.partition('.')[0]}.*")
     return found
+
+
+def event_name_form() -> dict[str, Any]:
+    """What a description says of the name of an event type."""
+    known = {"enum": sorted(_BY_NAME)}
+    return {"anyOf": [known, {"pattern": f"^(?:{_FAMILIES.pattern})$"}]}
 
 
 def names_in_force(moment: datetime) -> tuple[EventName, ...]:

@@ -23,7 +23,8 @@ from mock_platform.world.world import World
 ADDED = "event:added"
 """Topic of the notice that an event waits to be delivered; its key is the event's id."""
 
-_GIVEN = frozenset(EVENTS.fields) - {"id", "_attempted"}
+GIVEN = frozenset(EVENTS.fields) - {"id", "_attempted"}
+"""The fields of an event to add."""
 
 
 class BadEvent(ValueError):
@@ -60,8 +61,8 @@ def add_event(world: World, given: Mapping[str, Any]) -> AddedEvent:
     """
     with world.work():
         now = world.clock.now()
-        faults = [(name, _unknown(name)) for name in given if name not in _GIVEN]
-        record = {name: value for name, value in given.items() if name in _GIVEN}
+        faults = [(name, _unknown(name)) for name in given if name not in GIVEN]
+        record = {name: value for name, value in given.items() if name in GIVEN}
         record["created_at"] = _moment(record.get("created_at"), now)
         loaded, wrong = EVENTS.load(record | {"id": "0"})
         faults += wrong
@@ -113,5 +114,5 @@ def _out_of_time(event: Record, now: datetime) -> list[tuple[str, str]]:
 
 
 def _unknown(name: str) -> str:
-    allowed = ", ".join(field for field in EVENTS.fields if field in _GIVEN)
+    allowed = ", ".join(field for field in EVENTS.fields if field in GIVEN)
     return f"{name!r} is no field of an event to add. Its fields: {allowed}"

@@ -102,6 +102,11 @@ _EVERYBODY = 350_000_000.0
 class TargetingType(Text):
     """The type of a criterion."""
 
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """What a description says of it: every type there is."""
+        return {"enum": [*PRIMARY, *RESTRICTING]}
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         name = super()._deserialize(value, attr, data, **kwargs)
         known = (*PRIMARY, *RESTRICTING)
@@ -121,7 +126,7 @@ class Criterion(Schema):
 
         unknown = EXCLUDE
 
-    targeting_type = TargetingType(required=True, metadata={"enum": [*PRIMARY, *RESTRICTING]})
+    targeting_type = TargetingType(required=True)
     targeting_value = Text(required=True, min_length=1)
     operator_type = Choice(OPERATORS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from marshmallow import Schema, fields
+from marshmallow import Schema
 
 from mock_platform.core.ads import Data, Many, ads, fail
 from mock_platform.core.assumptions import public_fact, settled
@@ -18,9 +18,15 @@ from mock_platform.core.audience import (
     show_own_permissions,
     targeting,
 )
-from mock_platform.core.batch import ASSUMPTIONS, OPERATION_TYPES, BatchRules, as_operations
+from mock_platform.core.batch import (
+    ASSUMPTIONS,
+    HASH,
+    OPERATION_TYPES,
+    BatchRules,
+    as_operations,
+)
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested
+from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Limit, Location
 from mock_platform.core.paging import (
     NEXT_CURSOR,
@@ -153,12 +159,12 @@ def _shown(call: Call, world: World, record: Record) -> Record:
 class User(Schema):
     """One user, by hashed identifiers; only partner_user_id is plain."""
 
-    email = fields.List(fields.String())
-    device_id = fields.List(fields.String())
-    handle = fields.List(fields.String())
-    platform_id = fields.List(fields.String())
-    phone_number = fields.List(fields.String())
-    partner_user_id = fields.List(fields.String())
+    email = ListOf(Text(pattern=HASH))
+    device_id = ListOf(Text(pattern=HASH))
+    handle = ListOf(Text(pattern=HASH))
+    platform_id = ListOf(Text(pattern=HASH))
+    phone_number = ListOf(Text(pattern=HASH))
+    partner_user_id = ListOf(Text(min_length=1))
 
 
 class UserParams(Schema):

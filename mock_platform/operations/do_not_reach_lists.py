@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import Schema
 
 from mock_platform.core.ads import Batch, ads
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.audience import SMALLEST_TARGETABLE, Upload, apply_uploads
-from mock_platform.core.batch import ASSUMPTIONS, OPERATION_TYPES, BatchRules, as_operations
+from mock_platform.core.batch import (
+    ASSUMPTIONS,
+    HASH,
+    OPERATION_TYPES,
+    BatchRules,
+    as_operations,
+)
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Instant, ListOf, Nested
+from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Location
 from mock_platform.core.resource import Resource, changed
 from mock_platform.records.audiences import (
@@ -76,8 +82,8 @@ RULES = BatchRules(("email", "phone_number"), latest_months=13)
 class ListUser(Schema):
     """One user, by hashed identifiers."""
 
-    email = fields.List(fields.String())
-    phone_number = fields.List(fields.String())
+    email = ListOf(Text(pattern=HASH))
+    phone_number = ListOf(Text(pattern=HASH))
 
 
 class ListParams(Schema):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
 
@@ -16,6 +16,7 @@ from mock_platform.core.ads import One, ads, early_access, fail, not_found
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.catalogs import BASE, ECHO_ID, find_catalog
+from mock_platform.core.conditions import either, form
 from mock_platform.core.fields import (
     EXCLUSIVE,
     INVALID,
@@ -89,6 +90,10 @@ KINDS = (PRODUCT_SET,)
 class CreateSet(Schema):
     """The body of the creation."""
 
+    json_conditions: ClassVar[dict[str, Any]] = either(
+        form("type", "MANUAL", needed=("product_keys",), foreign=("filters",)),
+        form("type", "FILTERED", needed=("filters",), foreign=("product_keys",)),
+    )
     name = Text(required=True, min_length=1)
     type = Choice(SET_TYPES, required=True)
     description = Text(allow_none=True)

@@ -6,10 +6,12 @@ The same schemas check what clients send and what fixtures hold.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
 
+from mock_platform.core.conditions import either, form
 from mock_platform.core.fields import (
     COUNTRY,
     EXCLUSIVE,
@@ -153,12 +155,26 @@ class Component(Schema):
 class SentDestination(Destination):
     """A destination in a request."""
 
+    json_conditions: ClassVar[dict[str, Any]] = either(
+        form("type", "WEBSITE", needed=("url",), foreign=DESTINATIONS["APP"]),
+        *(
+            form("type", "APP", needed=("country_code", app), foreign=("url",))
+            | {"dependentRequired": {link: [its] for link, its in _DEEP_LINKS.items()}}
+            for app in _APP_IDS
+        ),
+    )
     country_code = CountryCode()
 
 
 class SentComponent(Component):
     """A component in a request, where unknown keys are ignored."""
 
+    json_conditions: ClassVar[dict[str, Any]] = either(
+        *(
+            form("type", kind, needed=needed, foreign=chain(*COMPONENTS.values()))
+            for kind, needed in COMPONENTS.items()
+        )
+    )
     label = Nested(Label, unknown=EXCLUDE)
     destination = Nested(SentDestination, unknown=EXCLUDE)
 

@@ -257,6 +257,11 @@ class ProductCatalogRecord(Schema):
 class FilterValue(Text):
     """A text, or a number for inventory."""
 
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """What a description says of both."""
+        return {"type": ["string", "number"]}
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         numeric = isinstance(value, int | float) and not isinstance(value, bool)
         if numeric and isinstance(data, Mapping) and data.get("attribute") == "inventory":

@@ -48,6 +48,11 @@ class Aspect(Text):
 class CallToAction(Text):
     """A hashtag of at most 20 characters, the `#` not counted and not demanded."""
 
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """What a description says of such a hashtag."""
+        return {"pattern": rf"^#?\w{{1,{CTA}}}$"}
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         tag = text.removeprefix("#")

@@ -11,6 +11,12 @@ from mock_platform.core.fields import Text, invalid
 class WebAddress(Text):
     """An absolute http or https address."""
 
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """What a description says of such an address."""
+        host, rest = r"[^\s/?#:@\[\]]+", r"(?::[0-9]{1,5})?(?:[/?#]\S*)?"
+        return {"pattern": rf"^[Hh][Tt][Tt][Pp][Ss]?://{host}{rest}$"}
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         try:

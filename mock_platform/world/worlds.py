@@ -13,7 +13,9 @@ from mock_platform.world.store import Change
 from mock_platform.world.world import Blueprint, StoreMaker, World
 
 DEFAULT = "default"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""The form of a world's name."""
+_NAME = re.compile(NAME_PATTERN, re.ASCII)
 _FORM = "1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit"
 
 

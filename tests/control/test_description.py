@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from mock_platform.control.routes import ROUTES, describe_everything
@@ -32,13 +33,15 @@ def test_valid(box: Sandbox) -> None:
 
 
 def test_everything_served(box: Sandbox) -> None:
-    """Every operation and every JSON route stands in it, and nothing else."""
+    """Every operation (of advertising twice) and every JSON route are in it, and nothing else."""
     document = describe_everything(box.platform).at("http://localhost")
 
     operations = {
-        (operation.method, ("/sandbox" if operation.sandbox_only else "") + templated(path))
+        (operation.method, prefix + templated(path))
         for operation in box.platform.operations
         for path in (operation.path, *operation.also)
+        for prefix in ("", "/sandbox")
+        if (not prefix and not operation.sandbox_only) or (prefix and operation.dialect == "ads")
     }
     routes = {
         (route.method, route.rule.replace("path:", "").replace("<", "{").replace(">", "}"))
@@ -82,3 +85,115 @@ def test_token() -> None:
     assert [{"control": []}] == document["paths"]["/_mock/clock"]["get"]["security"]
     assert "control" in document["components"]["securitySchemes"]
     validate(document)
+
+
+# -- bodies and names of the control plane -------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    """The description of a server with its usual settings."""
+    return describe_everything(sandbox().platform).at("http://localhost")
+
+
+def test_the_sandbox_describes_what_the_plain_address_does(
+    box: Sandbox, document: dict[str, Any]
+) -> None:
+    """Each advertising operation is described twice, alike but for its id."""
+    paths = document["paths"]
+
+    for operation in box.platform.operations:
+        if operation.dialect == "ads" and not operation.sandbox_only:
+            method = operation.method.lower()
+            plain = paths[templated(operation.path)][method]
+            other = paths[f"/sandbox{templated(operation.path)}"][method]
+            assert f"sandbox.{operation.id}" == other["operationId"]
+            assert plain == other | {"operationId": operation.id}
+
+
+def test_operation_ids_occur_once(document: dict[str, Any]) -> None:
+    """No id is that of two operations."""
+    paths = document["paths"]
+    ids = [e["operationId"] for item in paths.values() for e in item.values() if "operationId" in e]
+
+    assert len(ids) == len(set(ids))
+
+
+def test_bodies_say_what_is_required(document: dict[str, Any]) -> None:
+    """A body is required where it has required fields; the others may be left out."""
+    required = {
+        f"{method.upper()} {path}": entry["requestBody"]["required"]
+        for path, item in document["paths"].items()
+        for method, entry in item.items()
+        if path.startswith("/_mock") and "requestBody" in entry
+    }
+
+    assert {
+        "PUT /_mock/clock", "POST /_mock/events", "PUT /_mock/scenarios/{name}",
+        "PUT /_mock/state", "PUT /_mock/state/{table}/{key}", "PATCH /_mock/state/{table}/{key}",
+        "POST /_mock/transitions/{kind}/{key}",
+    } == {route for route, needed in required.items() if needed}  # fmt: skip
+
+
+def body_of(document: dict[str, Any], method: str, path: str) -> Draft202012Validator:
+    """What checks a JSON body as the description says."""
+    content = document["paths"][path][method]["requestBody"]["content"]
+    schema = content["application/json"]["schema"]
+    return Draft202012Validator(schema | {"components": document["components"]})
+
+
+EVENT = {"webhook_id": "1", "event_type": "profile.update.bio", "payload": {}}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "fits"),
+    [
+        ("put", "/clock", {"action": "travel", "to": "2026-01-01T00:00:00Z"}, True),
+        ("put", "/clock", {"action": "travel"}, False),
+        ("put", "/clock", {"action": "advance", "seconds": 1}, True),
+        ("put", "/clock", {"action": "advance"}, False),
+        ("put", "/clock", {"action": "resume", "seconds": 1}, False),
+        ("put", "/clock", {"action": "freeze"}, True),
+        ("put", "/clock", {}, False),
+        ("post", "/events", EVENT, True),
+        ("post", "/events", EVENT | {"created_at": "now-2h"}, True),
+        ("post", "/events", EVENT | {"event_type": "no.such"}, False),
+        ("post", "/events", {"webhook_id": "1", "payload": {}}, False),
+        ("post", "/events", EVENT | {"x": 1}, False),
+        ("put", "/scenarios/{name}", {"rules": [{"then": {"error": 88}}]}, True),
+        ("put", "/scenarios/{name}", {"rules": [{}]}, False),
+        ("put", "/scenarios/{name}", {"name": "x"}, False),
+        ("put", "/state", {"tables": {"users": []}}, True),
+        ("put", "/state", {"tables": {"userz": []}}, False),
+        ("put", "/state", {}, False),
+        ("post", "/transitions/{kind}/{key}", {"to": "COMPLETE"}, True),
+        ("post", "/transitions/{kind}/{key}", {"to": "DONE!"}, False),
+        ("post", "/transitions/{kind}/{key}", {}, False),
+        ("put", "/worlds/{name}", {"from": "default"}, True),
+        ("put", "/worlds/{name}", {"from": "no name"}, False),
+    ],
+)
+def test_what_bodies_must_be(
+    box: Sandbox,
+    document: dict[str, Any],
+    method: str,
+    path: str,
+    body: dict[str, Any],
+    *,
+    fits: bool,
+) -> None:
+    """The description takes sound bodies and refuses those that the route refuses."""
+    described = body_of(document, method, f"/_mock{path}")
+    names = {"{name}": "w1", "{kind}": "replay_job", "{key}": "1"}
+    for name, value in names.items():
+        path = path.replace(name, value)
+    response = call(box, method.upper(), path, json=body)
+
+    assert fits is described.is_valid(body)
+    if not fits:
+        assert 422 == response.status_code
+
+
+def test_dumped_state_fits(box: Sandbox, document: dict[str, Any]) -> None:
+    """What a world gives of itself is what it may be made of."""
+    body_of(document, "put", "/_mock/state").validate(call(box, "GET", "/state").get_json())

@@ -153,3 +153,26 @@ def test_integers_take_ascii_digits_only(text: str) -> None:
 
     assert text.lstrip("-").isascii()
     assert str(loaded) == (text.lstrip("0") or "0")
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [(7.0, 7), (1e1, 10), (1.0, 1), (-0.0, None), (11.0, None), (7.5, None), (1e300, None)],
+)
+def test_a_json_number_without_a_fraction_is_whole(value: float, number: int | None) -> None:
+    """`7.0` is an integer, as JSON Schema says, within the same bounds; `7.5` is none."""
+    schema = Schema.from_dict({"count": Integer(low=1, high=10)})()
+
+    if number is None:
+        with pytest.raises(ValidationError):
+            schema.load({"count": value})
+    else:
+        found = schema.load({"count": value})["count"]
+        assert (number, int) == (found, type(found))
+
+
+@pytest.mark.parametrize("text", ["7.0", "7e0", "7."])
+def test_a_text_with_a_dot_is_no_whole_number(text: str) -> None:
+    """In the query an integer has digits only."""
+    with pytest.raises(ValidationError):
+        Schema.from_dict({"count": Integer()})().load({"count": text})

@@ -143,9 +143,8 @@ def test_comma_lists() -> None:
     ids = parameters(only(operation(params=Find)))["ids"]
 
     assert (True, False, "form") == (ids["required"], ids["explode"], ids["style"])
-    assert {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": 200} == (
-        ids["schema"]
-    )
+    items = {"type": "string", "minLength": 1}
+    assert {"type": "array", "items": items, "minItems": 1, "maxItems": 200} == ids["schema"]
 
 
 def test_unset_on_put() -> None:

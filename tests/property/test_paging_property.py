@@ -24,6 +24,7 @@ from mock_platform.app import create_app
 from mock_platform.core.resource import stamped
 from tests.operations.creatives import BASE, IMAGE, VIDEO
 from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
+from tests.waits import PATIENCE
 
 CATALOG = "/12/product_catalogs/1547080787865939968/products"
 PERMISSIONS = f"/5/accounts/{ACCOUNT}/tailored_audiences/1nmth/permissions"
@@ -288,7 +289,7 @@ def test_pages_while_threads_write(box: Sandbox, name: str, sort: str | None) ->
         for writer in writers:
             writer.enough.set()
         for writer in writers:
-            writer.join(30)
+            writer.join(PATIENCE)
     made = {key for writer in writers for key in writer.made}
     left = {key for writer in writers for key in writer.left}
 

@@ -1,0 +1,225 @@
+"""The description against what is served: what it allows is taken, what it forbids is refused.
+
+Every closed set that the description shows is tried, in paths, queries, forms and JSON bodies: each
+value of an enumeration, texts that fit a pattern, and others.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mock_platform.control.routes import describe_everything
+from mock_platform.world.worlds import DEFAULT
+from tests.property.test_schemathesis import family_of
+from tests.support import ACCOUNT, Sandbox, sandbox
+
+BASE_URL = "http://localhost"
+FORM = "application/x-www-form-urlencoded"
+ODD = "zzz_none"
+"""In no enumeration, and no pattern fits it by accident."""
+ADDRESSED = {"account_id": ACCOUNT, "table": "users", "kind": "replay_job", "name": "w1"}
+COMPANIONS: dict[str, dict[str, Any]] = {
+    "x_auth_access_type": {"oauth_callback": "oob"},
+    "event_type": {"webhook_id": "1", "payload": {}},
+}
+"""Parameters without which others are not looked at."""
+FAMILIES = ("v2", "oauth", "ads", "control")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the description allows only some values.
+
+    `steps` lead to it in a JSON body: names of fields, and `[]` for the first item of an array.
+    """
+
+    method: str
+    path: str
+    where: str
+    steps: tuple[str, ...]
+    schema: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the parameter or field."""
+        return [step for step in self.steps if step != "[]"][-1]
+
+    def __str__(self) -> str:
+        """As a test that fails shows it."""
+        return f"{self.method} {self.path} {self.where} {'.'.join(self.steps)}"
+
+    def allowed(self) -> Sequence[str]:
+        """The values of an enumeration."""
+        listed = self.schema.get("enum") or [
+            value for form in self.schema.get("anyOf", ()) for value in form.get("enum", ())
+        ]
+        return [value for value in listed if value is not None]
+
+    @property
+    def pattern(self) -> str | None:
+        """The pattern, where there is no enumeration."""
+        return None if self.allowed() else self.schema.get("pattern")
+
+
+def places(document: dict[str, Any], family: str) -> list[Place]:
+    """Every place in a family of operations at which only some values are allowed."""
+    found: list[Place] = []
+    for path, item in document["paths"].items():
+        plain = path.removeprefix("/sandbox")
+        if family_of(path) != family or (plain != path and plain in document["paths"]):
+            continue  # the sandbox describes most operations like the plain address
+        for method, entry in item.items():
+            if entry.get("deprecated"):
+                continue  # the retired replay answers 410 to everything
+            for parameter in entry.get("parameters", ()):
+                for steps, schema in leaves(document, parameter["schema"], (parameter["name"],)):
+                    found.append(Place(method.upper(), path, parameter["in"], steps, schema))
+            for media_type, media in entry.get("requestBody", {}).get("content", {}).items():
+                if media_type in {FORM, "application/json"}:
+                    for steps, schema in leaves(document, media["schema"], ()):
+                        found.append(Place(method.upper(), path, media_type, steps, schema))
+    return found
+
+
+def leaves(
+    document: dict[str, Any], schema: dict[str, Any], steps: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """The closed sets within a schema, with the steps that lead to them."""
+    if "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    if steps and ("enum" in schema or "pattern" in schema or _lists(schema)):
+        yield steps, schema
+    if "items" in schema:
+        yield from leaves(document, schema["items"], (*steps, "[]"))
+    for name, value in schema.get("properties", {}).items():
+        yield from leaves(document, value, (*steps, name))
+
+
+def _lists(schema: dict[str, Any]) -> bool:
+    return any("enum" in form for form in schema.get("anyOf", ()))
+
+
+def ask(box: Sandbox, place: Place, value: str) -> set[str]:
+    """What is said against this value at that place; the value itself is left out of it."""
+    addressed = ADDRESSED | kind_with(box, value)
+    if place.where == "path":
+        addressed |= {place.name: quote(value, safe="")}
+    path = re.sub(r"\{(\w+)\}", lambda found: addressed.get(found[1], "none-such-1"), place.path)
+    sent: dict[str, Any] = {}
+    if place.where == "query":
+        sent["query_string"] = {place.name: value}
+    elif place.where == FORM:
+        sent["data"] = COMPANIONS.get(place.name, {}) | {place.name: value}
+    elif place.where == "path":
+        sent["json"] = {"to": "x"} if place.method == "POST" else {}
+    else:
+        body: Any = value
+        for step in reversed(place.steps):
+            body = [body] if step == "[]" else {step: body}
+        if len(place.steps) == 1:
+            body = COMPANIONS.get(place.name, {}) | body
+        sent["json"] = body
+    response = box.client.open(path, method=place.method, **sent)
+    answer = response.get_json(silent=True)
+    for world in [world.name for world in box.platform.worlds if world.name != DEFAULT]:
+        box.platform.worlds.drop(world)
+    return set(objections(answer, place.name, value, response.status_code))
+
+
+def kind_with(box: Sandbox, state: str) -> dict[str, str]:
+    """The kind of transition that has such a state: each has others."""
+    kinds = box.platform.worlds.default.transitions.kinds.values()
+    return next(({"kind": kind.name} for kind in kinds if state in kind.states), {})
+
+
+def objections(answer: Any, name: str, value: str, status: int) -> list[str]:
+    """The faults of a refusal that are about this parameter."""
+    if status < 400 or not isinstance(answer, dict):
+        return []
+    errors = [*answer.get("errors", ()), *answer.get("faults", ())]
+    errors += [error for item in answer.get("operation_errors", ()) for error in item]
+    texts = [
+        entry["message"]
+        for entry in errors
+        if last_name(entry.get("parameter", entry.get("field", name))) == name
+    ]
+    if not errors:
+        texts = [answer.get("detail") or answer.get("message", "")]
+    return [shape(text, value) for text in texts]
+
+
+def last_name(where: str) -> str:
+    """The last field on a way such as `components[0].type`."""
+    return re.sub(r"\[\d+\]", "", where).rpartition(".")[2]
+
+
+def shape(text: str, value: str) -> str:
+    """A refusal without the value that it is about."""
+    before = text.partition(", got ")[0]
+    return before.replace(repr(value), "…").replace(json.dumps(value), "…")
+
+
+@pytest.fixture(scope="module")
+def box() -> Sandbox:
+    """A sandbox that asks nobody who they are."""
+    return sandbox(auth="off")
+
+
+@pytest.fixture(scope="module")
+def document(box: Sandbox) -> dict[str, Any]:
+    """Its description."""
+    return describe_everything(box.platform).at(BASE_URL)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_enumerations(box: Sandbox, document: dict[str, Any], family: str) -> None:
+    """Each value of an enumeration is taken; others, and those in another case, are refused."""
+    found = [place for place in places(document, family) if place.allowed()]
+    assert found or family == "v2"
+
+    for place in found:
+        refusals = ask(box, place, ODD)
+        allowed = place.allowed()
+        for value in allowed:
+            assert refusals - ask(box, place, value), f"{place}: {value!r} is taken like {ODD!r}"
+        taken = ask(box, place, allowed[0])
+        for value in {allowed[0].swapcase(), f"{allowed[0]}x"} - {*allowed}:
+            assert ask(box, place, value) - taken, f"{place}: {value!r} is taken"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_patterns(box: Sandbox, document: dict[str, Any], family: str) -> None:
+    """Texts that fit a pattern are taken, others are refused."""
+    for place in places(document, family):
+        if place.pattern is not None:
+            compare_pattern(box, place, place.pattern)
+
+
+def compare_pattern(box: Sandbox, place: Place, pattern: str) -> None:
+    """Try some texts that fit and some that do not."""
+    refusals = ask(box, place, "a b c")
+    whole = re.compile(pattern, re.ASCII)
+
+    @settings(max_examples=5, derandomize=True, database=None, deadline=None)
+    @given(st.from_regex(whole, fullmatch=True).filter(lambda text: "\n" not in text))
+    def fits(text: str) -> None:
+        assert refusals - ask(box, place, text), f"{place}: {text!r} is taken like 'a b c'"
+
+    @settings(max_examples=5, derandomize=True, database=None, deadline=None)
+    @given(st.text("aZ09:/-_. ", min_size=1, max_size=70).filter(lambda t: not whole.search(t)))
+    def does_not_fit(text: str) -> None:
+        said = ask(box, place, text)
+        # In a path a slash, encoded or not, may lead to no route at all.
+        assert said if place.where == "path" else said & refusals, f"{place}: {text!r} is taken"
+
+    fits()
+    does_not_fit()
