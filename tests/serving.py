@@ -13,6 +13,8 @@ from typing import Any, Self
 
 import requests
 
+from tests.waits import PATIENCE
+
 
 @dataclass(frozen=True, slots=True)
 class LiveWorld:
@@ -89,7 +91,7 @@ class LiveServer:
         """A fresh world."""
         name = f"live{next(self._numbers)}"
         verify = True if self.ca is None else self.ca
-        answer = requests.put(f"{self.url}/_mock/worlds/{name}", verify=verify, timeout=30)
+        answer = requests.put(f"{self.url}/_mock/worlds/{name}", verify=verify, timeout=PATIENCE)
         assert answer.ok, answer.text
         told = answer.json()
         return LiveWorld(told["base_url"], told["control"], told["credentials"], self.ca)
@@ -97,7 +99,7 @@ class LiveServer:
     def stop(self) -> int:
         """Stop it as a user does, and give its exit status."""
         self._process.send_signal(signal.SIGINT)
-        status = self._process.wait(timeout=30)
+        status = self._process.wait(timeout=PATIENCE)
         assert self._process.stdout is not None
         self._process.stdout.close()
         return status

@@ -17,6 +17,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from tests.support import HARBOR
+from tests.waits import PATIENCE
 
 Misbehaviour = Callable[["_Handler"], None]
 
@@ -93,7 +94,7 @@ class Receiver:
         """The right answer to a challenge."""
         return 200, json.dumps({"response_token": sign(self._secret, token.encode())}).encode()
 
-    def wait(self, until: Callable[[Receiver], bool], seconds: float = 10.0) -> None:
+    def wait(self, until: Callable[[Receiver], bool], seconds: float = PATIENCE) -> None:
         """Wait until something holds of what arrived."""
         with self._changed:
             assert self._changed.wait_for(lambda: until(self), seconds), self.received
@@ -183,7 +184,7 @@ def reset(handler: _Handler) -> None:
 
 def hang(handler: _Handler) -> None:
     """Never answer."""
-    handler.receiver.stopping.wait(30)
+    handler.receiver.stopping.wait(10 * PATIENCE)
     handler.close_connection = True
 
 

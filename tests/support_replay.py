@@ -14,11 +14,12 @@ from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 from tests.support import BEARER
+from tests.waits import PATIENCE
 
 NOW = datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC)
 WEBHOOK = "1146654567674912769"
 """The well-known webhook; its shipped events lie from 26 hours to 30 minutes back."""
-QUICK = DeliverySettings(timeout=10.0, attempts=3, backoff=0.001)
+QUICK = DeliverySettings(timeout=PATIENCE, attempts=3, backoff=0.001)
 """Deliveries as by default, but without waiting between attempts."""
 
 
@@ -102,7 +103,7 @@ class Desk:
         """A job as it is stored."""
         return self.record("replay_jobs", job_id)
 
-    def wait(self, seconds: float = 10.0) -> None:
+    def wait(self, seconds: float = PATIENCE) -> None:
         """Wait until every delivery asked for so far is made."""
         assert self.platform.deliverer.wait_until_idle(seconds)
 

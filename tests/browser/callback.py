@@ -8,6 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
+from tests.waits import PATIENCE
+
 
 class CallbackServer:
     """Listens on a free loopback port and keeps the parameters with which it was called.
@@ -47,7 +49,7 @@ class CallbackServer:
 
     def called_with(self) -> dict[str, str]:
         """The parameters of the next call; waits for it."""
-        return self._calls.get(timeout=30)
+        return self._calls.get(timeout=PATIENCE)
 
     def __enter__(self) -> Self:
         return self

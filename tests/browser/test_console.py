@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import NewContext
 from tests.browser.test_appearance import COLORS, SIZES, contrast
 from tests.serving import LiveServer, LiveWorld
+from tests.waits import PATIENCE
 
 pytestmark = [pytest.mark.live, pytest.mark.browser]
 
@@ -78,7 +79,7 @@ def test_documentation(live_world: LiveWorld, new_context: NewContext) -> None:
 def test_password(new_context: NewContext) -> None:
     """Where a control token is set, the browser's password dialog takes it."""
     with LiveServer("--control-token", "s3cret") as server:
-        refused = requests.get(f"{server.url}/_mock/", timeout=30)
+        refused = requests.get(f"{server.url}/_mock/", timeout=PATIENCE)
         with_token = new_context(http_credentials={"username": "me", "password": "s3cret"})
         page = with_token.new_page()
         page.goto(f"{server.url}/_mock/")

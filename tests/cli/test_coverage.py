@@ -13,6 +13,7 @@ from mock_platform import MockPlatform
 from mock_platform.cli.main import group
 from mock_platform.server.binding import bind
 from mock_platform.settings import Settings
+from tests.waits import PATIENCE
 
 Run = Callable[..., Result]
 pytestmark = pytest.mark.live
@@ -33,7 +34,7 @@ def run() -> Run:
 def platform() -> Iterator[MockPlatform]:
     """A running server that was asked for one thing."""
     with MockPlatform.start() as platform:
-        assert requests.get(f"{platform.base_url}/2/openapi.json", timeout=10).ok
+        assert requests.get(f"{platform.base_url}/2/openapi.json", timeout=PATIENCE).ok
         yield platform
 
 
@@ -51,7 +52,7 @@ def test_json_is_what_the_control_route_gives(run: Run, platform: MockPlatform) 
     result = run("--format", "json", MOCK_PLATFORM_COVERAGE_URL=platform.base_url)
     unasked = run(MOCK_PLATFORM_COVERAGE_URL=platform.base_url)
 
-    answer = requests.get(f"{platform.base_url}/_mock/coverage", timeout=10).json()
+    answer = requests.get(f"{platform.base_url}/_mock/coverage", timeout=PATIENCE).json()
     assert answer == json.loads(result.stdout)
     assert result.stdout == unasked.stdout
 

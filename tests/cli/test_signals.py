@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from tests.live.processes import PATIENCE, environment
+from tests.live.processes import environment
+from tests.waits import PATIENCE
 
 ELSEWHERE = """
 import signal, sys, threading

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from mock_platform.cli.watching import Watch
 from mock_platform.platform import Platform
+from tests.waits import PATIENCE
 
 T = TypeVar("T")
 END = None
@@ -40,7 +41,7 @@ class Changes:
     def tell(self, what: Collection[object]) -> None:
         """Say that this changed, or nothing if empty, and wait until it was acted on."""
         self.queue.put(what)
-        assert self.seen.acquire(timeout=10)
+        assert self.seen.acquire(timeout=PATIENCE)
 
 
 def around_a_change(
@@ -51,7 +52,7 @@ def around_a_change(
     watch = Watch(platform, changes)
     changes.queue.put(set())
     watch.start()
-    assert changes.seen.acquire(timeout=10)
+    assert changes.seen.acquire(timeout=PATIENCE)
     change()
     changes.tell(set())
     before = look()
@@ -68,6 +69,6 @@ def real_watches(platform: Platform, done: threading.Event) -> Iterator[None]:
     watch.start()
     try:
         yield
-        assert done.wait(30)
+        assert done.wait(PATIENCE)
     finally:
         watch.stop()

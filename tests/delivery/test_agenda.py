@@ -11,6 +11,7 @@ from mock_platform.delivery.agenda import Agenda, Entry
 from mock_platform.world.memory import Base
 from mock_platform.world.transitions import Kind, Pace
 from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
+from tests.waits import PATIENCE
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 BAKING = Kind("baking", "loaves", "state", "DOUGH", ("BREAD", "COAL"), Pace("time", seconds=60))
@@ -51,7 +52,7 @@ class Kitchen:
     def wait_for(self, topic: str) -> None:
         """Wait for a notice."""
         with self.told:
-            assert self.told.wait_for(lambda: topic in [n.topic for n in self.notices], 10)
+            assert self.told.wait_for(lambda: topic in [n.topic for n in self.notices], PATIENCE)
 
     def looked(self) -> None:
         """Wait until the agenda has looked at everything once more."""

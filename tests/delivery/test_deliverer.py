@@ -18,6 +18,7 @@ from tests.support_receiver import (
     hang,
 )
 from tests.support_replay import NOW, QUICK, WEBHOOK, Desk
+from tests.waits import PATIENCE
 
 OWN_THREADS = ("mock-platform-delivery", "mock-platform-agenda")
 
@@ -112,7 +113,7 @@ class TestProgressions:
 def slow(receiver: Receiver) -> Iterator[Desk]:
     """A sandbox whose first delivery is held up until `receiver.stopping` is set."""
     receiver.plan.append(hang)
-    with Desk(receiver.url, delivery=DeliverySettings(timeout=30, attempts=1)) as desk:
+    with Desk(receiver.url, delivery=DeliverySettings(timeout=10 * PATIENCE, attempts=1)) as desk:
         desk.pace("immediate")
         yield desk
         assert [] == desk.platform.errors
@@ -131,7 +132,7 @@ class TestWhileAJobRuns:
         """While a receiver is waited for, others can work in the world."""
         self.begin(slow, receiver)
 
-        assert slow.world.lock.acquire(timeout=5)
+        assert slow.world.lock.acquire(timeout=PATIENCE)
         slow.world.lock.release()
         assert 409 == slow.post().status_code
 
@@ -231,7 +232,7 @@ class TestWhileAJobRuns:
         started = UPTIME()
         slow.platform.close()
 
-        assert UPTIME() - started < 0.5
+        assert UPTIME() - started < PATIENCE
         assert "IN_PROGRESS" == slow.job(job_id)["state"]
         assert ["challenge"] == [what for what, *_ in slow.deliveries()]
         slow.platform.close()
@@ -239,13 +240,13 @@ class TestWhileAJobRuns:
     def test_closing_ends_the_wait_between_attempts(self, receiver: Receiver) -> None:
         """A job that waits to try again does not hold a close up."""
         receiver.plan.append(500)
-        with Desk(receiver.url, delivery=DeliverySettings(backoff=60)) as desk:
+        with Desk(receiver.url, delivery=DeliverySettings(backoff=10 * PATIENCE)) as desk:
             desk.create()
             receiver.wait(lambda found: len(found.received) == 1)
             started = UPTIME()
             desk.platform.close()
 
-            assert UPTIME() - started < 0.5
+            assert UPTIME() - started < PATIENCE
 
 
 class TestMany:

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from mock_platform.delivery.workers import Workers
+from tests.waits import PATIENCE
 
 
 class Crew:
@@ -36,7 +37,7 @@ def waiting_for(event: threading.Event) -> Callable[[], None]:
     """A task that lasts until an event."""
 
     def wait() -> None:
-        event.wait(10)
+        event.wait(PATIENCE)
 
     return wait
 
@@ -76,7 +77,7 @@ def test_lanes_run_beside_one_another(crew: Crew) -> None:
     workers.submit("slow", waiting_for(gate))
     workers.submit("fast", passed.set)
 
-    assert passed.wait(10)
+    assert passed.wait(PATIENCE)
     assert not workers.wait_until_idle(0)
     gate.set()
     assert workers.wait_until_idle(10)
@@ -116,7 +117,7 @@ def test_a_task_that_fails_is_told_and_stops_nobody(crew: Crew) -> None:
     workers.submit("lane", fail)
     workers.submit("lane", done.set)
 
-    assert done.wait(10)
+    assert done.wait(PATIENCE)
     assert workers.wait_until_idle(10)
     assert ["lost"] == [str(fault) for fault in crew.faults]
 
@@ -127,12 +128,12 @@ def test_a_stop_drops_what_has_not_begun(crew: Crew) -> None:
 
     def first() -> None:
         begun.set()
-        gate.wait(10)
+        gate.wait(PATIENCE)
         done.append("first")
 
     workers.submit("lane", first)
     workers.submit("lane", lambda: done.append("second"))
-    assert begun.wait(10)
+    assert begun.wait(PATIENCE)
     workers.stop(0)
     gate.set()
     workers.stop(10)

@@ -16,6 +16,7 @@ import pytest
 
 from tests.conftest import Tool
 from tests.serving import LiveWorld
+from tests.waits import PATIENCE
 
 NODE = Path(__file__).parent / "node"
 
@@ -57,7 +58,7 @@ def node(tool: Tool, node_modules: Path) -> NodeStep:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         assert ran.returncode == 0, ran.stderr

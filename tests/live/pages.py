@@ -9,7 +9,8 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from tests.live.processes import PATIENCE, environment
+from tests.live.processes import environment
+from tests.waits import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

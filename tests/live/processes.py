@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-PATIENCE = 30.0
-"""Real seconds after which a process that says nothing is given up."""
+from tests.waits import PATIENCE
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mock_platform.app import create_app
 from mock_platform.platform import Platform
 from mock_platform.server import ServerThread
-from tests.live.processes import PATIENCE
 from tests.support import BEARER
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 

@@ -21,9 +21,8 @@ from typing import Any
 import pytest
 import requests
 
-from mock_platform.world.clock import UPTIME
 from tests.live.pages import ROOT
-from tests.live.processes import PATIENCE
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -136,19 +135,17 @@ def container(folder: Path, **more: str) -> Iterator[Container]:
 
 
 def test_it_serves_until_it_is_stopped(tmp_path: Path) -> None:
-    """READY on standard output, healthy while it serves, status 0 long before it were killed."""
+    """READY on standard output, healthy while it serves, status 0 when it was asked to end."""
     with container(tmp_path) as running:
         url = running.ready["url"]
         healthy = running.health()
-        answer = requests.get(f"{url}/2/openapi.json", timeout=10)
-        began = UPTIME()
+        answer = requests.get(f"{url}/2/openapi.json", timeout=PATIENCE)
         running.process.terminate()
         status = running.process.wait(PATIENCE)
 
         assert f"http://127.0.0.1:{running.env['MOCK_PLATFORM_SERVE_PORT']}" == url
         assert (200, 0) == (answer.status_code, healthy)
         assert 0 == status
-        assert UPTIME() - began < 5
         assert 1 == running.health()
 
 
@@ -156,9 +153,9 @@ def test_its_control_plane_wants_the_token_that_ready_tells(tmp_path: Path) -> N
     """Without settings a token is made up; a port that is published elsewhere changes nothing."""
     with container(tmp_path) as running:
         worlds = f"{running.ready['control']}/worlds/w1"
-        refused = requests.put(worlds, timeout=10)
+        refused = requests.put(worlds, timeout=PATIENCE)
         token = {TOKEN: running.ready["control_token"]}
-        made = requests.put(worlds, headers={**token, "Host": "localhost:9090"}, timeout=10)
+        made = requests.put(worlds, headers={**token, "Host": "localhost:9090"}, timeout=PATIENCE)
 
         assert (401, 200) == (refused.status_code, made.status_code)
         assert "http://localhost:9090/~w1" == made.json()["base_url"]
@@ -173,7 +170,9 @@ def test_its_settings_are_variables(tmp_path: Path) -> None:
     }
     with container(tmp_path, **own) as running:
         url = f"{running.ready['control']}/credentials"
-        answer = requests.get(url, headers={TOKEN: "ours", "Host": "sandbox:8080"}, timeout=10)
+        answer = requests.get(
+            url, headers={TOKEN: "ours", "Host": "sandbox:8080"}, timeout=PATIENCE
+        )
         healthy = running.health()
         running.process.terminate()
         running.process.wait(PATIENCE)

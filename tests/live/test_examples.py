@@ -12,7 +12,8 @@ import pytest
 
 from tests.conftest import Tool
 from tests.live.pages import Page, run_bash
-from tests.live.processes import PATIENCE, command, environment
+from tests.live.processes import command, environment
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 

@@ -15,9 +15,10 @@ from ruamel.yaml import YAML
 
 from tests.conftest import Tool
 from tests.live.pages import ROOT, run_bash
-from tests.live.processes import PATIENCE, serving
+from tests.live.processes import serving
 from tests.live.test_examples import FOLDER as EXAMPLES
 from tests.live.test_examples import QUIET
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 

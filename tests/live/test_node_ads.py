@@ -16,6 +16,7 @@ from tests.operations.creatives import IMAGE
 from tests.serving import LiveWorld
 from tests.support import ACCOUNT, OTHER_ACCOUNT
 from tests.visitor import Visitor
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -48,7 +49,7 @@ def run(tool: Tool, node_modules: Path, live_world_tls: LiveWorld) -> Run:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         assert ran.returncode == 0, ran.stderr

@@ -13,6 +13,7 @@ from tests.conftest import Tool
 from tests.live.test_node_ads import CLICKS, Run, call, run
 from tests.serving import LiveWorld
 from tests.support import ACCOUNT
+from tests.waits import PATIENCE
 
 __all__ = ["run"]
 pytestmark = pytest.mark.live
@@ -89,11 +90,11 @@ def test_fetch_meets_a_flaky_network(live_world: LiveWorld, tool: Tool) -> None:
         [tool("node"), "-e", FETCH, url, str(live_world.credentials["bearer_token"])],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 
     assert (0, "") == (ran.returncode, ran.stderr)
     assert ["ECONNRESET", "ECONNRESET", True] == json.loads(ran.stdout)
-    told = requests.get(f"{live_world.control}/scenarios/flaky-network", timeout=30).json()
+    told = requests.get(f"{live_world.control}/scenarios/flaky-network", timeout=PATIENCE).json()
     assert 2 == told["rules"][0]["fired"]

@@ -12,10 +12,11 @@ from mock_platform import MockPlatform
 from tests.support import BEARER, HARBOR
 from tests.support_receiver import Receiver, hang, redirect, sign, unused_port
 from tests.support_replay import WEBHOOK
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
-WAIT = 20.0
+WAIT = PATIENCE
 
 
 class Client:
@@ -138,7 +139,7 @@ def test_thirty_two_clients_create_one_job(client: Client, receiver: Receiver) -
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE)
 
     assert [200, *[409] * 31] == sorted(statuses)
     assert 1 == client.control("GET", "/state/replay_jobs")["total"]

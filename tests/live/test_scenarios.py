@@ -16,6 +16,7 @@ from mock_platform import MockPlatform
 from mock_platform.sending import GARBAGE
 from mock_platform.world.clock import UPTIME
 from tests.serving import LiveServer
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -82,14 +83,14 @@ def test_faults(
     client = session(platform, live=live)
 
     with pytest.raises(kind) as raised:
-        client.get(url(platform), timeout=1)
+        client.get(url(platform), timeout=1 if fault == "timeout" else PATIENCE)
 
     assert told in str(raised.value)
     if fault == "reset":
         root = rooted(raised.value)
         assert isinstance(root, ConnectionResetError)
         assert errno.ECONNRESET == root.errno
-    assert 200 == client.get(url(platform), timeout=5).status_code
+    assert 200 == client.get(url(platform), timeout=PATIENCE).status_code
 
 
 def test_the_bytes_of_garbage_are_no_http() -> None:
@@ -104,68 +105,75 @@ def test_a_lost_delete(platform: MockPlatform, stage: str, retried: int) -> None
     client = session(platform, live=True)
 
     with pytest.raises(requests.ConnectionError):
-        client.delete(url(platform, "/itttx"), timeout=5)
+        client.delete(url(platform, "/itttx"), timeout=PATIENCE)
 
-    assert retried == client.delete(url(platform, "/itttx"), timeout=5).status_code
+    assert retried == client.delete(url(platform, "/itttx"), timeout=PATIENCE).status_code
 
 
-def test_delay_holds_up_nobody_else(platform: MockPlatform) -> None:
-    """While one answer waits, the same world answers others; the wait is as long as said."""
-    arm(platform, on="line_items.list", call=1, then={"delay": 0.6})
-    took: list[float] = []
-
-    def slow() -> None:
-        started = UPTIME()
-        requests.get(url(platform), timeout=5)
-        took.append(UPTIME() - started)
-
-    thread = threading.Thread(target=slow)
-    started = UPTIME()
+def test_delay_holds_up_nobody_else() -> None:
+    """While one answer waits, the same world answers others."""
+    platform = MockPlatform.start(auth="off")
+    arm(platform, on="line_items.list", call=1, then={"delay": 300})
+    thread = threading.Thread(target=_ignore, args=(url(platform),))
     thread.start()
-    while not len(platform.journal):
-        assert UPTIME() - started < 5
-    requests.get(url(platform), timeout=5)
-    others = UPTIME() - started
-    thread.join()
+    _await_request(platform)
 
-    assert others < 0.6 <= took[0] < 5
+    assert 200 == requests.get(url(platform), timeout=PATIENCE).status_code
+    assert thread.is_alive()
+    platform.stop()
+    thread.join(PATIENCE)
+
+
+def test_delay(platform: MockPlatform) -> None:
+    """The answer waits as long as said."""
+    arm(platform, on="line_items.list", then={"delay": 0.3})
+    started = UPTIME()
+
+    assert 200 == requests.get(url(platform), timeout=PATIENCE).status_code
+    assert UPTIME() - started >= 0.3
 
 
 def test_slow_body(platform: MockPlatform) -> None:
-    """The headers come at once, the body over the seconds, whole."""
-    plain = requests.get(url(platform), timeout=5).content
+    """The body comes over the seconds, whole."""
+    plain = requests.get(url(platform), timeout=PATIENCE).content
     arm(platform, on="line_items.list", then={"delay": {"slow_body": 0.5}})
     started = UPTIME()
 
-    with requests.get(url(platform), timeout=5, stream=True) as answer:
-        head = UPTIME() - started
-        body = answer.content
-
-    assert head < 0.4
+    assert plain == requests.get(url(platform), timeout=PATIENCE).content
     assert UPTIME() - started >= 0.5
-    assert plain == body
+
+
+def test_the_head_of_a_slow_body_comes_at_once() -> None:
+    """The headers do not wait for the body."""
+    with MockPlatform.start(auth="off") as platform:
+        arm(platform, on="line_items.list", then={"delay": {"slow_body": 300}})
+
+        with requests.get(url(platform), timeout=PATIENCE, stream=True) as answer:
+            assert 200 == answer.status_code
 
 
 def test_delays_end_with_the_server() -> None:
     """A server stops at once, however long an answer was to wait."""
     platform = MockPlatform.start(auth="off")
     arm(platform, on="line_items.list", then={"delay": 300})
-    address = url(platform)
-    thread = threading.Thread(target=_ignore, args=(address,))
-    started = UPTIME()
+    thread = threading.Thread(target=_ignore, args=(url(platform),))
     thread.start()
-    while not len(platform.journal):
-        assert UPTIME() - started < 5
+    _await_request(platform)
     platform.stop()
-    thread.join(10)
+    thread.join(PATIENCE)
 
     assert not thread.is_alive()
-    assert UPTIME() - started < 10
+
+
+def _await_request(platform: MockPlatform) -> None:
+    started = UPTIME()
+    while not len(platform.journal):
+        assert UPTIME() - started < PATIENCE
 
 
 def _ignore(address: str) -> None:
     try:
-        requests.get(address, timeout=30)
+        requests.get(address, timeout=10 * PATIENCE)
     except requests.RequestException:
         return
 
@@ -219,20 +227,20 @@ def test_command_line(tmp_path: Path) -> None:
 
         def ask(**headers: str) -> None:
             try:
-                answer = client.get(address, auth=oauth, timeout=5, headers=headers)
+                answer = client.get(address, auth=oauth, timeout=PATIENCE, headers=headers)
                 found.append(answer.status_code)
             except requests.ConnectionError:
                 found.append("lost")
 
         ask()
         ask()
-        assert client.post(f"{world.control}/reset", timeout=5).ok
+        assert client.post(f"{world.control}/reset", timeout=PATIENCE).ok
         ask()
-        assert client.put(f"{world.control}/scenarios/own", json=document, timeout=5).ok
+        assert client.put(f"{world.control}/scenarios/own", json=document, timeout=PATIENCE).ok
         ask(**{"X-Mock-Scenario": "own"})
         ask(Prefer="code=503")
         ask()
-        assert client.post(f"{world.control}/scenarios/own/activate", timeout=5).ok
+        assert client.post(f"{world.control}/scenarios/own/activate", timeout=PATIENCE).ok
         ask()
 
     assert ["lost", 200, "lost", 429, 503, 200, 429] == found

@@ -16,9 +16,9 @@ import requests
 from tinydb import TinyDB
 
 from mock_platform import __version__
-from mock_platform.world.clock import UPTIME
-from tests.live.processes import PATIENCE, Served, command, ended, environment, serving
+from tests.live.processes import Served, command, ended, environment, serving
 from tests.support import BEARER, HARBOR
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -40,12 +40,12 @@ def bearer() -> dict[str, str]:
 def put(served: Served, table: str, record: Mapping[str, object]) -> None:
     """Put a record into a running server."""
     url = f"{served.url}/_mock/state/{table}/{record['id']}"
-    assert requests.put(url, json=record, timeout=10).status_code == 200
+    assert requests.put(url, json=record, timeout=PATIENCE).status_code == 200
 
 
 def names(served: Served) -> list[str]:
     """The screen names of the users that a running server holds."""
-    answer = requests.get(f"{served.url}/_mock/state/users", timeout=10)
+    answer = requests.get(f"{served.url}/_mock/state/users", timeout=PATIENCE)
     return [user["screen_name"] for user in answer.json()["records"]]
 
 
@@ -64,7 +64,7 @@ def test_ready_says_where_everything_is(served: Served) -> None:
         "version": __version__,
     }
     assert url.startswith("http://127.0.0.1:")
-    assert requests.get(f"{url}/_mock/health", timeout=10).json()["status"] == "ok"
+    assert requests.get(f"{url}/_mock/health", timeout=PATIENCE).json()["status"] == "ok"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -90,10 +90,10 @@ def test_requests_under_way_are_finished() -> None:
             "Content-Type: application/x-www-form-urlencoded\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
             client.sendall(head.encode() + body[:5])
             # An answer on another connection: by then the first one has been taken up.
-            requests.get(f"{served.url}/_mock/health", timeout=10)
+            requests.get(f"{served.url}/_mock/health", timeout=PATIENCE)
             served.process.send_signal(signal.SIGTERM)
             client.sendall(body[5:])
             answer = client.recv(65536)
@@ -109,15 +109,6 @@ def test_the_hint_works(served: Served) -> None:
     out = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
 
     assert HARBOR.key == json.loads(out.stdout)["app"]["consumer_key"]
-
-
-def test_it_answers_soon() -> None:
-    """From the start of the process to the first answer in a few seconds on any machine."""
-    began = UPTIME()
-    with serving() as served:
-        requests.get(f"{served.url}/_mock/health", timeout=10)
-
-        assert UPTIME() - began < 10
 
 
 # -- exit status ---------------------------------------------------------------------------------
@@ -180,9 +171,9 @@ def test_a_clean_stop_loses_nothing(tmp_path: Path, durability: str, number: int
     moment = "2027-01-01T00:00:00.000Z"
     with serving(*args) as served:
         put(served, "users", USER)
-        requests.put(f"{served.url}/_mock/worlds/w1", json={"from": "default"}, timeout=10)
+        requests.put(f"{served.url}/_mock/worlds/w1", json={"from": "default"}, timeout=PATIENCE)
         freeze = {"action": "freeze", "to": moment}
-        requests.put(f"{served.url}/~w1/_mock/clock", json=freeze, timeout=10)
+        requests.put(f"{served.url}/~w1/_mock/clock", json=freeze, timeout=PATIENCE)
         served.process.send_signal(number)
         assert served.stop(number) == 0  # a second signal does not cut it short
 
@@ -190,7 +181,7 @@ def test_a_clean_stop_loses_nothing(tmp_path: Path, durability: str, number: int
         assert "nine" in [document["screen_name"] for document in file.table("users")]
     with serving(*args) as served:
         assert "nine" in names(served)
-        clock = requests.get(f"{served.url}/~w1/_mock/clock", timeout=10).json()
+        clock = requests.get(f"{served.url}/~w1/_mock/clock", timeout=PATIENCE).json()
         assert clock == {"now": moment, "frozen": True}
 
 
@@ -215,9 +206,9 @@ def test_every_interface_wants_a_control_token() -> None:
 
         assert served.url.startswith("http://127.0.0.1:")
         assert token in served.wait_for_log("X-Mock-Control-Token")
-        assert requests.get(url, timeout=10).status_code == 401
+        assert requests.get(url, timeout=PATIENCE).status_code == 401
         sent = {"X-Mock-Control-Token": token}
-        assert requests.get(url, headers=sent, timeout=10).status_code == 200
+        assert requests.get(url, headers=sent, timeout=PATIENCE).status_code == 200
         line = served.wait_for_log("Try: ").partition("Try: ")[2]
         out = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
         assert "app" in json.loads(out.stdout)
@@ -228,7 +219,7 @@ def test_a_token_of_ones_own_is_not_repeated() -> None:
     with serving("--host", "0.0.0.0", "--control-token", "open-sesame") as served:
         assert "control_token" not in served.ready
         sent = {"X-Mock-Control-Token": "open-sesame"}
-        answer = requests.get(f"{served.url}/_mock/health", headers=sent, timeout=10)
+        answer = requests.get(f"{served.url}/_mock/health", headers=sent, timeout=PATIENCE)
         assert answer.status_code == 200
         assert "-H 'X-Mock-Control-Token: TOKEN' " in served.wait_for_log("Try: ")
         assert served.stop() == 0
@@ -242,7 +233,7 @@ def test_https_names_its_authority(tmp_path: Path, server: str) -> None:
     with serving(*args) as served:
         authority = Path(served.ready["ca"])
         text = authority.read_text()
-        answer = requests.get(f"{served.url}/_mock/health", verify=str(authority), timeout=10)
+        answer = requests.get(f"{served.url}/_mock/health", verify=str(authority), timeout=PATIENCE)
 
         assert served.url.startswith("https://127.0.0.1:")
         assert tmp_path == authority.parent
@@ -254,7 +245,7 @@ def test_https_names_its_authority(tmp_path: Path, server: str) -> None:
 def test_granian_serves_as_well() -> None:
     """The other server answers the same and stops as cleanly."""
     with serving("--server", "granian") as served:
-        answer = requests.get(f"{served.url}/12/accounts", headers=bearer(), timeout=10)
+        answer = requests.get(f"{served.url}/12/accounts", headers=bearer(), timeout=PATIENCE)
 
         assert answer.status_code == 200
         assert served.stop() == 0
@@ -266,7 +257,7 @@ def test_granian_serves_as_well() -> None:
 def test_each_request_is_one_line_without_credentials(served: Served) -> None:
     """Status, method, address, operation; secrets in the address are taken out."""
     url = f"{served.url}/12/accounts?access_token=very-secret&count=1"
-    answer = requests.get(url, headers=bearer(), timeout=10)
+    answer = requests.get(url, headers=bearer(), timeout=PATIENCE)
 
     line = served.wait_for_log("access_token")
     request_id = answer.headers["X-Mock-Request-Id"]
@@ -278,7 +269,7 @@ def test_each_request_is_one_line_without_credentials(served: Served) -> None:
 def test_the_log_can_be_json() -> None:
     """One object a line, everything in it by name."""
     with serving("--log-format", "json") as served:
-        requests.get(f"{served.url}/12/nowhere", headers=bearer(), timeout=10)
+        requests.get(f"{served.url}/12/nowhere", headers=bearer(), timeout=PATIENCE)
         line = json.loads(served.wait_for_log("/12/nowhere"))
         hint = json.loads(served.wait_for_log("Try: "))
 
@@ -302,18 +293,18 @@ def test_changed_fixtures_are_loaded_again(tmp_path: Path) -> None:
     """A sound change resets the default world and serves new ones; other worlds stay."""
     (tmp_path / "users.json").write_text(json.dumps([USER]))
     with serving("--fixtures", tmp_path, "--watch") as served:
-        requests.put(f"{served.url}/_mock/worlds/old", timeout=10)
+        requests.put(f"{served.url}/_mock/worlds/old", timeout=PATIENCE)
         put(served, "users", {"id": "10", "screen_name": "ten", "name": "Ten"})
         assert {"nine", "ten"} <= set(names(served))
 
         (tmp_path / "users.json").write_text(json.dumps([USER | {"screen_name": "neun"}]))
         served.wait_for_log("loaded again")
-        requests.put(f"{served.url}/_mock/worlds/new", timeout=10)
+        requests.put(f"{served.url}/_mock/worlds/new", timeout=PATIENCE)
 
         assert "neun" in names(served)
         assert not {"nine", "ten"} & set(names(served))
         for world, name in (("old", "nine"), ("new", "neun")):
-            answer = requests.get(f"{served.url}/~{world}/_mock/state/users/9", timeout=10)
+            answer = requests.get(f"{served.url}/~{world}/_mock/state/users/9", timeout=PATIENCE)
             assert name == answer.json()["screen_name"]
 
 
@@ -344,7 +335,7 @@ def test_run_hands_addresses_and_credentials_over() -> None:
         "for name in ('URL', 'SANDBOX_URL'):\n"
         "    base = os.environ['MOCK_PLATFORM_' + name]\n"
         "    token = os.environ['MOCK_PLATFORM_BEARER_TOKEN']\n"
-        "    answer = requests.get(base + '/12/accounts', timeout=10,\n"
+        "    answer = requests.get(base + '/12/accounts', timeout=120,\n"
         "                          headers={'Authorization': 'Bearer ' + token})\n"
         "    ids = [account['id'] for account in answer.json()['data']]\n"
         "    print(os.environ['MOCK_PLATFORM_ACCOUNT_ID'] in ids)\n"
@@ -360,7 +351,7 @@ def test_run_takes_settings() -> None:
     script = (
         "import os, requests, sys\n"
         "url = os.environ['MOCK_PLATFORM_URL'] + '/12/accounts'\n"
-        "print(sys.argv[1], requests.get(url, timeout=10).status_code)\n"
+        "print(sys.argv[1], requests.get(url, timeout=120).status_code)\n"
     )
 
     result = ended("run", "--auth", "off", sys.executable, "-c", script, "--auth")
@@ -427,7 +418,7 @@ def test_run_keeps_its_worlds(tmp_path: Path) -> None:
     script = (
         "import os, requests\n"
         "url = os.environ['MOCK_PLATFORM_URL'] + '/_mock/state/users/9'\n"
-        f"requests.put(url, json={USER!r}, timeout=10).raise_for_status()\n"
+        f"requests.put(url, json={USER!r}, timeout=120).raise_for_status()\n"
     )
 
     assert ended("run", "--store", store, "--", sys.executable, "-c", script).returncode == 0

@@ -65,7 +65,7 @@ LINES = (b"one\n", b"", b"two\n", b"thr")
 ZIPPED = gzip.compress(b"plain text\n" * 1000)
 GZIP = ("Content-Encoding", "gzip")
 
-TIMEOUT = 0.8
+TIMEOUT = 1.5
 """Seconds: longer than each pause of a slow answer, also on a busy machine; shorter than all of
 them together, and than the pause of a late one."""
 APPLICATIONS = {
@@ -84,10 +84,10 @@ APPLICATIONS = {
     "compressed, in parts": Saying((GZIP,), (ZIPPED[:20], ZIPPED[20:])),
     "compressed, cut": Saying((GZIP, length(len(ZIPPED) - 20)), (ZIPPED[:-20],)),
     "not compressed": Saying((("Content-Encoding", "deflate"), length(3)), (b"abc",)),
-    "late": Saying((length(6),), (1.2, b"one", b"two")),
-    "late in the middle": Saying((length(6),), (b"one", 1.2, b"two")),
-    "late in the middle, of unknown length": Saying((), (b"one", 1.2, b"two")),
-    "slow": Saying((length(9),), (0.3, b"one", 0.3, b"two", 0.3, b"six")),
+    "late": Saying((length(6),), (5.0, b"one", b"two")),
+    "late in the middle": Saying((length(6),), (b"one", 5.0, b"two")),
+    "late in the middle, of unknown length": Saying((), (b"one", 5.0, b"two")),
+    "slow": Saying((length(9),), (0.6, b"one", 0.6, b"two", 0.6, b"six")),
     "repeated headers": Saying(
         (("Set-Cookie", "a=1; Path=/"), ("Set-Cookie", "b=2; HttpOnly"), ("X", "1"), ("x", "2"),
          ("Link", '</2>; rel="next"'), ("X-Name", "caf\xe9"), length(2)), (b"ok",)),

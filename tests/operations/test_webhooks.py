@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from tests.support import BEARER, signed
 from tests.support_receiver import unused_port
 from tests.support_replay import NOW, WEBHOOK, Desk
+from tests.waits import PATIENCE
 
 SECOND_WEBHOOK = "1146654567674912770"
 """Another webhook of the same app."""
@@ -402,14 +403,14 @@ class TestConflict:
         start, statuses = threading.Barrier(32), list[int]()
 
         def ask() -> None:
-            start.wait(10)
+            start.wait(PATIENCE)
             statuses.append(desk.post().status_code)
 
         threads = [threading.Thread(target=ask) for _ in range(32)]
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(PATIENCE)
 
         assert [200, *[409] * 31] == sorted(statuses)
         assert 1 == jobs(desk)

@@ -61,7 +61,7 @@ class Late(PlatformTestCase):
 
     def test_b(self) -> None:
         """Calls there."""
-        assert requests.get(f"{self.urls[0]}/12/accounts", timeout=10).status_code == 404
+        assert requests.get(f"{self.urls[0]}/12/accounts", timeout=120).status_code == 404
 
 
 class Asynchronous(PlatformMixin, unittest.IsolatedAsyncioTestCase):

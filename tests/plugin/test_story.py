@@ -226,7 +226,7 @@ def test_a_fault_of_the_sandbox_fails_the_test(run: Run, where: str) -> None:
             token = mock_platform.credentials["bearer_token"]
             headers = {{"Authorization": f"Bearer {{token}}"}}
             if {where!r} == "network":
-                requests.get(mock_platform.base_url + "/12/accounts", headers=headers, timeout=10)
+                requests.get(mock_platform.base_url + "/12/accounts", headers=headers, timeout=120)
             with contextlib.suppress(ZeroDivisionError):
                 mock_platform.session().get("/12/accounts", headers=headers)
 
@@ -286,7 +286,7 @@ def test_a_fault_of_the_sandbox_is_shown_beside_the_test_s_own(run: Run) -> None
             token = mock_platform.credentials["bearer_token"]
             headers = {"Authorization": f"Bearer {token}"}
             url = mock_platform.base_url + "/12/accounts"
-            assert requests.get(url, headers=headers, timeout=10).status_code == 200
+            assert requests.get(url, headers=headers, timeout=120).status_code == 200
         """
     )
 

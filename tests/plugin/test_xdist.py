@@ -22,7 +22,7 @@ def test_first(mock_platform):
 
 def test_late():
     for url in urls:
-        requests.get(url + "/12/accounts", timeout=10)
+        requests.get(url + "/12/accounts", timeout=120)
 """
 
 

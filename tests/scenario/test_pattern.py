@@ -4,6 +4,7 @@ import pytest
 
 from mock_platform.scenario.pattern import MAX_PATTERN, MAX_TEXT, BadPattern, compiled
 from mock_platform.world.clock import UPTIME
+from tests.waits import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -53,4 +54,4 @@ def test_the_worst_that_is_taken_ends_soon(pattern: str) -> None:
     started = UPTIME()
 
     assert compiled(pattern).fullmatch("a" * MAX_TEXT) is None
-    assert UPTIME() - started < 3
+    assert UPTIME() - started < PATIENCE

@@ -12,6 +12,7 @@ from mock_platform.delivery.sender import Sender
 from mock_platform.world.clock import UPTIME
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
+from tests.waits import PATIENCE
 
 IDS = ["one", "two", "three"]
 DELIVERIES = {
@@ -119,7 +120,7 @@ def test_a_long_wait_ends_with_its_world(
     monkeypatch.setattr(Sender, "_pause", noticed)
     activate(desk, "webhook-receiver-slow", seconds=300)
     add(desk)
-    assert waiting.wait(10)
+    assert waiting.wait(PATIENCE)
 
     if end == "reset":
         desk.world.reset()
@@ -128,7 +129,7 @@ def test_a_long_wait_ends_with_its_world(
     else:
         desk.world.closed = True
 
-    desk.wait(10)
+    desk.wait(PATIENCE)
     assert [] == receiver.event_ids
 
 

@@ -12,6 +12,7 @@ import requests
 
 from tests.serving import LiveServer, LiveWorld
 from tests.support import ACCOUNT
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -32,7 +33,7 @@ class Client:
         answer = requests.post(
             f"{self.world.control}/scenarios/{name}/activate",
             json={"parameters": parameters},
-            timeout=30,
+            timeout=PATIENCE,
         )
         assert answer.ok, answer.text
 
@@ -43,14 +44,14 @@ class Client:
 
     def fired(self, name: str) -> list[int]:
         """How often each rule acted."""
-        told = requests.get(f"{self.world.control}/scenarios/{name}", timeout=30).json()
+        told = requests.get(f"{self.world.control}/scenarios/{name}", timeout=PATIENCE).json()
         return [rule["fired"] for rule in told["rules"]]
 
     def polls(self) -> int:
         """How many poll cards there are."""
-        total: int = requests.get(f"{self.world.control}/state/poll_cards", timeout=30).json()[
-            "total"
-        ]
+        total: int = requests.get(
+            f"{self.world.control}/state/poll_cards", timeout=PATIENCE
+        ).json()["total"]
         return total
 
 
@@ -97,7 +98,7 @@ def test_whoever_retries_often_enough_gets_through(client: Client) -> None:
     with requests.Session() as session:
         session.mount("http://", requests.adapters.HTTPAdapter(max_retries=retry))
         url = f"{client.world.base_url}/12/accounts"
-        answer = session.get(url, headers=bearer, timeout=30)
+        answer = session.get(url, headers=bearer, timeout=PATIENCE)
 
     assert 200 == answer.status_code
 
@@ -135,7 +136,7 @@ def test_a_truncated_answer_on_the_wire(client: Client) -> None:
         f"Authorization: Bearer {client.world.credentials['bearer_token']}\r\n\r\n"
     )
 
-    with socket.create_connection((target.hostname, target.port or 80), timeout=30) as wire:
+    with socket.create_connection((target.hostname, target.port or 80), timeout=PATIENCE) as wire:
         wire.sendall(request.encode())
         received = b""
         while piece := wire.recv(65536):
@@ -159,7 +160,7 @@ def test_a_slow_network_is_slow(client: Client) -> None:
     answer = client.call("GET", "/12/accounts")
 
     assert 200 == answer.status_code
-    assert 0.4 <= perf_counter() - begun < 20
+    assert perf_counter() - begun >= 0.4
     assert "Harbor Roasters" in answer.text
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from mock_platform.server import CannotBind
 from mock_platform.server.binding import bind
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -22,7 +23,7 @@ def test_port_0_takes_a_free_port() -> None:
 def test_clients_are_queued_from_then_on() -> None:
     """A client connects as soon as the socket is bound, before anyone accepts."""
     listener, bound = bind("127.0.0.1", 0)
-    with listener, socket.create_connection((bound.host, bound.port), timeout=5):
+    with listener, socket.create_connection((bound.host, bound.port), timeout=PATIENCE):
         pass
 
 
@@ -82,7 +83,7 @@ def test_the_last_port_can_be_had() -> None:
 def test_every_interface_is_called_over_loopback() -> None:
     """The address of a wildcard is one that a client on this machine can call."""
     listener, bound = bind("0.0.0.0", 0)
-    with listener, socket.create_connection(("127.0.0.1", bound.port), timeout=5):
+    with listener, socket.create_connection(("127.0.0.1", bound.port), timeout=PATIENCE):
         assert bound.url == f"http://127.0.0.1:{bound.port}"
         assert bound.host == "0.0.0.0"
 
@@ -102,8 +103,8 @@ def test_an_ipv6_address_stands_in_brackets() -> None:
 def test_a_port_can_be_had_again_at_once() -> None:
     """A server that was just stopped, with connections, does not block its port."""
     listener, bound = bind("127.0.0.1", 0)
-    listener.settimeout(5)
-    with socket.create_connection((bound.host, bound.port), timeout=5):
+    listener.settimeout(PATIENCE)
+    with socket.create_connection((bound.host, bound.port), timeout=PATIENCE):
         accepted, _ = listener.accept()
         accepted.close()
         listener.close()

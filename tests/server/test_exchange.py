@@ -13,7 +13,8 @@ from mock_platform.server import exchange as exchange_module
 from mock_platform.server.cheroot_server import MAX_BODY, MAX_HEADERS
 from mock_platform.tls import TlsMaterial
 from mock_platform.version import __version__
-from tests.server.wire import PATIENCE, Environ, Start, Wire, hello, show
+from tests.server.wire import Environ, Start, Wire, hello, show
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -194,14 +195,14 @@ def test_statuses_without_a_body_have_none(status: str) -> None:
 def test_a_body_of_the_greatest_length_is_taken(server: ServerThread) -> None:
     """32 MiB reach the application."""
     assert MAX_BODY == 32 * 1024 * 1024
-    answer = requests.post(server.url, data=bytes(MAX_BODY), timeout=30)
+    answer = requests.post(server.url, data=bytes(MAX_BODY), timeout=PATIENCE)
 
     assert (200, MAX_BODY) == (answer.status_code, answer.json()["length"])
 
 
 def test_a_longer_body_is_refused_readably(server: ServerThread) -> None:
     """One byte more answers 413, which a client that sends it all regardless gets to read."""
-    answer = requests.post(server.url, data=bytes(MAX_BODY + 1), timeout=30)
+    answer = requests.post(server.url, data=bytes(MAX_BODY + 1), timeout=PATIENCE)
 
     assert 413 == answer.status_code
 
@@ -218,7 +219,9 @@ def test_a_refusal_before_the_body_was_read_is_readable(*, tls: bool) -> None:
     verify: Any = True if material is None else str(material.ca)
     with ServerThread(refusing, tls=material) as server:
         for _ in range(5):
-            answer = requests.post(server.url, data=bytes(6_000_000), timeout=30, verify=verify)
+            answer = requests.post(
+                server.url, data=bytes(6_000_000), timeout=PATIENCE, verify=verify
+            )
             assert (413, "much") == (answer.status_code, answer.text)
 
 

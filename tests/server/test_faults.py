@@ -10,7 +10,8 @@ import requests
 from mock_platform.faults import CONNECTION
 from mock_platform.server import ServerThread
 from mock_platform.tls import TlsMaterial
-from tests.server.wire import PATIENCE, Environ, Start, Wire, doing, hello
+from tests.server.wire import Environ, Start, Wire, doing, hello
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -155,9 +156,9 @@ def test_a_held_connection_outlives_the_idle_time(monkeypatch: pytest.MonkeyPatc
     """An answer that never comes is not ended by the clock of idle connections."""
     monkeypatch.setattr("mock_platform.server.loop._TICK", 0.01)
     monkeypatch.setattr("mock_platform.server.loop._PATIENCE", 0.01)
-    monkeypatch.setattr("mock_platform.server.cheroot_server.IDLE_SECONDS", 0.02)
+    monkeypatch.setattr("mock_platform.server.cheroot_server.IDLE_SECONDS", 0.5)
     with ServerThread(doing(lambda c: c.hold())) as server, Wire(server) as wire:
-        wire.get("/act").socket.settimeout(0.3)
+        wire.get("/act").socket.settimeout(1.0)
         with pytest.raises(TimeoutError):
             wire.socket.recv(1)
 

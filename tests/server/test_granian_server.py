@@ -18,7 +18,8 @@ from mock_platform.server.binding import Bound, bind
 from mock_platform.server.granian_server import GranianServer
 from mock_platform.tls import TlsMaterial
 from mock_platform.version import __version__
-from tests.server.wire import PATIENCE, Application, Environ, Start, Wire, hello, reply, show
+from tests.server.wire import Application, Environ, Start, Wire, hello, reply, show
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -104,7 +105,7 @@ def test_a_body_beyond_the_limit_is_refused() -> None:
 def test_a_body_at_the_limit_is_taken() -> None:
     """32 MiB reach the application."""
     with serving(show) as (_, bound):
-        answer = requests.post(bound.url, data=bytes(32 * 1024 * 1024), timeout=30)
+        answer = requests.post(bound.url, data=bytes(32 * 1024 * 1024), timeout=PATIENCE)
 
     assert 32 * 1024 * 1024 == answer.json()["length"]
 

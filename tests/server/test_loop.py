@@ -7,8 +7,7 @@ import threading
 import pytest
 
 from mock_platform.server.loop import Workers
-
-PATIENCE = 10.0
+from tests.waits import PATIENCE
 
 
 class Half:

@@ -6,7 +6,8 @@ import pytest
 
 from mock_platform.server import Bound, CannotBind, ServerKind, ServerThread, serve_forever
 from mock_platform.tls import TlsMaterial
-from tests.server.wire import PATIENCE, Wire, hello
+from tests.server.wire import Wire, hello
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 

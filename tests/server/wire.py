@@ -12,13 +12,11 @@ from typing import Any, Self
 
 from mock_platform.faults import CONNECTION
 from mock_platform.server import Bound, ServerThread
+from tests.waits import PATIENCE
 
 Environ = dict[str, Any]
 Start = Callable[..., Any]
 Application = Callable[[Environ, Start], Iterable[bytes]]
-
-PATIENCE = 10.0
-"""Seconds after which a test that hangs fails."""
 
 
 @dataclass(frozen=True, slots=True)

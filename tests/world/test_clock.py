@@ -21,6 +21,7 @@ from mock_platform.world.clock import (
     wire_millis,
     wire_seconds,
 )
+from tests.waits import PATIENCE
 
 START = datetime(2026, 11, 20, 10, 0, 0, tzinfo=UTC)
 MOMENTS = st.datetimes(timezones=st.just(UTC))
@@ -343,7 +344,7 @@ class TestDoors:
             clock.freeze(START)
             clock.resume()
         stop.set()
-        reader.join(10)
+        reader.join(PATIENCE)
 
         assert all(isinstance(moment, datetime) for moment in seen)
         assert not reader.is_alive()

@@ -30,6 +30,7 @@ from mock_platform.world.durable import (
 from mock_platform.world.memory import Base
 from mock_platform.world.state_file import AtomicStorage
 from mock_platform.world.store import Order, Record
+from tests.waits import PATIENCE
 from tests.world.backends import crash, fixtures
 
 LOGGED: list[Durability] = ["log", "fsync"]
@@ -486,7 +487,7 @@ class TestWorlds:
         start = threading.Barrier(len(stores))
 
         def work(store: DurableStore) -> None:
-            start.wait(10)
+            start.wait(PATIENCE)
             for number in range(50):
                 store.put("items", str(number), record(str(number)))
 
@@ -494,7 +495,7 @@ class TestWorlds:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(PATIENCE)
         crash(archive)
 
         expected = {"items": {str(n): record(str(n)) for n in range(50)}}
