@@ -229,7 +229,7 @@ Person = frozenset[tuple[str, str]]
 
 LISTS = (
     ("custom_audiences", "2b4kp", "audience_size"),
-    ("do_not_reach_lists", "4y1bc", "list_size"),
+    ("do_not_reach_lists", "4y1bc", "_size"),
 )
 
 
