@@ -17,7 +17,6 @@ from mock_platform.core import fixtures
 from mock_platform.core.assumptions import Assumption, register
 from mock_platform.core.authenticate import CORE_ASSUMPTIONS, credential_hints
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.decode import IGNORED
 from mock_platform.core.errors import (
     ADS_ERRORS,
     NOT_SHOWN,
@@ -38,6 +37,7 @@ from mock_platform.core.rendering import render
 from mock_platform.core.routing import Router
 from mock_platform.core.table import Tables
 from mock_platform.core.unanswered import Unanswered
+from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, openapi
 from mock_platform.records import TABLES
@@ -317,6 +317,8 @@ class Platform:
             if call.rule is not None:
                 rule = f"{call.rule['scenario']}/{call.rule['rule']}"
                 reply.headers.append(("X-Mock-Rule", rule))
+            if call.warning_codes:
+                reply.headers.append(("X-Mock-Warnings", ",".join(sorted(call.warning_codes))))
             if call.assumptions:
                 reply.headers.append(("X-Mock-Assumptions", ",".join(sorted(call.assumptions))))
         return reply

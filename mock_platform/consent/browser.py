@@ -25,6 +25,7 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.envelope import Document, Page
 from mock_platform.core.errors import Failure, NumericFailure, PlainFailure
 from mock_platform.core.session import Session, find_session, log_in, log_out, set_cookie
+from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
@@ -57,7 +58,8 @@ def show(call: Call, world: World, step: Step) -> Document:
     """The page that is next for this user, or the way back to the app."""
     token, app = _open_token(call, world, step)
     if any(name == "oauth_callback" for name, _ in call.query):
-        call.warn("oauth_callback belongs to POST /oauth/request_token and has no effect here")
+        text = "oauth_callback belongs to POST /oauth/request_token and has no effect here"
+        call.warn(text, NO_EFFECT)
     session = find_session(call, world)
     cookies: tuple[str, ...] = ()
     if session is None:
@@ -171,7 +173,7 @@ def _check_answerer(token: Record, user: Record) -> None:
 def _forced(call: Call) -> bool:
     value: str = call.params.get("force_login", "false").lower()
     if value not in {"true", "false"}:
-        call.warn(f"force_login accepts true; {value!r} was taken as false")
+        call.warn(f"force_login accepts true; {value!r} was taken as false", NO_EFFECT)
     return value == "true"
 
 

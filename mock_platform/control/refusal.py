@@ -50,7 +50,10 @@ class BadQuery(ValueError):
 
 def faulty(status: int, faults: Iterable[tuple[str, str]], what: str) -> Refusal:
     """A refusal of values, all faults at once: 422 for a body, 400 for the query."""
-    listed = [{"field": field, "message": str(text)} for field, text in faults]
+    listed = [
+        {"field": field, "message": text.explained if isinstance(text, Fault) else text}
+        for field, text in faults
+    ]
     told = "; ".join(fault["message"] for fault in listed)
     return Refusal(status, f"{what}: {told}", faults=listed)
 
@@ -71,4 +74,4 @@ def unknown_names(
             hint = did_you_mean(field, known)
             yield field, f"{field!r} is unknown here; known: {allowed}.{hint}"
         else:
-            yield field, str(text)
+            yield field, text

@@ -166,15 +166,14 @@ def _body(**required: JsonObject) -> JsonObject:
     }
 
 
-def fail(code: str, message: str, parameter: str | None = None, value: Any = None) -> AdsFailure:
-    """One named failure, ready to be raised."""
-    extra = {} if value is None else {"value": value}
-    return AdsFailure(AdsError(code, message, parameter, extra))
+def fail(code: str, message: str, parameter: str | None = None, *, hint: str = "") -> AdsFailure:
+    """One named failure, ready to be raised; the hint goes to the journal."""
+    return AdsFailure(AdsError(code, message, parameter, hint=hint))
 
 
 def not_found(code: str, what: str, parameter: str, value: str) -> AdsFailure:
     """404 for a record that is unknown, deleted, or another account's."""
-    return fail(code, f"No {what} has the id {value!r}", parameter, value)
+    return fail(code, f"No {what} has the id {value!r}", parameter)
 
 
 # -- gates -------------------------------------------------------------------------------------
@@ -224,7 +223,6 @@ def find_account(
             "ACCOUNT_NOT_FOUND",
             f"Account {account_id} was not found or is not associated with the authenticated user",
             "account_id",
-            account_id,
         )
     return account
 

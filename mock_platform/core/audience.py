@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import calendar
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 
@@ -135,6 +135,8 @@ class Upload:
     users: Sequence[Identifiers]
     effective_at: str | None
     expires_at: str | None
+    times: Mapping[str, str] = field(default_factory=dict)
+    """Those of the two that were sent, in the wire's form."""
 
 
 def apply_uploads(world: World, audience_id: str, uploads: Iterable[Upload]) -> int:

@@ -27,6 +27,7 @@ from mock_platform.core.oauth1 import (
 )
 from mock_platform.core.oauth1_diagnosis import explain
 from mock_platform.core.session import find_session
+from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings
 from mock_platform.world.clock import machine_now
 from mock_platform.world.store import Record
@@ -383,7 +384,7 @@ def _note_liberties(call: Call, credentials: Credentials) -> None:
     for name, value in parameters:
         if name == "oauth_version" and value != VERSION:
             call.assume(VERSION_VARIANT)
-            call.warn(f"oauth_version is {VERSION}; {value!r} was taken for it")
+            call.warn(f"oauth_version is {VERSION}; {value!r} was taken for it", NO_EFFECT)
 
 
 def signed_request(call: Call) -> SignedRequest:

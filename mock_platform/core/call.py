@@ -80,6 +80,8 @@ class Call:
     account: Record | None = None
     echo: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    warning_codes: list[str] = field(default_factory=list)
+    """What `X-Mock-Warnings` names: kinds of things that were sent and ignored."""
     assumptions: dict[str, Assumption] = field(default_factory=dict)
     diagnosis: dict[str, Any] | None = None
     extra_headers: Pairs = field(default_factory=list)
@@ -157,9 +159,11 @@ class Call:
         for assumption in assumptions:
             self.assumptions[assumption.id] = assumption
 
-    def warn(self, text: str) -> None:
-        """Leave a warning in the journal."""
+    def warn(self, text: str, code: str | None = None) -> None:
+        """Leave a warning in the journal; a code says that something sent was ignored."""
         self.warnings.append(text)
+        if code is not None and code not in self.warning_codes:
+            self.warning_codes.append(code)
 
 
 @dataclass(frozen=True, slots=True)

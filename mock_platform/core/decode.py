@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError
 from marshmallow.exceptions import SCHEMA
 
-from mock_platform.core.assumptions import settled
 from mock_platform.core.call import FORM, Call, Pairs, first_values
 from mock_platform.core.errors import (
     BadBody,
     Failure,
     InvalidParameters,
-    NotShown,
     TooLarge,
     UnsupportedMediaType,
 )
@@ -22,31 +22,27 @@ from mock_platform.core.fields import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.oauth1 import MalformedAuthorization, authorization_parameters
 from mock_platform.core.operation import Location, Operation
+from mock_platform.core.unread import (
+    IGNORED_AUTHORIZATION,
+    Finding,
+    Shape,
+    ignored_body,
+    repeated_parameters,
+    report,
+    shape_of,
+    unknown_keys,
+    unknown_parameters,
+)
 from mock_platform.settings import Settings
 
-IGNORED = settled(
-    "parameters.ignored",
-    "Unknown, read-only and repeated parameters are ignored with a warning in the journal; of a "
-    "repeated one the first value counts. --strict refuses them.",
-    gap=True,
-)
-PROTOCOL = frozenset(
-    {
-        "oauth_consumer_key",
-        "oauth_nonce",
-        "oauth_signature",
-        "oauth_signature_method",
-        "oauth_timestamp",
-        "oauth_token",
-        "oauth_version",
-        "oauth_body_hash",
-    }
-)
-
+_IN_BODY = "; parameters of this operation stand in the JSON body"
+_INNER = re.compile(r"[.\[]")
 _TELLING = 16
 """Items of a batch that are looked at for the names of what was sent: the others are alike."""
 
 Decoder = Callable[[Call], dict[str, Any]]
+_Reader = Callable[[Call], tuple[Any, list[Finding]]]
+"""What was sent, and what of it nothing reads."""
 
 
 def decoder(operation: Operation, settings: Settings) -> Decoder:
@@ -56,21 +52,22 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     known = frozenset(name for name, _ in names)
     nullable = frozenset() if schema is None else _nullable(schema)
     limit = operation.max_body or settings.max_body
-    write = operation.method in {"POST", "PUT", "PATCH"}
+    read = (
+        _body_reader(operation, schema, settings)
+        if operation.location is Location.JSON
+        else _pairs_reader(operation, known)
+    )
     echo = operation.echo
 
     def decode(call: Call) -> dict[str, Any]:
         if len(call.body) > limit:
             raise TooLarge(limit)
-        sent: Mapping[str, Any]
-        if operation.location is Location.JSON:
-            sent = _json(call, settings.max_nesting)
-        else:
-            sent = _pairs(call, operation, strict=settings.strict, write=write)
+        sent, unread = read(call)
+        if unread:
+            report(call, unread, strict=settings.strict)
         call.sent = _sent(sent, known)
         if operation.read_body is not None:
             return operation.read_body(call, sent)
-        _warn(call, sent, known, strict=settings.strict)
         if schema is None:
             return {}
         if operation.method == "PUT" and operation.location is Location.QUERY:
@@ -85,6 +82,36 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         return dict(params)
 
     return decode
+
+
+def _body_reader(operation: Operation, schema: Schema | None, settings: Settings) -> _Reader:
+    """What reads the parameters of an operation in a JSON body."""
+
+    @cache
+    def shape() -> Shape:  # built by the first call: its schemas take a while
+        return Shape({}) if schema is None else shape_of(schema)
+
+    def read(call: Call) -> tuple[Any, list[Finding]]:
+        sent = _json(call, settings.max_nesting)
+        unread = list(unknown_parameters(call.query, frozenset(), call.path_params, _IN_BODY))
+        if operation.read_body is None:
+            unread += unknown_keys(shape(), sent, call.path_params)
+        return sent, unread
+
+    return read
+
+
+def _pairs_reader(operation: Operation, known: frozenset[str]) -> _Reader:
+    """What reads the parameters of an operation in query, form and Authorization header."""
+    write = operation.method in {"POST", "PUT", "PATCH"}
+
+    def read(call: Call) -> tuple[Any, list[Finding]]:
+        sent, unread = _pairs(call, operation, write=write)
+        if sent.keys() - known:
+            unread += unknown_parameters(sent.items(), known, call.path_params)
+        return sent, unread
+
+    return read
 
 
 def _sent(sent: Any, known: frozenset[str]) -> Iterable[str]:
@@ -103,28 +130,30 @@ def _named(schema: Schema) -> list[tuple[str, str]]:
     ]
 
 
-def _pairs(call: Call, operation: Operation, *, strict: bool, write: bool) -> dict[str, str]:
+def _pairs(
+    call: Call, operation: Operation, *, write: bool
+) -> tuple[dict[str, str], list[Finding]]:
+    """The parameters with their first values, and what is not among them."""
+    unread: list[Finding] = []
     pairs = list(call.query)
     if operation.location is Location.OAUTH:
         pairs = [*_header_pairs(call), *pairs]
-    if write and call.body:
-        if call.media_type == FORM:
+    if call.body:
+        if not write:
+            unread += ignored_body(call, f"a {call.method} has its parameters in the query")
+        elif call.media_type == FORM:
             pairs += call.form
         elif operation.location is Location.OAUTH:
             raise UnsupportedMediaType(call.media_type, FORM)
         else:
-            call.warn(
-                f"the body has Content-Type {call.media_type or 'none'} and was ignored; "
-                "parameters of this operation stand in the query or in a form"
+            unread += ignored_body(
+                call, "parameters of this operation stand in the query or in a form"
             )
     values, repeated = first_values(pairs)
-    for name in repeated:
-        if operation.location is Location.OAUTH and name.startswith(("oauth_", "x_auth_")):
-            continue
-        call.warn(f"parameter {name!r} stands more than once; the first value counts")
-        if strict:
-            raise NotShown(IGNORED, f"the parameter {name!r} standing more than once")
-    return values
+    if repeated and operation.location is Location.OAUTH:
+        repeated = [name for name in repeated if not name.startswith(("oauth_", "x_auth_"))]
+    unread += repeated_parameters(repeated)
+    return values, unread
 
 
 def _header_pairs(call: Call) -> Pairs:
@@ -132,7 +161,8 @@ def _header_pairs(call: Call) -> Pairs:
         found = authorization_parameters(call.header("authorization")) or []
         return [pair for pair in found if pair[0].lower() != "realm"]
     except MalformedAuthorization as fault:  # only --auth off has let it come this far
-        call.warn(f"the Authorization header was ignored: {fault.message}")
+        text = f"the Authorization header was ignored: {fault.message}"
+        call.warn(text, IGNORED_AUTHORIZATION)
         return []
 
 
@@ -146,17 +176,6 @@ def _json(call: Call, max_nesting: int) -> Any:
     if not isinstance(value, dict | list):
         raise BadBody(f"The body must be a JSON object or array, got {type(value).__name__}.")
     return value
-
-
-def _warn(call: Call, sent: Any, known: frozenset[str], *, strict: bool) -> None:
-    if not isinstance(sent, dict):
-        return
-    for name in sent.keys() - known - PROTOCOL - call.path_params.keys():
-        # Clients repeat OAuth parameters of other steps: a popular one always sends its callback.
-        if strict and not name.startswith("oauth_"):
-            call.warn(f"parameter {name!r} is not one of this operation")
-            raise NotShown(IGNORED, f"the parameter {name!r} here")
-        call.warn(f"parameter {name!r} is not one of this operation and was ignored")
 
 
 def _nullable(schema: Schema) -> frozenset[str]:
@@ -181,7 +200,9 @@ def _refused(
     valid = fault.valid_data if isinstance(fault.valid_data, dict) else {}
     if operation.echo.sent:
         # Only what parsed is echoed (public facts, section 1).
-        bad = {name.partition("[")[0].partition(".")[0] for name, _ in faults}
+        # What was refused as a whole is not valid; of a list, the sound items would be.
+        heads = {name: _INNER.split(name, maxsplit=1)[0] for name, _ in faults}
+        bad = {head for name, head in heads.items() if head != name}
         parsed = {n: valid[a] for n, a in names if a in valid and n in sent and n not in bad}
         operation.echo.add(call.echo, parsed)
     return InvalidParameters(faults, sent if isinstance(sent, dict) else {}, valid)

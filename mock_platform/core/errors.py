@@ -19,7 +19,9 @@ from mock_platform.core.problems import STATUS_BY_TYPE, TITLES, Problem
 ADS_ERRORS = public_fact(
     "ads.error-envelope",
     "Advertising failures are an errors array with code and message beside the request echo; the "
-    "spec shows neither the format nor the statuses.",
+    "spec shows neither the format nor the statuses. An error about parameters names one, or the "
+    "empty one where none is to blame. A value that cannot be read is repeated under value, with "
+    "details on why; the echo leaves it out.",
     "section 1",
 )
 OAUTH_CODES = public_fact(
@@ -107,6 +109,10 @@ class PlainFailure(Failure):
         self.assumptions = assumptions
 
 
+_ABOUT_PARAMETERS = frozenset({wire.INVALID, wire.MISSING, wire.EXCLUSIVE, wire.INCLUSIVE})
+"""Codes whose errors have a `parameter` even where none is to blame."""
+
+
 @dataclass(frozen=True, slots=True)
 class AdsError:
     """One element of the advertising interface's `errors`."""
@@ -115,12 +121,25 @@ class AdsError:
     message: str
     parameter: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    """`details` and `value` of a value that could not be read."""
+    place: str = ""
+    """Where in the body it is, for the journal."""
+    hint: str = ""
+    """What we add to the interface's own words, for the journal."""
+
+    @classmethod
+    def of(cls, parameter: str, fault: wire.Fault) -> Self:
+        """The error for a fault of a parameter; the empty name blames none."""
+        extra = {} if fault.details is None else {"details": fault.details, "value": fault.value}
+        return cls(fault.code, str(fault), parameter, extra, hint=fault.hint)
 
     def as_json(self) -> dict[str, Any]:
         """The element as it is served."""
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.parameter is not None:
             shown["parameter"] = self.parameter
+        elif self.code in _ABOUT_PARAMETERS:
+            shown["parameter"] = ""
         return shown | dict(self.extra)
 
 
@@ -136,13 +155,21 @@ class AdsFailure(Failure):
 
 
 class BatchFailure(Failure):
-    """A batch refused because of items: `operation_errors`, one array of errors for each item."""
+    """A batch refused because of items: `operation_errors`, one array of errors for each item.
+
+    `echo` has the operations as they were understood, parallel to it.
+    """
 
     assumptions = (ADS_ERRORS,)
 
-    def __init__(self, operation_errors: Sequence[Sequence[AdsError]]) -> None:
+    def __init__(
+        self,
+        operation_errors: Sequence[Sequence[AdsError]],
+        echo: Sequence[Mapping[str, Any]],
+    ) -> None:
         super().__init__("some items of the batch are not acceptable")
         self.operation_errors = operation_errors
+        self.echo = echo
 
 
 # -- failures that each dialect words in its own way -------------------------------------------
@@ -207,7 +234,8 @@ class InvalidParameters(Failure):
         valid: Mapping[str, Any] | None = None,
     ) -> None:
         self.faults = [
-            (name, wire.Fault(str(t), getattr(t, "code", wire.INVALID))) for name, t in faults
+            (name, text if isinstance(text, wire.Fault) else wire.Fault(text))
+            for name, text in faults
         ]
         self.sent = sent
         self.valid = valid or {}

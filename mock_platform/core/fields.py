@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from typing import Any, Self
 
 from marshmallow import ValidationError, fields, validate
@@ -26,27 +27,87 @@ _LONG = 2**63
 
 
 class Fault(str):
-    """What is wrong with a value, with the code of its kind. `{name}` stands for the parameter."""
+    """What is wrong with a value, with the code of its kind. `{name}` stands for the parameter.
 
-    __slots__ = ("code", "detail")
+    `details` is one or two words on why a value could not be read, and `value` that value; both are
+    there for such values only. `hint` is what we add to the interface's own words.
+    """
+
+    __slots__ = ("code", "details", "hint", "value")
 
     code: str
-    detail: str | None
+    details: str | None
+    value: Any
+    hint: str
 
-    def __new__(cls, text: str, code: str = INVALID, detail: str | None = None) -> Self:
+    def __new__(
+        cls,
+        text: str,
+        code: str = INVALID,
+        *,
+        details: str | None = None,
+        value: Any = None,
+        hint: str = "",
+    ) -> Self:
         """A fault of the given kind."""
         fault = super().__new__(cls, text)
         fault.code = code
-        fault.detail = detail
+        fault.details = details
+        fault.value = value
+        fault.hint = hint
         return fault
 
+    def naming(self, parameter: str) -> Self:
+        """The same fault with the parameter's name in its text."""
+        return type(self)(
+            self.replace("{name}", parameter),
+            self.code,
+            details=self.details,
+            value=self.value,
+            hint=self.hint,
+        )
 
-def invalid(expected: str, value: Any, detail: str | None = None) -> ValidationError:
-    """A value of the wrong kind: `Expected <type>, got <value> for <parameter>`."""
+    @property
+    def explained(self) -> str:
+        """The text with the hint."""
+        return f"{self}. {self.hint}" if self.hint else str(self)
+
+
+def expected(what: str, value: Any) -> str:
+    """`Expected <what>, got <value> for <parameter>`, as the live service words it."""
     shown = dumps(value).decode() if _showable(value) else type(value).__name__
-    return ValidationError(
-        [Fault(f"Expected {expected}, got {shown} for {{name}}", INVALID, detail)]
+    return f"Expected {what}, got {shown} for {{name}}"
+
+
+def invalid(what: str, value: Any, details: str) -> ValidationError:
+    """A value that cannot be read as what it should be."""
+    return ValidationError([Fault(expected(what, value), details=details, value=value)])
+
+
+def unlisted(allowed: Iterable[object], value: Any, code: str = INVALID) -> Fault:
+    """A value that is not one of those allowed; the hint points out a near miss."""
+    names = [str(each) for each in allowed]
+    near = get_close_matches(value, names, 1) if isinstance(value, str) else []
+    return Fault(
+        expected(f"a value in {', '.join(names)}", value),
+        code,
+        hint=f"Did you mean {near[0]}?" if near else "",
     )
+
+
+def missing(name: str, condition: str = "") -> Fault:
+    """A parameter that is required, always or under a condition such as `when goal is X`."""
+    return Fault(f'"{name}" is a required parameter{condition and f" {condition}"}', MISSING)
+
+
+def exclusive(one: str, other: str) -> Fault:
+    """Two parameters of which only one may be sent."""
+    return Fault(f"{one} and {other} are exclusive parameters", EXCLUSIVE)
+
+
+def not_allowed(name: str, hint: str = "") -> Fault:
+    """A parameter that the caller may not set."""
+    return Fault(f"setting {name} is not allowed", INVALID, hint=hint)
 
 
 def refuse(text: str, code: str = INVALID) -> ValidationError:
@@ -59,19 +120,31 @@ def _showable(value: Any) -> bool:
 
 
 class _Wire:
-    """The complaints that all our fields share; the library's own would lose their kind."""
+    """The complaints that all our fields share; the library's own would lose their kind.
+
+    `kind` is what the interface calls the type, `unreadable` how it names a value of another one.
+    """
+
+    kind = "a value"
+    unreadable = "invalid value"
+
+    def _unreadable(self, value: Any) -> ValidationError:
+        return invalid(self.kind, value, self.unreadable)
 
     def make_error(self, key: str, **kwargs: Any) -> ValidationError:
         """The error for a value that is absent or null."""
         if key == "required":
-            return refuse("{name} is a required parameter", MISSING)
+            return ValidationError([missing("{name}")])
         if key == "null":
-            return refuse("{name} may not be null")
+            return self._unreadable(None)
         return super().make_error(key, **kwargs)  # type: ignore[misc,no-any-return]
 
 
 class Text(_Wire, fields.String):
     """A string; from JSON nothing else is taken for one."""
+
+    kind = "String"
+    unreadable = "invalid string"
 
     def __init__(
         self,
@@ -91,7 +164,7 @@ class Text(_Wire, fields.String):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, str):
-            raise invalid("String", value)
+            raise self._unreadable(value)
         return value
 
 
@@ -102,9 +175,9 @@ class Length(validate.Length):
         """Check a value."""
         unit = "characters" if isinstance(value, str) else "items"
         if self.max is not None and len(value) > self.max:
-            raise refuse(f"{{name}} may have at most {self.max} {unit}, got {len(value)}")
+            raise refuse(f"A maximum of {self.max} {unit} may be provided for {{name}}")
         if self.min is not None and len(value) < self.min:
-            raise refuse(f"{{name}} must have at least {self.min} {unit}, got {len(value)}")
+            raise refuse(f"A minimum of {self.min} {unit} must be provided for {{name}}")
         return value
 
 
@@ -118,8 +191,8 @@ class Pattern(validate.Regexp):
     def __call__(self, value: Any) -> Any:
         """Check a value."""
         if self.regex.fullmatch(value) is None:
-            expected = self.text or f"a value that matches {self.regex.pattern!s}"
-            raise invalid(expected, value)
+            wanted = self.text or f"a value that matches {self.regex.pattern!s}"
+            raise invalid(wanted, value, "invalid format")
         return value
 
 
@@ -146,6 +219,9 @@ class Integer(_Wire, fields.Integer):
     `454706.0` is a whole number in JSON, as JSON Schema says.
     """
 
+    kind = "Integer"
+    unreadable = "invalid number"
+
     def __init__(self, *, low: int | None = None, high: int | None = None, **kwargs: Any) -> None:
         if low is not None or high is not None:
             kwargs["validate"] = [*kwargs.get("validate", ()), Between(low, high)]
@@ -160,31 +236,35 @@ class Integer(_Wire, fields.Integer):
         elif isinstance(value, str) and len(value) <= 20 and _INTEGER.fullmatch(value):
             number = int(value)
         else:
-            raise invalid(self.type_name, value)
+            raise self._unreadable(value)
         if not -_LONG <= number < _LONG:
-            raise invalid(self.type_name, value)
+            raise self._unreadable(value)
         return number
-
-    type_name = "Integer"
 
 
 class Long(Integer):
     """A whole number of 64 bits."""
 
-    type_name = "Long"
+    kind = "Long"
 
 
 class Number(_Wire, fields.Float):
     """A JSON number, whole or not."""
 
+    kind = "Number"
+    unreadable = "invalid number"
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise invalid("Number", value)
+            raise self._unreadable(value)
         return float(value)
 
 
 class Flag(_Wire, fields.Boolean):
     """`true` or `false`, in any case in text."""
+
+    kind = "Boolean"
+    unreadable = "invalid boolean"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -194,7 +274,7 @@ class Flag(_Wire, fields.Boolean):
             return value
         if isinstance(value, str) and value.lower() in {"true", "false"}:
             return value.lower() == "true"
-        raise invalid("Boolean", value, "true or false")
+        raise self._unreadable(value)
 
 
 class Choice(Text):
@@ -206,13 +286,12 @@ class Choice(Text):
 
 
 class OneOf(validate.OneOf):
-    """One of the named values; a near miss is pointed out."""
+    """One of the named values."""
 
     def __call__(self, value: Any) -> Any:
         """Check a value."""
         if value not in self.choices:
-            allowed = ", ".join(str(choice) for choice in self.choices)
-            raise invalid(f"one of [{allowed}]", value)
+            raise ValidationError([unlisted(self.choices, value)])
         return value
 
 
@@ -235,7 +314,7 @@ class CountryCode(Text):
         import pycountry
 
         if text != text.upper() or pycountry.countries.get(alpha_2=text) is None:
-            raise invalid(COUNTRY, text)
+            raise invalid(COUNTRY, text, "invalid country")
         return text
 
 
@@ -244,6 +323,9 @@ class Instant(_Wire, fields.Field[str]):
 
     That is seconds and `Z`, or milliseconds and `Z` with `millis`.
     """
+
+    kind = "time"
+    unreadable = "invalid date"
 
     def __init__(self, *, as_sent: bool = False, millis: bool = False, **kwargs: Any) -> None:
         self.as_sent = as_sent
@@ -256,12 +338,21 @@ class Instant(_Wire, fields.Field[str]):
                 moment = parse_instant(value)
                 return value if self.as_sent else self.form(moment)
             except ValueError as fault:
-                raise invalid("time", value, str(fault)) from fault
-        raise invalid("time", value)
+                refusal = Fault(
+                    expected(self.kind, value),
+                    details=self.unreadable,
+                    value=value,
+                    hint=f"{str(fault)[:1].upper()}{str(fault)[1:]}",
+                )
+                raise ValidationError([refusal]) from fault
+        raise self._unreadable(value)
 
 
 class CommaList(_Wire, fields.List[Any]):
     """Values joined by commas in the query; each one is checked by `inner`."""
+
+    kind = "comma-separated values"
+    unreadable = "invalid list"
 
     def __init__(self, inner: fields.Field[Any], *, most: int | None = None, **kwargs: Any) -> None:
         if most is not None:
@@ -270,7 +361,9 @@ class CommaList(_Wire, fields.List[Any]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if not isinstance(value, str):
-            raise invalid("comma-separated values", value)
+            raise self._unreadable(value)
+        if not value:
+            raise refuse("A minimum of 1 items must be provided for {name}")
         values: list[Any] = []
         faults: list[Any] = []
         for part in value.split(","):
@@ -286,6 +379,9 @@ class CommaList(_Wire, fields.List[Any]):
 class ListOf(_Wire, fields.List[Any]):
     """A JSON array; each item is checked by `inner`."""
 
+    kind = "Array"
+    unreadable = "invalid array"
+
     def __init__(
         self,
         inner: fields.Field[Any] | type[fields.Field[Any]],
@@ -300,31 +396,46 @@ class ListOf(_Wire, fields.List[Any]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if not isinstance(value, list):
-            raise invalid("Array", value)
+            raise self._unreadable(value)
         return super()._deserialize(value, attr, data, **kwargs)
 
 
 class Nested(_Wire, fields.Nested):
-    """A JSON object with a schema of its own."""
+    """A JSON object with a schema of its own, or with `many` an array of such objects."""
+
+    def _unreadable(self, value: Any) -> ValidationError:
+        if self.many:
+            return invalid("Array", value, "invalid array")
+        return invalid("Object", value, "invalid object")
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Any, partial: Any = None, **kwargs: Any
     ) -> Any:
         if not isinstance(value, list if self.many else dict):
-            raise invalid("Array" if self.many else "Object", value)
+            raise self._unreadable(value)
         return super()._deserialize(value, attr, data, partial, **kwargs)
 
 
 class Anything(_Wire, fields.Raw):
-    """Any JSON value."""
+    """Any JSON value. Other keys of an object than `keys`, if there are any, are not read."""
+
+    def __init__(
+        self, *, keys: Sequence[str] = (), read_only: Sequence[str] = (), **kwargs: Any
+    ) -> None:
+        self.keys = tuple(keys)
+        self.read_only = tuple(read_only)
+        super().__init__(**kwargs)
 
 
 class Json(_Wire, fields.Dict):
     """Any JSON object."""
 
+    kind = "Object"
+    unreadable = "invalid object"
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if not isinstance(value, dict):
-            raise invalid("Object", value)
+            raise self._unreadable(value)
         return value
 
 
@@ -379,6 +490,5 @@ def flatten(messages: Any, path: str = "") -> Iterable[tuple[str, Fault]]:
                 yield from flatten(inner, f"{path}.{key}" if path else str(key))
     else:
         for message in messages if isinstance(messages, list) else [messages]:
-            code = getattr(message, "code", INVALID)
-            text = str(message).replace("{name}", path or "the body")
-            yield path, Fault(text, code, getattr(message, "detail", None))
+            found = message if isinstance(message, Fault) else Fault(str(message))
+            yield path, found.naming(path or "the body")

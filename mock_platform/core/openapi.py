@@ -16,7 +16,6 @@ from mock_platform.core import fields as wire
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.authenticate import Scheme
 from mock_platform.core.call import FORM, Call
-from mock_platform.core.decode import IGNORED
 from mock_platform.core.envelope import Configurable
 from mock_platform.core.errors import (
     BadBody,
@@ -37,6 +36,7 @@ from mock_platform.core.openapi_schemas import FAILURE_SCHEMAS, Converter, probl
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.rendering import render
 from mock_platform.core.statuses import phrase
+from mock_platform.core.unread import IGNORED
 from mock_platform.settings import Settings
 
 if TYPE_CHECKING:

@@ -28,6 +28,8 @@ _NAMED: JsonObject = {
         "code": {"type": "string", "pattern": "^[A-Z_]+$"},
         "message": {"type": "string"},
         "parameter": {"type": "string"},
+        "details": {"type": "string"},
+        "value": {"description": "The value that could not be read."},
     },
     "required": ["code", "message"],
 }
@@ -35,6 +37,13 @@ REQUEST_ECHO: JsonObject = {
     "type": "object",
     "description": "Echo of the parameters, as they were understood.",
     "properties": {"params": {"type": "object"}},
+    "required": ["params"],
+    "additionalProperties": False,
+}
+_OPERATION_ECHO: JsonObject = {
+    "type": "object",
+    "description": "Echo of one operation, as it was understood.",
+    "properties": {"params": {"type": "object"}, "operation_type": {"type": "string"}},
     "required": ["params"],
     "additionalProperties": False,
 }
@@ -71,7 +80,7 @@ FAILURE_SCHEMAS: Mapping[str, JsonObject] = {
         "description": "Errors of a batch: one array, possibly empty, for each item.",
         "properties": {
             "operation_errors": {"type": "array", "items": {"type": "array", "items": _NAMED}},
-            "request": REQUEST_ECHO,
+            "request": {"type": "array", "items": _OPERATION_ECHO},
         },
         "required": ["operation_errors", "request"],
         "additionalProperties": False,

@@ -18,9 +18,19 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure
-from mock_platform.core.fields import EXCLUSIVE, Choice, CommaList, Fault, Flag, Integer, Text
+from mock_platform.core.fields import (
+    Choice,
+    CommaList,
+    Fault,
+    Flag,
+    Integer,
+    Text,
+    exclusive,
+    expected,
+)
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Limit
+from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store import Entry, Order, Position, Record, Term
 from mock_platform.world.world import World
 
@@ -75,8 +85,7 @@ class _ListParameters(Schema):
     def check_exclusive(self, data: dict[str, Any], **_: Any) -> None:
         """with_total_count excludes cursor."""
         if data.get("with_total_count") and data.get("cursor") is not None:
-            text = "with_total_count and cursor are exclusive; send one of them"
-            raise ValidationError([Fault(text, EXCLUSIVE)], "with_total_count")
+            raise ValidationError([exclusive("with_total_count", "cursor")], "with_total_count")
 
 
 def list_parameters(
@@ -115,6 +124,8 @@ def order_of(call: Call) -> Order:
     if not wanted:
         return Order()
     call.assume(SORTING)
+    if len(wanted) > 1:
+        call.warn(f"of sort_by only {wanted[0]} counts", NO_EFFECT)
     name, _, direction = wanted[0].rpartition("-")
     return Order(name, descending=direction == "desc")
 
@@ -185,9 +196,12 @@ def _position(call: Call, order: Order) -> Position | None:
     except BadSignature:
         operation, field, descending, key, seq = None, None, None, (), 0
     if operation != call.operation.id or (field, descending) != (order.field, order.descending):
-        message = (
-            "Expected a next_cursor of this list with the same sort_by, "
-            f'got "{text[:80]}" for cursor'
+        fault = Fault(
+            expected("cursor", text[:200]),
+            details="invalid cursor",
+            value=text[:200],
+            hint="It must be a next_cursor of this list with the same sort_by",
         )
-        raise AdsFailure(AdsError("INVALID_PARAMETER", message, "cursor", {"value": text[:200]}))
+        call.echo.pop("cursor", None)
+        raise AdsFailure(AdsError.of("cursor", fault.naming("cursor")))
     return tuple(key), seq

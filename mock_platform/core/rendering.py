@@ -7,8 +7,9 @@ echo on the advertising addresses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import singledispatch
+from itertools import islice
 from typing import Any, Literal
 
 from mock_platform.core import fields as wire
@@ -37,6 +38,7 @@ from mock_platform.core.problems import MEDIA_TYPE, Problem, problem
 
 Dialect = Literal["v2", "oauth", "ads"]
 JSON = "application/json; charset=utf-8"
+_MOST_HINTS = 20
 HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-version", "12"),)}
 """What every answer of a dialect carries (public facts, section 3, versions)."""
 
@@ -62,6 +64,7 @@ def render(failure: Failure, call: Call) -> Reply:
 
 def _rendered(failure: Failure, call: Call) -> Reply:
     dialect = dialect_of(call.path)
+    _note_hints(failure, call)
     form = _form(failure, dialect, call)
     call.assume(*failure.assumptions)
     if isinstance(form, PlainFailure):
@@ -82,6 +85,28 @@ def _rendered(failure: Failure, call: Call) -> Reply:
     return Reply(status, dumps(payload), headers, reason=reason)
 
 
+def _note_hints(failure: Failure, call: Call) -> None:
+    """Keep in the journal what the interface's own words do not say."""
+    hints = list(islice(_hints(failure), _MOST_HINTS + 1))
+    if not hints or call.diagnosis is not None:
+        return
+    shown = [f"{where}: {hint}" if where else hint for where, hint in hints[:_MOST_HINTS]]
+    if len(hints) > _MOST_HINTS:
+        shown.append("and more")
+    call.diagnosis = {"mistake": "parameters", "explanation": "; ".join(shown)}
+
+
+def _hints(failure: Failure) -> Iterator[tuple[str, str]]:
+    """Where something is wrong, and what helps."""
+    if isinstance(failure, InvalidParameters):
+        yield from ((name, fault.hint) for name, fault in failure.faults if fault.hint)
+    elif isinstance(failure, AdsFailure):
+        yield from ((error.parameter or "", error.hint) for error in failure.errors if error.hint)
+    elif isinstance(failure, BatchFailure):
+        for errors in failure.operation_errors:
+            yield from ((error.place, error.hint or error.message) for error in errors)
+
+
 def _payload(form: Failure, dialect: Dialect, call: Call) -> tuple[int, dict[str, Any]]:
     if isinstance(form, NumericFailure):
         error: dict[str, Any] = {"code": form.code, "message": form.message}
@@ -90,12 +115,12 @@ def _payload(form: Failure, dialect: Dialect, call: Call) -> tuple[int, dict[str
         if form.label is not None:
             error["label"] = form.label
         return form.status, {"errors": [error]}
-    echo = {"request": {"params": call.echo}}
     if isinstance(form, BatchFailure):
-        errors = [[error.as_json() for error in item] for item in form.operation_errors]
-        return 400, {"operation_errors": errors} | echo
+        found = [[error.as_json() for error in item] for item in form.operation_errors]
+        return 400, {"operation_errors": found, "request": form.echo}
     assert isinstance(form, AdsFailure)
-    return form.status, {"errors": [error.as_json() for error in form.errors]} | echo
+    errors = [error.as_json() for error in form.errors]
+    return form.status, {"errors": errors, "request": {"params": call.echo}}
 
 
 def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
@@ -222,12 +247,7 @@ def _as_numeric(failure: Failure) -> Failure:
 
 def _as_named(failure: Failure) -> Failure:
     if isinstance(failure, InvalidParameters):
-        return AdsFailure(
-            *(
-                AdsError(text.code, str(text), name or None, _value_of(failure.sent, name, text))
-                for name, text in failure.faults
-            )
-        )
+        return AdsFailure(*(AdsError.of(name, fault) for name, fault in failure.faults))
     if isinstance(failure, RouteNotFound):
         return AdsFailure(AdsError("ROUTE_NOT_FOUND", f"{failure.text} {failure.hint}".strip()))
     words: list[tuple[type[Failure], str, str]] = [
@@ -244,10 +264,3 @@ def _as_named(failure: Failure) -> Failure:
         if isinstance(failure, kind):
             return AdsFailure(AdsError(code, message.strip()))
     return AdsFailure(AdsError("INTERNAL_ERROR", str(failure) or "Internal error"))
-
-
-def _value_of(sent: Mapping[str, Any], name: str, text: wire.Fault) -> dict[str, Any]:
-    """`value` stands beside an invalid parameter that was sent, as in the public sample."""
-    if text.code == wire.INVALID and name in sent and isinstance(sent[name], str):
-        return {"value": sent[name]}
-    return {}

@@ -113,7 +113,9 @@ class Minute(Text):
         try:
             parse_minute(value)
         except ValueError as fault:
-            raise invalid(f"a minute of the calendar as yyyymmddhhmm ({fault})", value) from fault
+            raise invalid(
+                f"a minute of the calendar as yyyymmddhhmm ({fault})", value, "invalid date"
+            ) from fault
 
 
 def parse_minute(text: str) -> datetime:

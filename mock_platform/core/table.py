@@ -159,7 +159,9 @@ class Table:
                 try:
                     self._by_name[name].deserialize(value, name, part)
                 except ValidationError as fault:
-                    yield from ((at, str(text)) for at, text in flatten({name: fault.messages}))
+                    yield from (
+                        (at, text.explained) for at, text in flatten({name: fault.messages})
+                    )
 
     def _strange(self, record: Record, *, recorded: bool) -> Iterator[str]:
         """Keys of a record that may not be there: unknown ones, and unknown ones of the mock's."""
@@ -197,7 +199,7 @@ class Table:
                 known = _names_at(self._loader, steps[:-1])
                 found.append((name, _unknown(name, str(steps[-1]), "this part of a record", known)))
             else:
-                found.append((name, str(text)))
+                found.append((name, text.explained))
         return found
 
     def _unknown(self, name: str) -> str:

@@ -12,7 +12,7 @@ from marshmallow import Schema, ValidationError, validates_schema
 from mock_platform.core.ads import Many, ads, allowlisted
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Fault, Instant, Text, invalid
+from mock_platform.core.fields import Choice, Fault, Instant, Text, expected, refuse
 from mock_platform.core.history import HISTORY
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
@@ -47,7 +47,7 @@ class WholeHour(Instant):
         # The wire's form has no fractions any more, so the moment is read as it was sent.
         moment = parse_instant(value)
         if (moment.minute, moment.second, moment.microsecond) != (0, 0, 0):
-            raise invalid("a whole hour such as 2026-11-20T10:00:00Z", value)
+            raise refuse(expected("a whole hour such as 2026-11-20T10:00:00Z", value))
         return text
 
 

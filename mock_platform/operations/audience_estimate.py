@@ -6,16 +6,15 @@ same seed, a further primary criterion never makes it smaller, a further restric
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from math import prod
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, pre_load
+from marshmallow import EXCLUDE, Schema, ValidationError, pre_load
 
 from mock_platform.core.ads import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Integer, ListOf, Nested, Text, refuse
+from mock_platform.core.fields import Choice, Integer, ListOf, Nested, Text, refuse, unlisted
 from mock_platform.core.operation import Echo, Location, Operation
 from mock_platform.world.ids import Ids
 from mock_platform.world.world import World
@@ -111,10 +110,7 @@ class TargetingType(Text):
         name = super()._deserialize(value, attr, data, **kwargs)
         known = (*PRIMARY, *RESTRICTING)
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            text = f'Expected one of [{", ".join(known)}], got "{name}" for {{name}}{hint}'
-            raise refuse(text, "INVALID_TARGETING_TYPE")
+            raise ValidationError([unlisted(known, name, "INVALID_TARGETING_TYPE")])
         return name
 
 
@@ -122,7 +118,7 @@ class Criterion(Schema):
     """One targeting criterion."""
 
     class Meta:
-        """Clients send criteria back as they read them, with fields that do not matter here."""
+        """Clients send criteria back as they read them: other keys are warned of alone."""
 
         unknown = EXCLUDE
 
@@ -144,10 +140,13 @@ class EstimateRequest(Schema):
     targeting_criteria = ListOf(Nested(Criterion), required=True, validate=[_has_primary])
     operator_type = Choice(OPERATORS, load_default="EQ")
 
+    array_body = "targeting_criteria"
+    """The key whose value may be the whole body."""
+
     @pre_load
     def take_array(self, data: Any, **_: Any) -> Any:
         """The array of criteria may be the whole body."""
-        return {"targeting_criteria": data} if isinstance(data, list) else data
+        return {self.array_body: data} if isinstance(data, list) else data
 
 
 class AudienceSize(Schema):

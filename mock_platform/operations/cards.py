@@ -18,7 +18,16 @@ from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.conditions import exclusive
 from mock_platform.core.errors import AdsError, AdsFailure
-from mock_platform.core.fields import INVALID, MISSING, Choice, Fault, Flag, ListOf, Nested, Text
+from mock_platform.core.fields import (
+    INVALID,
+    Choice,
+    Flag,
+    ListOf,
+    Nested,
+    Text,
+    missing,
+    unlisted,
+)
 from mock_platform.core.operation import Echo, Location, NotServed, Operation, Origin
 from mock_platform.core.resource import (
     TIMESTAMPS,
@@ -162,8 +171,7 @@ class CardCreate(CardUpdate):
     def check_presence(self, data: Record, original: Any, **_: Any) -> None:
         """Components or slides are needed."""
         if isinstance(original, Mapping) and not {"components", "slides"} & original.keys():
-            text = "components is a required parameter unless slides is given"
-            raise ValidationError({"components": [Fault(text, MISSING)]})
+            raise ValidationError({"components": [missing("components", "unless slides is given")]})
 
 
 class DeletedCard(CardRecord):
@@ -197,7 +205,7 @@ def update(call: Call, world: World) -> Record:
     if record["_legacy"]:
         call.assume(LEGACY)
         text = f"{record['id']} is a legacy card, which cannot be updated; create a card instead"
-        raise fail(INVALID, text, "card_id", record["id"])
+        raise fail(INVALID, text, "card_id")
     if not sent:
         return record
     after = changed(world, record, {"name": sent.get("name", record["name"])})
@@ -221,9 +229,9 @@ def delete(call: Call, world: World) -> Record:
         return gone
     call.assume(LEGACY)
     if kind not in {*LEGACY_CARD_TYPES, *CARD_TYPES}:
-        known = ", ".join((*LEGACY_CARD_TYPES, VIDEO_CONVERSATION))
-        text = f"Expected a legacy card type of [{known}] in any case, got {kind!r} for card_type"
-        raise fail("UNKNOWN_CARD_TYPE", text, "card_type", call.path_params["card_type"])
+        known = (*LEGACY_CARD_TYPES, VIDEO_CONVERSATION)
+        unknown = unlisted(known, kind, "UNKNOWN_CARD_TYPE").naming("card_type")
+        raise AdsFailure(AdsError.of("card_type", unknown))
     record = CARDS.get_by_id(call, world)
     if not record["_legacy"] or record["card_type"] != kind:
         noun = f"legacy card of the type {kind}"
@@ -259,7 +267,7 @@ def _videos(call: Call, world: World, content: Mapping[str, Any]) -> Collection[
         found = find_media(world, call.path_params["account_id"], key)
         if found is None:
             text = f"No media of this account has the key {key!r}"
-            errors.append(AdsError("MEDIA_NOT_FOUND", text, where, {"value": key}))
+            errors.append(AdsError("MEDIA_NOT_FOUND", text, where))
         elif is_video(found):
             videos.add(key)
     if errors:

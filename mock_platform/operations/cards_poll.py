@@ -145,7 +145,7 @@ def _media(call: Call, world: World) -> Record | None:
     media = find_in_library(world, call.path_params["account_id"], key)
     if media is None:
         text = f"No media in the library of this account has the key {key!r}"
-        raise fail("MEDIA_NOT_FOUND", text, "media_key", key)
+        raise fail("MEDIA_NOT_FOUND", text, "media_key")
     if not is_video(media):
         errors = [AdsError("INVALID_IMAGE", text, "media_key") for text in _misfits(media)]
         if errors:

@@ -15,7 +15,7 @@ from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure
-from mock_platform.core.fields import INCLUSIVE, MISSING, Fault, Text
+from mock_platform.core.fields import INCLUSIVE, Fault, Text, missing
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, changed, stamped
 from mock_platform.records.cards import card_uri
@@ -127,8 +127,8 @@ class ConversationCreate(ConversationContent):
     def check_pairs(self, data: Record, original: Any, **_: Any) -> None:
         """Title or second call to action; each call to action with its post."""
         faults: dict[str, list[Fault]] = {}
-        for name, text, code in _broken(original, lambda _: True):
-            faults.setdefault(name, []).append(Fault(text, code))
+        for name, fault in _broken(original, lambda _: True):
+            faults.setdefault(name, []).append(fault)
         if faults:
             raise ValidationError(faults)
 
@@ -164,7 +164,7 @@ def update(call: Call, world: World) -> Record:
     after = changed(world, before, {n: v for n, v in sent.items() if n not in _WRITE_ONLY})
     after |= {f"_{name}": sent[name] for name in _WRITE_ONLY if name in sent}
     after = {name: value for name, value in after.items() if name[0] == "_" or value is not None}
-    broken = [AdsError(code, text, name) for name, text, code in _broken(after, sent.__contains__)]
+    broken = [AdsError.of(name, fault) for name, fault in _broken(after, sent.__contains__)]
     if broken:
         raise AdsFailure(*broken)
     if "media_key" in sent or "poster_media_key" in sent:
@@ -179,18 +179,18 @@ def update(call: Call, world: World) -> Record:
 
 def _broken(
     card: Mapping[str, Any], takes_part: Callable[[str], bool]
-) -> Iterator[tuple[str, str, str]]:
-    """Name, text and code of each rule that a card breaks and in which the request takes part."""
+) -> Iterator[tuple[str, Fault]]:
+    """Name and fault of each rule that a card breaks and in which the request takes part."""
     title, second = "title", "second_cta"
     if title not in card and second not in card and (takes_part(title) or takes_part(second)):
-        yield title, f"{title} is required if {second} is absent", MISSING
-        yield second, f"{second} is required if {title} is absent", MISSING
+        yield title, missing(title, f"if {second} is absent")
+        yield second, missing(second, f"if {title} is absent")
     for ordinal in ORDINALS[1:]:
         cta, post = f"{ordinal}_cta", f"{ordinal}_cta_post"
         if (cta in card) == (post in card) or not (takes_part(cta) or takes_part(post)):
             continue
         text = f"{post} is required if {cta} is set" if cta in card else f"{post} needs {cta}"
-        yield post, text, INCLUSIVE
+        yield post, Fault(text, INCLUSIVE)
 
 
 def _media(call: Call, world: World) -> tuple[Record | None, Record | None]:
@@ -212,7 +212,7 @@ def _media(call: Call, world: World) -> tuple[Record | None, Record | None]:
         if media is None:
             where = "in the library of this account" if name == "media_key" else "of this account"
             text = f"No media {where} has the key {key!r}"
-            errors.append(AdsError("MEDIA_NOT_FOUND", text, name, {"value": key}))
+            errors.append(AdsError("MEDIA_NOT_FOUND", text, name))
         else:
             found[name] = media
     if found:

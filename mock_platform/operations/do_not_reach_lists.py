@@ -9,13 +9,14 @@ from marshmallow import Schema
 
 from mock_platform.core.ads import Batch, ads
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.audience import SMALLEST_TARGETABLE, Upload, apply_uploads
+from mock_platform.core.audience import SMALLEST_TARGETABLE, apply_uploads
 from mock_platform.core.batch import (
     ASSUMPTIONS,
     HASH,
     OPERATION_TYPES,
     BatchRules,
     as_operations,
+    echo_operations,
 )
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
@@ -117,8 +118,7 @@ def users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapping[str
     counts = [
         {"success_count": len(upload.users), "total_count": len(upload.users)} for upload in uploads
     ]
-    pairs = zip(call.params["operations"], uploads, strict=True)
-    return counts, [_echoed(call, operation, upload) for operation, upload in pairs]
+    return counts, echo_operations(call, call.params["operations"], uploads)
 
 
 def settle(call: Call, world: World) -> None:
@@ -149,12 +149,6 @@ def _sized(record: Mapping[str, Any], size: int, *, processing: bool) -> dict[st
         "list_size": None if small or processing else size,
         "_size": size,
     }
-
-
-def _echoed(call: Call, operation: Mapping[str, Any], upload: Upload) -> Mapping[str, Any]:
-    given = operation["params"].get("expires_at") is not None
-    sent = {"expires_at": upload.expires_at} if given else {}
-    return {"params": {**sent, **call.path_params}, "operation_type": operation["operation_type"]}
 
 
 OPERATIONS = (

@@ -99,11 +99,8 @@ def check(
     total = len(params.get("keywords", ())) + len(params.get("negative_keywords", ()))
     if total > MOST_KEYWORDS:
         name = "negative_keywords" if "negative_keywords" in params else "keywords"
-        text = (
-            f"keywords and negative_keywords may have at most {MOST_KEYWORDS} items together, "
-            f"got {total}"
-        )
-        yield name, Fault(text)
+        both = "keywords and negative_keywords together"
+        yield name, Fault(f"A maximum of {MOST_KEYWORDS} items may be provided for {both}")
     end_is_unread = "end_time" not in params and any(n == "end_time" for n, _ in call.query)
     if "start_time" not in params or end_is_unread:
         return

@@ -96,7 +96,6 @@ def _check(call: Call, world: World, link: dict[str, Any]) -> None:
             f"Curated category {category_id} is available in {', '.join(available)} only; the line "
             f"item targets {', '.join(sorted(targeted))}",
             "curated_category_id",
-            category_id,
         )
 
 

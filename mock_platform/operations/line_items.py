@@ -7,18 +7,17 @@ clients can load what they update. Placements stand with the accounts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from marshmallow import Schema, ValidationError
 
-from mock_platform.core.ads import One, ads, fail
+from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure, InvalidParameters
 from mock_platform.core.fields import (
-    INCLUSIVE,
     INVALID,
     MISSING,
     Choice,
@@ -28,11 +27,15 @@ from mock_platform.core.fields import (
     Long,
     Text,
     flatten,
+    missing,
+    not_allowed,
+    unlisted,
 )
 from mock_platform.core.fields import OneOf as OneOfValues
 from mock_platform.core.history import HISTORY, record_change
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.resource import Ids, NamePrefix, OneOf, Resource, changed
+from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.campaigns import (
     AUDIENCE_EXPANSIONS,
     BID_STRATEGIES,
@@ -87,10 +90,12 @@ FUNDING = public_fact(
     "and delete lack it.",
     "section 7, line items",
 )
-ADVERTISER_USER = expectation(
+ADVERTISER_USER = public_fact(
     "line-items.advertiser-user-allowlist",
     "The client applications that may set advertiser_user_id are those with advertiser_user_id on "
-    "their allowlist.",
+    "their allowlist. Others, and line items of another objective than PREROLL_VIEWS, are refused "
+    "with 400 INVALID_PARAMETER, unless the value sent is the one stored.",
+    "adjacent operations, section 4",
 )
 NOTHING = expectation(
     "line-items.update-nothing",
@@ -168,6 +173,8 @@ class Update:
     before: Record
     after: Record
     campaign: Record
+    allowlist: Collection[str]
+    """What the client application may do beyond others."""
 
     def any_of(self, *names: str) -> bool:
         """Whether one of these parameters takes part in the request."""
@@ -185,7 +192,6 @@ def update(call: Call, world: World) -> Record:
         call.assume(NOTHING)
         return _written(before)
     _refuse_new_pay_by(call, before)
-    _may_set_advertiser_user(call)
     categories = sent.get("categories")
     if categories:
         _known_categories(call, world, categories)
@@ -196,16 +202,22 @@ def update(call: Call, world: World) -> Record:
     if after["bid_strategy"] == "AUTO":
         if sent.get("bid_amount_local_micro") is not None:
             call.assume(AUTO_AMOUNT)
+            text = "bid_amount_local_micro is not kept, because bid_strategy is AUTO"
+            call.warn(text, NO_EFFECT)
         after["bid_amount_local_micro"] = None
     _follow(sent, before, after)
     campaign = world.store.get("campaigns", before["campaign_id"]) or {}
-    errors = [e for rule in RULES for e in rule(Update(sent, before, after, campaign))]
+    allowlist = (call.caller.app or {}).get("_allowlist", ())
+    wanted = Update(sent, before, after, campaign, allowlist)
+    errors = [error for rule in RULES for error in rule(wanted)]
     if before["objective"] == "PREROLL_VIEWS" and "categories" in sent:
         errors += _preroll_categories(call, world, after["categories"])
     if errors:
         raise AdsFailure(*errors)
     if "audience_expansion" in sent:
         call.assume(EXPANSION)
+    if "advertiser_user_id" in sent:
+        call.assume(ADVERTISER_USER)
     world.store.put("line_items", before["id"], after)
     record_change(call, world, "LINE_ITEM", _written(before), _written(after))
     return _written(after)
@@ -253,8 +265,8 @@ def _bid(u: Update) -> Iterator[AdsError]:
         return
     strategy, objective = u.after["bid_strategy"], u.after["objective"]
     if strategy in {"MAX", "TARGET"} and u.after["bid_amount_local_micro"] is None:
-        text = f"bid_amount_local_micro is required when bid_strategy is {strategy}"
-        yield AdsError(MISSING, text, "bid_amount_local_micro")
+        name = "bid_amount_local_micro"
+        yield AdsError.of(name, missing(name, f"when bid_strategy is {strategy}"))
     if strategy == "MAX" and objective in {"REACH", "FOLLOWERS"}:
         text = f"bid_strategy MAX is not available for the objective {objective}"
         yield AdsError(INVALID, text, "bid_strategy")
@@ -286,8 +298,8 @@ def _frequency(u: Update) -> Iterator[AdsError]:
         yield AdsError(INVALID, text, "frequency_cap")
     days = u.sent.get("duration_in_days")
     if days is not None and days not in DURATIONS:
-        text = f"duration_in_days must be one of 1, 7, 30, got {days}"
-        yield AdsError(INVALID, text, "duration_in_days")
+        name = "duration_in_days"
+        yield AdsError.of(name, unlisted(DURATIONS, str(days)).naming(name))
 
 
 def _budget(u: Update) -> Iterator[AdsError]:
@@ -318,7 +330,7 @@ def _publisher_network(u: Update) -> Iterator[AdsError]:
         return
     for name in ("advertiser_domain", "categories"):
         if name in u.sent and not u.after[name]:
-            yield AdsError(MISSING, f"{name} is required for the placement PUBLISHER_NETWORK", name)
+            yield AdsError.of(name, missing(name, "for the placement PUBLISHER_NETWORK"))
 
 
 def _app_identifiers(u: Update) -> Iterator[AdsError]:
@@ -328,9 +340,9 @@ def _app_identifiers(u: Update) -> Iterator[AdsError]:
     if objective not in APP_OBJECTIVES or not u.any_of(*names):
         return
     if not any(u.after[name] for name in names):
-        name = next(name for name in names if name in u.sent)
-        text = f"the objective {objective} needs at least one of {' and '.join(names)}"
-        yield AdsError(MISSING, text, name)
+        name, other = names if names[0] in u.sent else reversed(names)
+        condition = f"for the objective {objective} unless {other} is given"
+        yield AdsError.of(name, missing(name, condition))
 
 
 def _times(u: Update) -> Iterator[AdsError]:
@@ -343,11 +355,17 @@ def _times(u: Update) -> Iterator[AdsError]:
 
 
 def _advertiser_user(u: Update) -> Iterator[AdsError]:
-    """advertiser_user_id is for PREROLL_VIEWS."""
+    """advertiser_user_id is for PREROLL_VIEWS and some client applications."""
+    name = "advertiser_user_id"
+    if u.sent.get(name) is None or u.sent[name] == u.before[name]:
+        return
     objective = u.before["objective"]
-    if u.sent.get("advertiser_user_id") is not None and objective != "PREROLL_VIEWS":
-        text = f"advertiser_user_id is for the objective PREROLL_VIEWS, not {objective}"
-        yield AdsError(INCLUSIVE, text, "advertiser_user_id")
+    if name not in u.allowlist:
+        why = f"This client application has not {name} on its _allowlist"
+        yield AdsError.of(name, not_allowed(name, why))
+    elif objective != "PREROLL_VIEWS":
+        why = f"It is for the objective PREROLL_VIEWS, not {objective}"
+        yield AdsError.of(name, not_allowed(name, why))
 
 
 RULES: tuple[Rule, ...] = (
@@ -380,18 +398,6 @@ def _refuse_new_pay_by(call: Call, before: Record) -> None:
         raise InvalidParameters(found, {"pay_by": value}, call.params) from fault
 
 
-def _may_set_advertiser_user(call: Call) -> None:
-    if call.params.get("advertiser_user_id") is None:
-        return
-    if "advertiser_user_id" not in (call.caller.app or {}).get("_allowlist", ()):
-        call.assume(ADVERTISER_USER)
-        raise fail(
-            "UNAUTHORIZED_CLIENT_APPLICATION",
-            "This client application may not set advertiser_user_id",
-            "advertiser_user_id",
-        )
-
-
 _IAB = re.compile(r"IAB\d{1,2}(?:-\d{1,2})?", re.ASCII)
 
 
@@ -422,7 +428,6 @@ def _known_categories(call: Call, world: World, categories: list[str]) -> None:
                     f"{category!r} is no known IAB category or business category"
                     + ("" if _IAB.fullmatch(category) else "; IAB codes look like IAB8 or IAB8-18"),
                     "categories",
-                    {"value": category},
                 )
                 for category in unknown
             )
@@ -460,7 +465,6 @@ OPERATIONS: tuple[Operation, ...] = (
             "LINE_ITEM_NOT_FOUND",
             "INVALID_IAB_CATEGORY",
             "INVALID_TIME_WINDOW",
-            "UNAUTHORIZED_CLIENT_APPLICATION",
         ),
         statuses=(404,),
     ),

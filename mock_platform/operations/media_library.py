@@ -11,7 +11,7 @@ from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.errors import AdsError, AdsFailure
-from mock_platform.core.fields import INVALID, Text
+from mock_platform.core.fields import INVALID, Text, not_allowed
 from mock_platform.core.operation import Operation
 from mock_platform.core.resource import Equal, Resource, Words, changed, stamped, unused_id
 from mock_platform.records.media import (
@@ -126,7 +126,7 @@ def create(call: Call, world: World) -> Record:
     errors = _video_only(call, uploaded, sent)
     if uploaded["media_category"] is None:
         text = f"{key} was uploaded without a media category; upload it again with one"
-        errors.append(AdsError("INVALID_MEDIA", text, "media_key", {"value": key}))
+        errors.append(AdsError("INVALID_MEDIA", text, "media_key"))
     errors += _not_an_image(poster)
     if errors:
         raise AdsFailure(*errors)
@@ -197,8 +197,8 @@ def _uploaded(world: World, account_id: str, key: str) -> Record:
     if known is not None and known["_account_id"] == account_id:
         text = f"{key} was already added to the media library"
         text += ", and deleted; upload it again" if known["deleted"] else "; change it with PUT"
-        raise fail(INVALID, text, "media_key", key)
-    raise fail("MEDIA_NOT_FOUND", f"No uploaded media has the key {key!r}", "media_key", key)
+        raise fail(INVALID, text, "media_key")
+    raise fail("MEDIA_NOT_FOUND", f"No uploaded media has the key {key!r}", "media_key")
 
 
 def _poster(call: Call, world: World, media: Record, sent: Record) -> Record | None:
@@ -211,7 +211,7 @@ def _poster(call: Call, world: World, media: Record, sent: Record) -> Record | N
         return None
     if found is None:
         text = f"No media of this account has the key {key!r}"
-        raise fail("MEDIA_NOT_FOUND", text, "poster_media_key", key)
+        raise fail("MEDIA_NOT_FOUND", text, "poster_media_key")
     return found
 
 
@@ -227,14 +227,8 @@ def _video_only(call: Call, media: Record, sent: Record) -> list[AdsError]:
     if is_video(media):
         return []
     call.assume(VIDEO_FIELDS)
-    kind = media["media_type"]
-    return [
-        AdsError(
-            INVALID, f"{name} applies only to videos, and this one is of the type {kind}", name
-        )
-        for name in VIDEO_ONLY
-        if name in sent
-    ]
+    why = f"It applies only to videos, and this one is of the type {media['media_type']}"
+    return [AdsError.of(name, not_allowed(name, why)) for name in VIDEO_ONLY if name in sent]
 
 
 def _become_preroll(world: World, account_id: str, key: str) -> None:

@@ -27,6 +27,7 @@ from mock_platform.core.errors import (
 )
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import Handler, Location, Operation, Origin
+from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings
 from mock_platform.world.store import Record
 from mock_platform.world.world import World
@@ -167,7 +168,8 @@ def request_token(call: Call, world: World) -> dict[str, str]:
     if wanted is not None:
         call.assume(ACCESS_LEVEL)
     if wanted == "write" and allowed == "read":
-        call.warn(f"app {app['id']} may only read (_permissions); x_auth_access_type=write ignored")
+        text = f"app {app['id']} may only read (_permissions); x_auth_access_type=write ignored"
+        call.warn(text, NO_EFFECT)
     access = "read" if wanted == "read" else allowed
     token = request_tokens.issue(world, app, callback, access)
     return {

@@ -16,16 +16,17 @@ from mock_platform.core.errors import AdsError, AdsFailure
 from mock_platform.core.fields import (
     INCLUSIVE,
     INVALID,
-    MISSING,
     Choice,
     CommaList,
     Fault,
     Flag,
     Long,
     Text,
+    missing,
 )
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import changed
+from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey, find_media
 from mock_platform.records.posts import (
@@ -111,8 +112,7 @@ class PostCreate(Schema):
         faults: dict[str, list[Fault]] = {}
         if "media_keys" not in original:
             if "text" not in original:
-                text = "text is a required parameter if there are no media_keys"
-                faults["text"] = [Fault(text, MISSING)]
+                faults["text"] = [missing("text", "if there are no media_keys")]
             elif not original["text"].strip():
                 text = "text may not be blank if there are no media_keys"
                 faults["text"] = [Fault(text, "POST_CANNOT_BE_BLANK")]
@@ -200,14 +200,14 @@ def _author(call: Call, world: World, caller: str) -> str:
     assert call.account is not None
     user_id = str(call.params["as_user_id"])
     if world.store.get("users", user_id) is None:
-        raise fail("USER_NOT_FOUND", f"No user has the id {user_id}", "as_user_id", user_id)
+        raise fail("USER_NOT_FOUND", f"No user has the id {user_id}", "as_user_id")
     grant = {"advertiser_user_id": user_id, "caller_user_id": caller}
     if user_id != caller and grant not in call.account["_post_grants"]:
         text = (
             f"User {user_id} has not granted user {caller} access to post through account "
             f"{call.account['id']}"
         )
-        raise fail("ACTION_NOT_ALLOWED", text, "as_user_id", user_id)
+        raise fail("ACTION_NOT_ALLOWED", text, "as_user_id")
     return user_id
 
 
@@ -218,7 +218,7 @@ def _media(call: Call, world: World) -> list[Record]:
         media = find_media(world, call.path_params["account_id"], key)
         if media is None:
             text = f"No media of this account has the key {key!r}"
-            errors.append(AdsError("MEDIA_NOT_FOUND", text, "media_keys", {"value": key}))
+            errors.append(AdsError("MEDIA_NOT_FOUND", text, "media_keys"))
         else:
             found.append(media)
     if errors:
@@ -235,7 +235,7 @@ def _card(call: Call, world: World) -> None:
     match = {"_account_id": call.path_params["account_id"], "card_uri": uri, "deleted": False}
     if not any(world.store.page(table, match, limit=1) for table in _CARD_TABLES):
         call.assume(MEDIA_MIX)
-        raise fail("CARD_NOT_FOUND", f"No card of this account is {uri!r}", "card_uri", uri)
+        raise fail("CARD_NOT_FOUND", f"No card of this account is {uri!r}", "card_uri")
 
 
 def _fits(call: Call, media: Sequence[Record], *, own: bool) -> None:
@@ -256,7 +256,8 @@ def _fits(call: Call, media: Sequence[Record], *, own: bool) -> None:
     if names:
         call.assume(CTA)
     if names and "VIDEO" not in kinds:
-        call.warn(f"{', '.join(names)} say something about a video, and the post has none")
+        text = f"{', '.join(names)} say something about a video, and the post has none"
+        call.warn(text, NO_EFFECT)
 
 
 def _mark_posted(world: World, media: Sequence[Record]) -> None:

@@ -18,14 +18,14 @@ from mock_platform.core.call import Call
 from mock_platform.core.catalogs import BASE, ECHO_ID, find_catalog
 from mock_platform.core.conditions import either, form
 from mock_platform.core.fields import (
-    EXCLUSIVE,
     INVALID,
-    MISSING,
     Choice,
     Fault,
     ListOf,
     Nested,
     Text,
+    exclusive,
+    missing,
 )
 from mock_platform.core.operation import Echo, Location, Origin
 from mock_platform.records.catalogs import (
@@ -110,11 +110,9 @@ class CreateSet(Schema):
             wanted, other = other, wanted
         if data.get("type") in SET_TYPES:
             if sent.get(wanted) is None:
-                text = f"{wanted} is required for a {data['type']} product set"
-                faults[wanted] = [Fault(text, MISSING)]
+                faults[wanted] = [missing(wanted, f"for a {data['type']} product set")]
             if sent.get(other) is not None:
-                text = f"{other} does not go with a {data['type']} product set"
-                faults[other] = [Fault(text, EXCLUSIVE)]
+                faults[other] = [exclusive(wanted, other)]
         for index, item in enumerate(data.get("filters") or ()):
             unfit = filter_fault(item)
             if unfit:

@@ -69,10 +69,10 @@ def create(call: Call, world: World) -> Record:
     assert owner is not None
     if granted is None or granted["deleted"]:
         key = call.params["granted_account_id"]
-        raise fail("ACCOUNT_NOT_FOUND", f"There is no account {key}", "granted_account_id", key)
+        raise fail("ACCOUNT_NOT_FOUND", f"There is no account {key}", "granted_account_id")
     if granted["id"] == owner["id"]:
         text = "granted_account_id must be another account than the owner"
-        raise fail("INVALID_PARAMETER", text, "granted_account_id", granted["id"])
+        raise fail("INVALID_PARAMETER", text, "granted_account_id")
     same = owner["business_id"] is not None and owner["business_id"] == granted["business_id"]
     if not same and OUTSIDE_BUSINESS not in owner["_features"]:
         raise fail(
@@ -84,7 +84,7 @@ def create(call: Call, world: World) -> Record:
     if permission(world, audience, granted["id"]) is not None:
         call.assume(TWICE)
         text = f"Account {granted['id']} has a permission on this audience already"
-        raise fail("INVALID_PARAMETER", text, "granted_account_id", granted["id"])
+        raise fail("INVALID_PARAMETER", text, "granted_account_id")
     record = {
         "id": unused_id(world, PERMISSIONS.table, 4),
         **call.params,

@@ -14,9 +14,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
 from mock_platform.core.conditions import either, form
 from mock_platform.core.fields import (
     COUNTRY,
-    EXCLUSIVE,
     INCLUSIVE,
-    MISSING,
     Choice,
     CountryCode,
     Fault,
@@ -24,6 +22,8 @@ from mock_platform.core.fields import (
     ListOf,
     Nested,
     Text,
+    exclusive,
+    missing,
 )
 from mock_platform.core.table import Reference, Table
 from mock_platform.records.accounts import Stamped
@@ -117,8 +117,10 @@ class Destination(Schema):
         else:
             faults |= _absent(original, ("country_code",), "an APP destination")
             if not any(name in original for name in _APP_IDS):
-                text = f"an APP destination needs at least one of {' and '.join(_APP_IDS)}"
-                faults |= {name: [Fault(text, MISSING)] for name in _APP_IDS}
+                faults |= {
+                    name: [missing("{name}", f"in an APP destination without {other}")]
+                    for name, other in zip(_APP_IDS, reversed(_APP_IDS), strict=True)
+                }
             faults |= {
                 link: [Fault(f"{link} needs {app}", INCLUSIVE)]
                 for link, app in _DEEP_LINKS.items()
@@ -189,8 +191,7 @@ class CardContent(Schema):
             return
         faults: Faults = {}
         if "components" in original and "slides" in original:
-            text = "components and slides are exclusive; send one of them"
-            faults["components"] = [Fault(text, EXCLUSIVE)]
+            faults["components"] = [exclusive("components", "slides")]
         elif isinstance(original.get("components"), list):
             need = _misfit(original["components"], MEDIA_COMPONENTS, ("DETAILS", "BUTTON"))
             if need:
@@ -335,11 +336,7 @@ def _foreign(
 
 
 def _absent(original: Mapping[str, Any], names: Sequence[str], owner: str) -> Faults:
-    return {
-        name: [Fault(f"{name} is required in {owner}", MISSING)]
-        for name in names
-        if name not in original
-    }
+    return {name: [missing("{name}", f"in {owner}")] for name in names if name not in original}
 
 
 def _misfit(components: list[Any], media: Sequence[str], ends: Sequence[str]) -> str | None:

@@ -14,7 +14,18 @@ from urllib.parse import SplitResult, urlsplit
 from iso4217 import Currency
 from marshmallow import EXCLUDE, Schema, ValidationError
 
-from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Nested, Text, flatten, invalid
+from mock_platform.core.fields import (
+    Choice,
+    Flag,
+    Integer,
+    ListOf,
+    Nested,
+    Text,
+    expected,
+    flatten,
+    invalid,
+    missing,
+)
 from mock_platform.core.table import Reference, Table
 from mock_platform.world.clock import parse_instant
 
@@ -70,9 +81,9 @@ class Checked(Text):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
-        expected = self.rule(text)
-        if expected is not None:
-            raise invalid(expected, value)
+        wanted = self.rule(text)
+        if wanted is not None:
+            raise invalid(wanted, value, "invalid format")
         return text
 
 
@@ -135,14 +146,14 @@ def _gtin(text: str) -> str | None:
 
 
 def _period(text: str) -> str | None:
-    expected = "two ISO 8601 date-times with offsets separated by a slash"
+    wanted = "two ISO 8601 date-times with offsets separated by a slash"
     start, slash, end = text.partition("/")
     if not slash or not _OFFSET.search(start) or not _OFFSET.search(end):
-        return expected
+        return wanted
     try:
         ordered = parse_instant(start) < parse_instant(end)
     except ValueError:
-        return expected
+        return wanted
     return None if ordered else "a period that ends after it starts"
 
 
@@ -151,7 +162,7 @@ class Stock(Integer):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
         if isinstance(value, str):
-            raise invalid(self.type_name, value)
+            raise self._unreadable(value)
         return super()._deserialize(value, attr, data, **kwargs)
 
 
@@ -204,7 +215,7 @@ FIELDS = tuple(ProductFields().fields)
 def check_product(product: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What several fields of a product must satisfy together: (field, what is wrong)."""
     if not any(product.get(name) for name in IDENTIFIERS):
-        yield "brand", "brand is required when gtin and mpn are unavailable"
+        yield "brand", missing("brand", "when gtin and mpn are unavailable")
     inventory = product.get("inventory")
     if product.get("availability") == "in stock" and inventory is not None and inventory < 1:
         yield "inventory", "inventory must be at least 1 when availability is in stock"
@@ -216,7 +227,7 @@ def check_product(product: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         elif reduced >= full:
             yield "sale_price", f"sale_price must be lower than price, {price}"
     if product.get("item_group_id") is None and _several_variants(product):
-        yield "item_group_id", "item_group_id is required when the product has variants"
+        yield "item_group_id", missing("item_group_id", "when the product has variants")
 
 
 def _several_variants(product: Mapping[str, Any]) -> bool:
@@ -287,12 +298,12 @@ def filter_fault(item: Mapping[str, Any]) -> str | None:
         return f"operator {operator} does not go with attribute {attribute}"
     if attribute == "inventory":
         fits = not isinstance(value, str) or _NUMBER.fullmatch(value)
-        return None if fits else f"value must be a number for inventory, got {value!r}"
+        return None if fits else expected("a number", value).replace("{name}", "value")
     if ordered:
         try:
             parse_price(value)
         except ValueError as fault:
-            return f"Expected {fault}, got {value!r} for value"
+            return expected(str(fault), value).replace("{name}", "value")
     return None
 
 

@@ -58,7 +58,9 @@ class CallToAction(Text):
         tag = text.removeprefix("#")
         if not 1 <= len(tag) <= CTA or not all(c.isalnum() or c == "_" for c in tag):
             raise invalid(
-                f"a hashtag of 1 to {CTA} letters, digits and underscores behind the #", text
+                f"a hashtag of 1 to {CTA} letters, digits and underscores behind the #",
+                text,
+                "invalid hashtag",
             )
         return text
 

@@ -24,5 +24,5 @@ class WebAddress(Text):
         except ValueError:
             parts = urlsplit("")
         if parts.scheme not in {"http", "https"} or not parts.hostname or " " in text:
-            raise invalid("an http or https address", text)
+            raise invalid("an http or https address", text, "invalid address")
         return text

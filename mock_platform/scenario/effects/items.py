@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mock_platform.core.batch import echo_operations
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
@@ -26,16 +27,16 @@ class ItemError:
 
     code: str = "INVALID_PARAMETER"
     message: str | None = None
-    parameter: str | None = None
+    parameter: str = ""
 
     @property
     def text(self) -> str:
         """The message, or one made of the code."""
         return self.message or words(self.code)
 
-    def as_error(self, index: int) -> AdsError:
+    def as_error(self) -> AdsError:
         """The error as `operation_errors` shows it."""
-        return AdsError(self.code, self.text, self.parameter, {"index": index})
+        return AdsError(self.code, self.text, self.parameter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,16 @@ class ItemsEffect:
         call = staging.call
         if isinstance(call.params.get(_PRODUCTS), list):
             return self._products(call, proceed)
-        count = len(_operations(call))
+        operations = _operations(call)
+        count = len(operations)
         if not any(index < count for index in self.errors):
             call.warn(f"the scenario refuses items, but the request has {count} of them")
             return proceed()
-        raise BatchFailure(
-            [
-                [self.errors[index].as_error(index)] if index in self.errors else []
-                for index in range(count)
-            ]
-        )
+        errors = [
+            [self.errors[index].as_error()] if index in self.errors else []
+            for index in range(count)
+        ]
+        raise BatchFailure(errors, echo_operations(call, operations, call.params["uploads"]))
 
     def _products(self, call: Call, proceed: Callable[[], Reply]) -> Reply:
         sent = call.params[_PRODUCTS]
@@ -85,8 +86,8 @@ def _refused(product: Any, error: ItemError) -> dict[str, Any]:
 
 
 def _operations(call: Call) -> list[Any]:
-    found = call.params.get("operations", call.json)
-    return found if isinstance(found, list) else []
+    found: list[Any] = call.params.get("operations", [])
+    return found
 
 
 def _make(value: Mapping[str, Any]) -> ItemsEffect:

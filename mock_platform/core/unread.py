@@ -1,0 +1,239 @@
+"""What a client sent and nothing reads: reported, never dropped in silence.
+
+It is warned of in the journal and named by its code in `X-Mock-Warnings`; `--strict` refuses it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from mock_platform.core.assumptions import settled
+from mock_platform.core.call import Call
+from mock_platform.core.errors import NotShown
+from mock_platform.core.fields import Anything
+from mock_platform.core.oauth1 import shown
+
+IGNORED = settled(
+    "parameters.ignored",
+    "What nothing reads is ignored with a warning in the journal and its code in X-Mock-Warnings: "
+    "unknown and repeated parameters (the first value counts), those that contradict the path, "
+    "unknown keys at any depth of a JSON body, and bodies of operations that read none. --strict "
+    "refuses them.",
+    gap=True,
+)
+
+UNKNOWN_PARAMETER = "unknown-parameter"
+UNKNOWN_KEY = "unknown-key"
+READ_ONLY_KEY = "read-only-key"
+REPEATED_PARAMETER = "repeated-parameter"
+CONTRADICTS_PATH = "contradicts-path"
+IGNORED_BODY = "ignored-body"
+IGNORED_AUTHORIZATION = "ignored-authorization"
+NO_EFFECT = "no-effect"
+WARNINGS: Mapping[str, str] = {
+    UNKNOWN_PARAMETER: "a parameter that the operation does not have, in the query or the form",
+    UNKNOWN_KEY: "a key that a JSON body does not have at that place",
+    READ_ONLY_KEY: "a key of a JSON body that the service itself sets",
+    REPEATED_PARAMETER: "a parameter sent more than once; the first value counts",
+    CONTRADICTS_PATH: "a parameter with another value than the path has for it; the path counts",
+    IGNORED_BODY: "a body of an operation that reads none, or of a Content-Type that it does not "
+    "read",
+    IGNORED_AUTHORIZATION: "an Authorization header that cannot be read, under --auth off",
+    NO_EFFECT: "a value that was taken and changes nothing, because of what else was sent",
+}
+"""The codes of `X-Mock-Warnings`, and what was ignored."""
+
+PROTOCOL = frozenset(
+    {
+        "oauth_consumer_key",
+        "oauth_nonce",
+        "oauth_signature",
+        "oauth_signature_method",
+        "oauth_timestamp",
+        "oauth_token",
+        "oauth_version",
+        "oauth_body_hash",
+    }
+)
+_MOST_WARNINGS = 50
+_MOST_COUNTED = 10_000
+_INDEX = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Which keys the objects of a JSON body have; those of a list are alike."""
+
+    keys: Mapping[str, Shape | None]
+    read_only: frozenset[str] = frozenset()
+    array: str | None = None
+    """The key whose value may be the whole body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was ignored. `refused` names it where `--strict` refuses it."""
+
+    code: str
+    text: str
+    refused: str | None
+
+
+@dataclass(slots=True)
+class UnknownKeys:
+    """Unknown keys of one body. Alike ones, in items of the same list, are one finding."""
+
+    _places: dict[tuple[str, str, str], list[Any]] = field(default_factory=dict)
+    _counted: int = 0
+    _more: bool = False
+
+    def add(self, place: str, name: str, shape: Shape) -> None:
+        """A key at a place, as `components[1].destination`, that the shape does not have."""
+        self._counted += 1
+        if self._counted > _MOST_COUNTED:
+            self._more = True
+            return
+        code = READ_ONLY_KEY if name in shape.read_only else UNKNOWN_KEY
+        alike = (code, _INDEX.sub("[]", place), name)
+        known = self._places.get(alike)
+        if known is not None:
+            known[0] += 1
+        elif len(self._places) < _MOST_WARNINGS:
+            self._places[alike] = [1, place, shape]
+        else:
+            self._more = True
+
+    def findings(self) -> Iterator[Finding]:
+        """What is to be reported."""
+        for (code, _, name), (count, place, shape) in self._places.items():
+            where = f"key {shown(name)} at {place}" if place else f"key {shown(name)}"
+            places = "" if count == 1 else f" (in {count:,} places)"
+            if code == READ_ONLY_KEY:
+                yield Finding(code, f"{where} is read-only and was ignored{places}", None)
+                continue
+            text = f"{where} is unknown and was ignored{places}{_did_you_mean(name, shape.keys)}"
+            yield Finding(code, text, f"the {where}")
+        if self._more:
+            yield Finding(UNKNOWN_KEY, "more keys are unknown and were ignored", "more keys")
+
+
+def shape_of(schema: Schema) -> Shape:
+    """The shape of a body that a schema reads."""
+    keys = {f.data_key or name: _shape_within(f) for name, f in schema.load_fields.items()}
+    return Shape(keys, array=getattr(schema, "array_body", None))
+
+
+def unknown_keys(shape: Shape, body: Any, path_params: Mapping[str, str]) -> list[Finding]:
+    """Keys of a body, at any depth, that its shape does not have.
+
+    At the top, a key that repeats the path is fine.
+    """
+    found = UnknownKeys()
+    if isinstance(body, list) and shape.array is not None:
+        _look(shape.keys[shape.array], body, "", found)
+        return list(found.findings())
+    contradictions: list[Finding] = []
+    if isinstance(body, dict):
+        repeated = body.keys() & path_params.keys() - shape.keys.keys()
+        contradictions = [
+            _contradiction(name, path_params[name])
+            for name in sorted(repeated)
+            if body[name] != path_params[name]
+        ]
+        body = {name: value for name, value in body.items() if name not in repeated}
+    _look(shape, body, "", found)
+    return [*contradictions, *found.findings()]
+
+
+def unknown_parameters(
+    pairs: Iterable[tuple[str, str]],
+    known: frozenset[str],
+    path_params: Mapping[str, str],
+    note: str = "",
+) -> Iterator[Finding]:
+    """Parameters that an operation does not have, or that contradict its path."""
+    counted = 0
+    for name, value in pairs:
+        if name in known or name in PROTOCOL or path_params.get(name) == value:
+            continue
+        counted += 1
+        if counted > _MOST_WARNINGS:
+            text = "more parameters are not of this operation and were ignored"
+            yield Finding(UNKNOWN_PARAMETER, text, "more parameters")
+            return
+        if name in path_params:
+            yield _contradiction(name, path_params[name])
+            continue
+        text = f"parameter {shown(name)} is not one of this operation and was ignored{note}"
+        # Clients repeat OAuth parameters of other steps: a popular one always sends its callback.
+        refused = None if name.startswith("oauth_") else f"the parameter {shown(name)} here"
+        yield Finding(UNKNOWN_PARAMETER, text + _did_you_mean(name, known), refused)
+
+
+def repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
+    """Parameters that were sent more than once."""
+    for name in names[:_MOST_WARNINGS]:
+        text = f"parameter {shown(name)} stands more than once; the first value counts"
+        refused = f"the parameter {shown(name)} standing more than once"
+        yield Finding(REPEATED_PARAMETER, text, refused)
+
+
+def ignored_body(call: Call, note: str) -> Iterator[Finding]:
+    """A body that nothing reads; an empty JSON object holds nothing to read."""
+    if call.body and call.body.strip() not in {b"", b"{}"}:
+        text = f"the body has Content-Type {call.media_type or 'none'} and was ignored; {note}"
+        yield Finding(IGNORED_BODY, text, "this body")
+
+
+def report(call: Call, findings: Iterable[Finding], *, strict: bool) -> None:
+    """Warn of what was ignored.
+
+    Raises:
+        NotShown: Under `--strict`, when everything is in the journal.
+    """
+    refused: str | None = None
+    for finding in findings:
+        call.warn(finding.text, finding.code)
+        refused = refused or finding.refused
+    if strict and refused is not None:
+        raise NotShown(IGNORED, refused)
+
+
+def _shape_within(value: fields.Field[Any]) -> Shape | None:
+    if isinstance(value, fields.Nested):
+        return shape_of(value.schema)
+    if isinstance(value, fields.List):
+        return _shape_within(value.inner)
+    if isinstance(value, Anything) and value.keys:
+        return Shape(dict.fromkeys(value.keys), frozenset(value.read_only))
+    return None
+
+
+def _look(shape: Shape | None, value: Any, place: str, found: UnknownKeys) -> None:
+    if shape is None:
+        return
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            _look(shape, item, f"{place}[{index}]", found)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if name in shape.keys:
+                _look(shape.keys[name], inner, f"{place}.{name}" if place else name, found)
+            else:
+                found.add(place, name, shape)
+
+
+def _contradiction(name: str, value: str) -> Finding:
+    text = f"parameter {name!r} contradicts the path, where it is {shown(value)}; the path counts"
+    return Finding(CONTRADICTS_PATH, text, f"the parameter {name!r} contradicting the path")
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, list(known), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
