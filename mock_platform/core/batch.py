@@ -156,7 +156,8 @@ class _Reader:
     def read(self, operation: Any, item: _Item) -> Upload:
         """One operation; what is wrong with it is added to its item."""
         if not isinstance(operation, dict):
-            item.refuse(Fault(expected("Object", operation)), "", inside=False)
+            fault = Fault(expected("Object", operation)).naming("the operation")
+            item.refuse(fault, "", inside=False)
             return Upload(delete=False, users=(), effective_at=None, expires_at=None)
         kind = operation.get("operation_type")
         if kind is None:

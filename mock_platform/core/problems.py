@@ -103,7 +103,7 @@ class ProblemType:
             schema.load(dict(extra), partial=partial)
         except ValidationError as fault:
             texts = [
-                self._unknown(name) if str(text) == "Unknown field." else str(text)
+                self._unknown(name) if str(text) == "Unknown field." else text.explained
                 for name, text in flatten(fault.messages)
             ]
             raise ValueError(f"problem {self.slug}: " + "; ".join(texts)) from fault

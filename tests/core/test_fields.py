@@ -92,8 +92,8 @@ def test_a_value_within_its_bounds_is_taken(name: str, sent: object, loaded: obj
 @pytest.mark.parametrize(
     ("name", "sent", "text"),
     [
-        ("name", "a", "name must have at least 2 characters, got 1"),
-        ("name", "abcdef", "name may have at most 5 characters, got 6"),
+        ("name", "a", "A minimum of 2 characters must be provided for name"),
+        ("name", "abcdef", "A maximum of 5 characters may be provided for name"),
         ("name", 5, "Expected String, got 5 for name"),
         ("code", "1000", 'Expected 1 to 3 digits, got "1000" for code'),
         ("code", "1\n", 'Expected 1 to 3 digits, got "1\\n" for code'),
@@ -109,16 +109,16 @@ def test_a_value_within_its_bounds_is_taken(name: str, sent: object, loaded: obj
         ("amount", "9223372036854775808", 'Expected Long, got "9223372036854775808" for amount'),
         ("flag", "yes", 'Expected Boolean, got "yes" for flag'),
         ("flag", "1", 'Expected Boolean, got "1" for flag'),
-        ("flag", None, "flag may not be null"),
-        ("kind", "gif", 'Expected one of [GIF, IMAGE], got "gif" for kind'),
+        ("flag", None, "Expected Boolean, got null for flag"),
+        ("kind", "gif", 'Expected a value in GIF, IMAGE, got "gif" for kind'),
         ("when", "", 'Expected time, got "" for when'),
         ("when", "2026-W01-1", 'Expected time, got "2026-W01-1" for when'),
         ("when", "20261120T100000Z", 'Expected time, got "20261120T100000Z" for when'),
         ("when", "2026-02-30T00:00:00Z", 'Expected time, got "2026-02-30T00:00:00Z" for when'),
         ("when", 5, "Expected time, got 5 for when"),
-        ("ids", "a,b,c,d", "ids may have at most 3 items, got 4"),
-        ("ids", "a,,b", "ids must have at least 1 characters, got 0"),
-        ("items", [], "items must have at least 1 items, got 0"),
+        ("ids", "a,b,c,d", "A maximum of 3 items may be provided for ids"),
+        ("ids", "a,,b", "A minimum of 1 characters must be provided for ids"),
+        ("items", [], "A minimum of 1 items must be provided for items"),
         ("items", {}, "Expected Array, got {} for items"),
     ],
 )
@@ -129,14 +129,14 @@ def test_a_value_outside_its_bounds_is_refused(name: str, sent: object, text: st
 
 def test_an_absent_required_value_is_missing() -> None:
     """What is required and absent carries the code for missing parameters."""
-    expected = [("name", MISSING, "name is a required parameter")]
+    expected = [("name", MISSING, '"name" is a required parameter')]
 
     assert faults(Required, {}) == expected
 
 
 def test_faults_in_depth_name_their_place() -> None:
     """A fault within a list of objects names the way to it."""
-    expected = [("items[1].media_key", MISSING, "items[1].media_key is a required parameter")]
+    expected = [("items[1].media_key", MISSING, '"items[1].media_key" is a required parameter')]
 
     found = faults(Sample, {"items": [{"media_key": "3_1"}, {}]})
 

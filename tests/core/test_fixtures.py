@@ -73,7 +73,7 @@ def test_a_later_folder_lies_over_an_earlier_one(tmp_path: Path) -> None:
         ),
         (
             {"users": '[\n {"id": "1", "name": "A"}]'},
-            "users.json:2:2: record 0, field screen_name: screen_name is a required parameter",
+            'users.json:2:2: record 0, field screen_name: "screen_name" is a required parameter',
         ),
         (
             {"users": '[{"id": "1", "screen_name": "a", "name": "A", "nmae": 1}]'},

@@ -67,35 +67,35 @@ def test_required_extra_fields_are_demanded(slug: str) -> None:
     """A type with required fields is not built without any one of them."""
     for name in REQUIRED[slug]:
         rest = {key: value for key, value in REQUIRED[slug].items() if key != name}
-        with pytest.raises(ValueError, match=f"problem {slug}: {name} is a required parameter"):
+        with pytest.raises(ValueError, match=f'problem {slug}: "{name}" is a required parameter'):
             problem(slug, **rest)
 
 
 @pytest.mark.parametrize(
     ("slug", "extra", "text"),
     [
-        ("usage-capped", {"period": "Dayly"}, "Expected one of [Daily, Monthly]"),
-        ("usage-capped", {"scope": "App"}, "Expected one of [Account, Product]"),
+        ("usage-capped", {"period": "Dayly"}, "Expected a value in Daily, Monthly"),
+        ("usage-capped", {"scope": "App"}, "Expected a value in Account, Product"),
         ("usage-capped", {"scop": "App"}, "Did you mean 'scope'?"),
         ("client-forbidden", {"reason": "no"}, "official-client-forbidden, client-not-enrolled"),
         ("streaming-connection", {"connection_issue": "x"}, "TooManyConnections"),
         ("operational-disconnect", {"disconnect_type": "x"}, "SlowReader"),
-        ("invalid-request", {"errors": []}, "at least 1 items"),
-        ("invalid-request", {"errors": [{"message": "m"}]}, "errors[0].parameters is a required"),
+        ("invalid-request", {"errors": []}, "A minimum of 1 items"),
+        ("invalid-request", {"errors": [{"message": "m"}]}, '"errors[0].parameters" is a required'),
         (
             "resource-not-found",
             REQUIRED["resource-not-found"] | {"parameter": ""},
-            "parameter must have at least 1 characters",
+            "A minimum of 1 characters must be provided for parameter",
         ),
         (
             "resource-unavailable",
             REQUIRED["resource-unavailable"] | {"resource_type": "poll"},
-            "[user, post, media, list, space]",
+            "in user, post, media, list, space, got",
         ),
         (
             "disallowed-resource",
             REQUIRED["disallowed-resource"] | {"section": "meta"},
-            "[data, includes]",
+            "in data, includes, got",
         ),
         ("conflict", {"job": "1"}, "its extra fields: none"),
     ],

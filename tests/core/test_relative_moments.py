@@ -137,7 +137,10 @@ def test_a_wrong_moment_is_complained_of(tmp_path: Path) -> None:
     complaints = fixtures.check([tmp_path], [HAPPENINGS])
 
     assert [(2, 14)] == [(c.line, c.column) for c in complaints]
-    assert 'record 0, field at: Expected time, got "now-2 h" for at' == complaints[0].text
+    assert (
+        'record 0, field at: Expected time, got "now-2 h" for at. Not an ISO 8601 date-time such '
+        "as 2026-11-20T10:00:00Z" == complaints[0].text
+    )
 
 
 def test_only_moments_count_from_now(tmp_path: Path) -> None:

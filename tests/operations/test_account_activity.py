@@ -131,7 +131,7 @@ def test_both_dates_are_required(desk: Desk, name: str) -> None:
     left_out: dict[str, Any] = {name: None}
     answer = post(desk, **left_out)
 
-    assert [{"message": f"{name} is a required parameter", "parameters": {name: []}}] == (
+    assert [{"message": f'"{name}" is a required parameter', "parameters": {name: []}}] == (
         answer.get_json()["errors"]
     )
 

@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 
 from mock_platform.operations.audience_estimate import PRIMARY, RESTRICTING, estimate
 from mock_platform.world.ids import Ids
+from tests.oauth_steps import last
 from tests.support import ACCOUNT, OTHER_ACCOUNT, Sandbox, faults, sandbox
 
 PATH = f"/12/accounts/{ACCOUNT}/audience_estimate"
@@ -108,11 +109,14 @@ class TestRequest:
         assert sorted(expected) == sorted(faults(response))
 
     def test_unknown_type(self, box: Sandbox) -> None:
-        """A type that the interface does not have is refused, and the nearest one is named."""
+        """A type that does not exist is refused; the journal has the nearest one."""
         response = post(box, {CRITERIA: [COFFEE | {"targeting_type": "BROAD_KEYWORDS"}]})
 
         assert faults(response) == [("INVALID_TARGETING_TYPE", f"{CRITERIA}[0].targeting_type")]
-        assert "did you mean BROAD_KEYWORD?" in response.get_json()["errors"][0]["message"]
+        assert {
+            "mistake": "parameters",
+            "explanation": f"{CRITERIA}[0].targeting_type: Did you mean BROAD_KEYWORD?",
+        } == last(box).diagnosis
 
     def test_bare_array(self, box: Sandbox) -> None:
         """The criteria may be the whole body, with the same answer, which says so."""

@@ -175,7 +175,7 @@ class TestCreate:
         """Another JSON value is refused."""
         response = send(box, "POST", "cards", body)
 
-        assert (400, [("INVALID_PARAMETER", None)]) == (response.status_code, faults(response))
+        assert (400, [("INVALID_PARAMETER", "")]) == (response.status_code, faults(response))
 
     def test_body_is_json(self, box: Sandbox) -> None:
         """Parameters in the query are no body."""

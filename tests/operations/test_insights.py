@@ -108,7 +108,10 @@ class TestParameters:
         assert response.status_code == 400
         name = "negative_keywords" if negative else "keywords"
         assert faults(response) == [("INVALID_PARAMETER", name)]
-        assert "at most 10 items together, got 11" in response.get_json()["errors"][0]["message"]
+        assert (
+            "A maximum of 10 items may be provided for keywords and negative_keywords together"
+            == response.get_json()["errors"][0]["message"]
+        )
 
     def test_repeated_keywords_count(self, box: Sandbox) -> None:
         """A keyword that is sent twice counts twice against the limit."""

@@ -277,16 +277,25 @@ def test_a_whole_record_can_be_sent_back(box: Sandbox) -> None:
 def test_advertiser_user_id_is_restricted(box: Sandbox) -> None:
     """Only allowlisted client applications set advertiser_user_id, and only for PREROLL_VIEWS."""
     refused = put(box, PREROLL, advertiser_user_id="2244994945")
+    error = {
+        "code": "INVALID_PARAMETER",
+        "message": "setting advertiser_user_id is not allowed",
+        "parameter": "advertiser_user_id",
+    }
     box.change("apps", "11827", _allowlist=["advertiser_user_id"])
     taken = put(box, PREROLL, advertiser_user_id="2244994945")
     wrong = put(box, CLICKS, advertiser_user_id="2244994945")
 
-    assert (refused.status_code, faults(refused)[0][0]) == (403, "UNAUTHORIZED_CLIENT_APPLICATION")
+    assert (refused.status_code, refused.get_json()["errors"]) == (400, [error])
     assert taken.get_json()["data"]["advertiser_user_id"] == "2244994945"
-    assert (wrong.status_code, faults(wrong)) == (
-        400,
-        [("INCLUSIVE_PARAMETERS", "advertiser_user_id")],
-    )
+    assert (wrong.status_code, wrong.get_json()["errors"]) == (400, [error])
+
+
+def test_the_stored_advertiser_user_id_may_be_sent_back(box: Sandbox) -> None:
+    """Clients that send back all that they read are not refused for it."""
+    box.change("line_items", CLICKS, advertiser_user_id="2244994945")
+
+    assert put(box, CLICKS, advertiser_user_id="2244994945").status_code == 200
 
 
 def test_unknown_categories_are_not_found(box: Sandbox) -> None:

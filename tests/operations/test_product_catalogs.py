@@ -345,12 +345,12 @@ def test_everything_wrong_with_a_product_is_told_at_once(box: Sandbox) -> None:
     (result,) = upsert(box, broken)
 
     assert [
-        "title may have at most 150 characters, got 151",
+        "A maximum of 150 characters may be provided for title",
         "Expected a number with a dot as decimal point, one space and an ISO 4217 code such as "
         '20.00 USD, got "12.50USD" for price',
-        "brand must have at least 1 characters, got 0",
+        "A minimum of 1 characters must be provided for brand",
         "inventory must be at least 1 when availability is in stock",
-        "item_group_id is required when the product has variants",
+        '"item_group_id" is a required parameter when the product has variants',
     ] == result["errors"]
 
 

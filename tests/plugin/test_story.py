@@ -54,14 +54,15 @@ def test_a_failing_test_tells_its_story(run: Run) -> None:
     assert [
         "1. 12:00:00.000 GET /12/accounts?count=x -> 400 accounts.list",
         '     answer: {"errors":[{"code":"INVALID_PARAMETER","message":"Expected Integer, got '
-        '\\"x\\" for count","parameter":"count","value":"x"}],"request":{"params":{}}}',
+        '\\"x\\" for count","parameter":"count","details":"invalid number","value":"x"}],'
+        '"request":{"params":{}}}',
         "2. 12:00:00.000 DELETE /12/accounts/18ce54d4x5t/line_items/itttx -> 200 line_items.delete",
         "     created: account_history gmgrkic741",
         "     changed: line_items itttx",
         "3. 12:00:00.000 DELETE /12/accounts/18ce54d4x5t/line_items/itttx -> 404 line_items.delete",
         "     the same request as 2",
         '     answer: {"errors":[{"code":"LINE_ITEM_NOT_FOUND","message":"No line item has the id '
-        '\'itttx\'","parameter":"line_item_id","value":"itttx"}],"request":{"params":{'
+        '\'itttx\'","parameter":"line_item_id"}],"request":{"params":{'
         '"account_id":"18ce54d4x5t","line_item_id":"itttx"}}}',
     ] == section(result, "mock_platform journal")
     assert [
@@ -93,9 +94,10 @@ def test_the_whole_journal_is_shown_on_demand(run: Run) -> None:
     body = (
         f'{{"type":"{base_url}/2/problems/invalid-request","title":"Invalid Request","detail":"One '
         'or more parameters to your request was invalid.","status":400,"errors":[{"message":'
-        '"webhook_id is a required parameter","parameters":{"webhook_id":[]}},{"message":"Expected '
-        'yyyymmddhhmm (12 digits, UTC), got \\"now\\" for from_date","parameters":{"from_date":'
-        '["now"]}},{"message":"to_date is a required parameter","parameters":{"to_date":[]}}]}'
+        '"\\"webhook_id\\" is a required parameter","parameters":{"webhook_id":[]}},{"message":'
+        '"Expected yyyymmddhhmm (12 digits, UTC), got \\"now\\" for from_date","parameters":'
+        '{"from_date":["now"]}},{"message":"\\"to_date\\" is a required parameter","parameters":'
+        '{"to_date":[]}}]}'
     )
     assert [
         "1. 12:00:00.000 POST /2/webhooks/replay?oauth_token=[redacted] -> 400 webhooks.replay",

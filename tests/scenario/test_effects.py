@@ -309,7 +309,7 @@ def test_items_of_a_batch(box: Sandbox) -> None:
     assert 400 == answer.status_code
     assert [
         [],
-        [{"code": "INVALID_PARAMETER", "message": "no", "parameter": "email", "index": 1}],
+        [{"code": "INVALID_PARAMETER", "message": "no", "parameter": "email"}],
     ] == answer.get_json()["operation_errors"]
     assert before == box.platform.worlds.default.store.count("audience_users")
 

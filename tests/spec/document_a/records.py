@@ -122,7 +122,7 @@ RECORDS = (
             problem("resource-not-found: Resource does not exist: required: parameter (string, min "
                     "length 1), value (string, matches the field's schema), resource_id (string), "
                     "resource_type (enum user, post, media, list, space, place, poll)", REQUIRED,
-                    VALUES, f"{REFUSED}[parameter must have at least 1 characters]",
+                    VALUES, f"{REFUSED}[A minimum of 1 characters must be provided for parameter]",
                     f"{REPLAY}TestWhoMay::test_an_unknown_webhook_is_not_found"),
             problem("resource-unavailable: Resource not available to the caller: required: "
                     "parameter (min length 1), resource_id, resource_type (enum user, post, media, "

@@ -200,7 +200,7 @@ ENDPOINTS = (
                 "test_a_bad_item_refuses_the_whole_batch", JSON, op="do_not_reach_lists.users"),
             row("users (array of objects with arrays email and phone_number, hashed)",
                 "test_only_email_and_phone_number_are_taken",
-                "test_a_bad_item_refuses_the_whole_batch[params.users[0].phone_number]"),
+                "test_a_bad_item_refuses_the_whole_batch[users[0].phone_number[0]]"),
             row("expires_at (ISO 8601 UTC; listed both as required and, for users, as optional "
                 "with a default of 13 months, and must be later than now)",
                 "test_expiry_is_later_than_now_and_within_13_months",
