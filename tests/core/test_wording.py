@@ -169,7 +169,7 @@ def test_what_helps_is_in_the_journal(
     assert explanation.split(": ")[1] not in answer.get_data(as_text=True)
 
 
-SOUND = {"operation_type": "Update", "params": {"users": [{"email": [HASH]}]}}
+SOUND: dict[str, Any] = {"operation_type": "Update", "params": {"users": [{"email": [HASH]}]}}
 ITEMS = [
     SOUND | {"params": SOUND["params"] | {"expires_at": "2027-01-01"}},
     {"operation_type": "Create", "params": {"users": [], "expires_at": "soon"}},
