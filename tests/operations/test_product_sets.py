@@ -216,10 +216,6 @@ PRICE = where("price", "LESS_THAN", "1 USD")
         ),
         ({"name": "x", "type": "FILTERED", "filters": []}, [("INVALID_PARAMETER", "filters")]),
         (
-            {"name": "x", "type": "MANUAL", "product_keys": []},
-            [("INVALID_PARAMETER", "product_keys")],
-        ),
-        (
             {"name": "x", "type": "FILTERED", "filters": [where("color", "MATCH", "x")]},
             [("INVALID_PARAMETER", "filters[0].attribute")],
         ),
