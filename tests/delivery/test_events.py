@@ -155,7 +155,8 @@ def test_everything_wrong_is_told_at_once(desk: Desk) -> None:
         "event_type, payload, created_at, _user_id, _tag, _direction, _includes",
         "webhook_id": '"webhook_id" is a required parameter',
         "payload": "Expected Object, got [] for payload",
-        "created_at": 'Expected time, got "yesterday" for created_at',
+        "created_at": 'Expected time, got "yesterday" for created_at. Not an ISO 8601 date-time '
+        "such as 2026-11-20T10:00:00Z",
         "event_type": "Expected String, got 5 for event_type",
     } == dict(found)
 
