@@ -13,7 +13,8 @@ from itertools import count
 from pathlib import Path
 
 from mock_platform.world.clock import UPTIME
-from mock_platform.world.durable import Archive, Durability, DurableStore
+from mock_platform.world.durable import Archive, Durability
+from mock_platform.world.durable_store import DurableStore
 from mock_platform.world.memory import Base, MemoryStore
 from mock_platform.world.store import Order, Record
 

@@ -1,13 +1,13 @@
 """From settings to a platform whose worlds stand where its store left them.
 
 `memory` keeps nothing. `tinydb:FILE` keeps every world in that file: worlds that it holds go on
-with their records, clock and ids. What they began with is read anew at each start if it was the
-fixtures; what a fork began as stands in the file as well, under a name that no world can have.
+with their records, clock, ids, scenarios, rate windows and snapshots. What they began with is read
+again at each start if it was the fixtures; what a fork began as, and its snapshots, are in the file
+as well, under names that no world can have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,14 +15,16 @@ from typing import Any, Self
 from mock_platform.operations import KINDS
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import Settings
-from mock_platform.world.durable import Archive, Durability, DurableStore, StoreDamaged, StoreError
+from mock_platform.world.durable import Archive, Durability, StoreDamaged, StoreError
+from mock_platform.world.durable_store import DurableStore
 from mock_platform.world.memory import Base
-from mock_platform.world.world import Blueprint, SavedWorld, World
+from mock_platform.world.store import SavedWorld
+from mock_platform.world.world import Blueprint, World
 
 MEMORY = "memory"
 _TINYDB = "tinydb:"
-_ORIGIN = "@origin"
-"""Behind a world's name: what that world began as."""
+_POINT = "@"
+"""Between a world's name and the label of a point that it may come back to."""
 
 
 class BadStore(ValueError):
@@ -62,11 +64,8 @@ class Opened:
         self.platform.close()
         if self.archive is None:
             return
-        held = self.archive.worlds
         for world in self.platform.worlds:
-            if world.name in held:
-                with world.lock:
-                    _record(world)
+            _record(world)
         self.archive.close()
         self.archive = None
 
@@ -110,34 +109,35 @@ def _archive(path: Path, durability: Durability) -> Archive:
 
 
 def _restored(settings: Settings, base: Base, archive: Archive) -> Platform:
-    found = {name: stored.meta for name, stored in archive.worlds.items()}
-    for name, meta in found.items():
-        _try(archive, name, meta)
-    kept = {name: meta for name, meta in found.items() if not name.endswith(_ORIGIN)}
-    for name in found.keys() - kept.keys():
-        if name.removesuffix(_ORIGIN) not in kept:  # its drop was cut short
-            archive.drop_world(name)
-    waiting = dict(kept)
+    stored = archive.worlds
+    for name, found in stored.items():
+        _try(archive, name, found.meta)
+    names = [name for name in stored if _POINT not in name]
+    for name in stored:
+        if name.partition(_POINT)[0] not in names:  # an older version cut its drop short
+            archive.drop_worlds(name)
 
     def store(world: World) -> DurableStore:
-        # A world that is being set up has a clock and ids of its own already; until it goes on with
-        # those that were kept, nothing else may be recorded in their place.
-        def meta() -> dict[str, Any]:
-            return waiting[world.name] if world.name in waiting else world.meta()
-
-        return DurableStore(world.blueprint.base, archive, world.name, meta)
+        return DurableStore(
+            world.blueprint.base,
+            archive,
+            world.name,
+            world.meta,
+            parts=world.beside,
+            waits=True,
+        )
 
     platform = Platform(settings, base=base, store=store)
-    for name, meta in kept.items():
-        world = platform.worlds.create(name)
-        del waiting[name]
-        world.resume(meta)
-        snapshot = archive.attach(name + _ORIGIN, base)
-        if snapshot is not None:
-            world.origin = SavedWorld(snapshot, found[name + _ORIGIN])
-    platform.on_world(_record_each_jump)
-    platform.on_world(lambda world: world.on_origin(_keep_origin(archive)))
-    platform.worlds.dropped_listeners.append(_forget(archive))
+    for name in names:
+        points = {
+            each.partition(_POINT)[2]: SavedWorld(snapshot, found.meta)
+            for each, found in stored.items()
+            if each.startswith(name + _POINT)
+            and (snapshot := archive.attach(each, base)) is not None
+        }
+        platform.worlds.create(name).resume(stored[name].meta, points)
+    for world in platform.worlds:  # scenarios that this start switches on or off
+        _record(world)
     return platform
 
 
@@ -157,38 +157,6 @@ def _try(archive: Archive, name: str, meta: dict[str, Any]) -> None:
         ) from fault
 
 
-def _record_each_jump(world: World) -> None:
-    """A clock moves without a commit, so each jump is recorded by itself."""
-
-    def jumped() -> None:
-        if not world.closed:
-            with world.lock:
-                _record(world)
-
-    world.clock.on_jump(jumped)
-
-
 def _record(world: World) -> None:
-    store = world.store
-    assert isinstance(store, DurableStore)
-    store.record_meta()
-
-
-def _keep_origin(archive: Archive) -> Callable[[World], None]:
-    def keep(world: World) -> None:
-        name, origin = world.name + _ORIGIN, world.origin
-        if name in archive.worlds:
-            archive.drop_world(name)
-        if origin is not None:
-            archive.add_world(name, origin.meta, world.blueprint.base, origin.records)
-
-    return keep
-
-
-def _forget(archive: Archive) -> Callable[[World], None]:
-    def forget(world: World) -> None:
-        for name in (world.name, world.name + _ORIGIN):
-            if name in archive.worlds:
-                archive.drop_world(name)
-
-    return forget
+    with world.work():
+        pass

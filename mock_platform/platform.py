@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +26,7 @@ from mock_platform.core.errors import (
     REASON,
     Failure,
     InternalError,
+    NotStored,
 )
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.limits import OAUTH_LIMIT
@@ -50,9 +52,11 @@ from mock_platform.settings import Settings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry, JournalMemory
 from mock_platform.world.memory import Base
+from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store import Change
+from mock_platform.world.store_errors import StoreUnwritable
 from mock_platform.world.world import Blueprint, StoreMaker, World, WorldSettings
-from mock_platform.world.worlds import UnknownWorld, Worlds
+from mock_platform.world.worlds import Worlds
 
 _CORE = (
     *CORE_ASSUMPTIONS,
@@ -67,6 +71,7 @@ _CORE = (
     STATUS_BY_TYPE,
     TITLES,
 )
+_LOG = logging.getLogger(__name__)
 _CREDENTIAL_TABLES = ("apps", "tokens")
 
 
@@ -155,8 +160,7 @@ class Platform:
         try:
             world = self.world_of(call)
         except UnknownWorld as fault:
-            self._stray(call, fault.name)
-            return self._marked(call, _unknown_world(fault))
+            return self._lost(call, fault)
         except Exception as fault:  # noqa: BLE001 - raised below, where the journal learns of it
             world, refused = self.worlds.default, fault
         at = world.clock.now()
@@ -168,6 +172,12 @@ class Platform:
         except Failure as failure:
             reply = render(failure, call)
             engine_of(world).explain_refusal(call, reply.status)
+        except UnknownWorld as fault:  # dropped while the call waited for it
+            return self._lost(call, fault)
+        except StoreUnwritable as fault:
+            _LOG.warning("%s", fault)
+            call.rule = None  # whatever a rule did was undone
+            reply = render(NotStored(str(fault)), call)
         except Exception as fault:  # noqa: BLE001 - handed to the embedder, told to the client
             failed = traceback.format_exc()
             self.on_error(fault)
@@ -220,9 +230,9 @@ class Platform:
 
     def reload(self, base: Base) -> None:
         """Begin anew with other fixtures: the default world now, worlds yet to be made as well."""
-        self.base = base
         self.shared_credentials |= frozenset(_held(base))
         self.worlds.rebase(base)
+        self.base = base
 
     def reload_scenario(self, file: Path) -> list[str]:
         """Load a scenario's file again, or a new one; the last version stays if it has faults.
@@ -245,8 +255,10 @@ class Platform:
         for world in self.worlds:
             try:
                 engine_of(world).refresh(scenario)
-            except (BadParameters, CannotPerform) as fault:
+            except (BadParameters, CannotPerform, StoreUnwritable) as fault:
                 kept.append(f"World {world.name!r} goes on with the last version. {fault}")
+            except UnknownWorld:  # dropped meanwhile
+                continue
         return kept
 
     def close(self) -> None:
@@ -268,6 +280,8 @@ class Platform:
             scenario = self.library.find(name)
             if scenario is not None and scenario.needs_connection:
                 raise CannotPerform(name)
+        for world in self.worlds:
+            engine_of(world).switch_off_unperformable()
 
     def on_world(self, prepare: Callable[[World], None]) -> None:
         """Have every world prepared by this: those there are, and each new one."""
@@ -304,6 +318,12 @@ class Platform:
         if found.target is not None:
             return found.target, dict(found.params)
         raise self.unanswered.failure(call, found.allowed)
+
+    def _lost(self, call: Call, fault: UnknownWorld) -> Reply:
+        """The reply to a call whose world is not there."""
+        call.operation = None  # none answers
+        self._stray(call, fault.name)
+        return self._marked(call, _unknown_world(fault))
 
     def _stray(self, call: Call, world: str) -> None:
         for listen in self.stray_listeners:
@@ -359,7 +379,10 @@ class Platform:
         )
 
     def _failed(self, fault: BaseException) -> None:
-        self.on_error(fault)
+        if isinstance(fault, StoreUnwritable):  # the disk's fault, not ours
+            _LOG.warning("%s", fault)
+        else:
+            self.on_error(fault)
 
     def _prepared(self, world: World) -> None:
         for prepare in self._prepare:

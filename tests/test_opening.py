@@ -194,7 +194,7 @@ def test_a_dropped_fork_leaves_nothing(tmp_path: Path) -> None:
         opened.platform.worlds.drop("one")
     with Archive(tmp_path / "state.json") as archive:
         assert {"default", "two", "two@origin", "three", "three@origin"} == set(archive.worlds)
-        archive.drop_world("three")
+        archive.drop_worlds("three")
 
     with open_platform(settings) as opened:
         opened.platform.worlds.drop("two")

@@ -26,7 +26,7 @@ from mock_platform.settings import Settings
 from mock_platform.tls import TlsMaterial
 from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
-from mock_platform.world.worlds import DEFAULT
+from mock_platform.world.names import DEFAULT
 
 _LOG = logging.getLogger(__name__)
 

@@ -20,6 +20,7 @@ from mock_platform.core.fixtures import BadFixtures
 from mock_platform.platform import Platform, load_base
 from mock_platform.scenario.document import SUFFIXES, BadParameters, BadScenario
 from mock_platform.scenario.engine import CannotPerform
+from mock_platform.world.store_errors import StoreUnwritable
 
 if TYPE_CHECKING:
     from watchfiles import Change
@@ -142,7 +143,11 @@ def reload(platform: Platform) -> bool:
     except OSError as fault:
         _LOG.error("Fixtures cannot be read (%s); the last sound ones stay.", fault)
         return False
-    platform.reload(base)
+    try:
+        platform.reload(base)
+    except StoreUnwritable as fault:
+        _LOG.error("Fixtures changed, but the last sound ones stay: %s", fault)
+        return False
     _LOG.info("Fixtures of %s loaded again; the default world began anew.", folders)
     return True
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
-    from mock_platform.scenario.engine import Unfired
+    from mock_platform.scenario.armed import Unfired
     from mock_platform.transport import AuthScheme, BasedSession
 
 Record = dict[str, Any]

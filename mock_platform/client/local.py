@@ -6,7 +6,7 @@ looked up by its name, so one that was dropped is unknown here as it is over an 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -24,12 +24,14 @@ from mock_platform.coverage import document as coverage_document
 from mock_platform.credentials import Credentials, credentials
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
+from mock_platform.scenario.armed import Unfired
 from mock_platform.scenario.director import engine_of
-from mock_platform.scenario.engine import Engine, Unfired
+from mock_platform.scenario.engine import Engine
 from mock_platform.transport import AuthScheme, PlatformSession
+from mock_platform.world.clock import Clock
 from mock_platform.world.journal import JournalEntry
+from mock_platform.world.names import DEFAULT
 from mock_platform.world.world import World
-from mock_platform.world.worlds import DEFAULT
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -53,29 +55,29 @@ class LocalClock:
 
     def freeze(self, to: Instant | None = None) -> datetime:
         """Stand still, now or at a moment; returns the moment."""
-        self._world.clock.freeze(None if to is None else moment(to))
-        return self._settle()
+        at = None if to is None else moment(to)
+        return self._move(lambda clock: clock.freeze(at))
 
     def travel(self, to: Instant) -> datetime:
         """Jump to a moment and return it; a running clock runs on from there."""
-        self._world.clock.travel(moment(to))
-        return self._settle()
+        at = moment(to)
+        return self._move(lambda clock: clock.travel(at))
 
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
     ) -> datetime:
         """Move by so much (negative: back); returns the new moment."""
         step = seconds_in(days=days, hours=hours, minutes=minutes, seconds=seconds)
-        self._world.clock.advance(step)
-        return self._settle()
+        return self._move(lambda clock: clock.advance(step))
 
     def resume(self) -> datetime:
         """Run on from the present moment, and return it."""
-        self._world.clock.resume()
-        return self._settle()
+        return self._move(Clock.resume)
 
-    def _settle(self) -> datetime:
-        settle(self._world)
+    def _move(self, act: Callable[[Clock], None]) -> datetime:
+        with self._world.work():
+            act(self._world.clock)
+            settle(self._world)
         return self._world.clock.now()
 
 

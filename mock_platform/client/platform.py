@@ -25,7 +25,7 @@ from mock_platform.server import ServerThread
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.tls import TlsMaterial
 from mock_platform.world import redact
-from mock_platform.world.worlds import DEFAULT
+from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

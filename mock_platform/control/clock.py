@@ -66,7 +66,9 @@ def put_clock(request: ControlRequest) -> dict[str, Any]:
     """Freeze, travel, advance or resume; whatever falls due by that happens."""
     world = request.world
     try:
-        _act(world.clock, **request.body)
+        with world.work():
+            _act(world.clock, **request.body)
+            settle(world)
     except OverflowError as fault:
         years = f"{EARLIEST.year} to {LATEST.year - 1}"
         text = f"seconds: so far on, the clock lies out of the years {years}"
@@ -74,12 +76,11 @@ def put_clock(request: ControlRequest) -> dict[str, Any]:
     except ValueError as fault:
         field = "seconds" if "seconds" in request.body else "to"
         raise faulty(422, [(field, f"{field}: {fault}")], "The clock was not moved") from fault
-    settle(world)
     return _shown(world)
 
 
 def settle(world: World) -> None:
-    """Let what is due on the clock happen, and a durable store learn of the new time."""
+    """Let what is due on the clock happen."""
     with world.work():
         for kind in world.transitions.kinds:
             world.transitions.settle_all(kind)

@@ -16,7 +16,9 @@ from mock_platform.records.state import BadRecord, Fault, UnknownRecord, Unknown
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario
-from mock_platform.world.worlds import BadWorldName, TooManyWorlds, UnknownWorld
+from mock_platform.world.names import BadWorldName, UnknownWorld
+from mock_platform.world.store_errors import StoreUnwritable
+from mock_platform.world.worlds import TooManyWorlds
 
 
 def _pairs(faults: Any) -> list[tuple[str, str]]:
@@ -58,6 +60,7 @@ MISTAKES: tuple[Mistake, ...] = (
     Mistake(BadWorldName, 400),
     Mistake(TooManyWorlds, 409),
     Mistake(CannotPerform, 409),
+    Mistake(StoreUnwritable, 507),
     Mistake(BadRecord, None, (Held("faults", lambda f: [e.as_json() for e in f], _record_faults),)),
     Mistake(BadParameters, None, (Held("faults", _pairs, _pairs),)),
     Mistake(BadQuery, None, (Held("faults", _pairs, _pairs),)),

@@ -1,4 +1,4 @@
-"""Named points of a world to come back to. They live as long as the server and the next reset."""
+"""Named points of a world to come back to. They are kept with it, until its next reset."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def put_snapshot(request: ControlRequest) -> dict[str, Any]:
             f"{name!r} is no name for a snapshot: 1 to 64 letters, digits, dots, underscores and "
             "hyphens, the first a letter or digit.",
         )
-    with world.lock:
+    with world.held():
         if name not in world.snapshots and len(world.snapshots) >= MOST:
             raise Refusal(
                 409,
                 f"This world keeps {MOST} snapshots already. Drop one with "
                 "DELETE /_mock/snapshots/NAME.",
             )
-        saved = world.snapshots[name] = world.save()
+        saved = world.take_snapshot(name)
         now = wire_millis(world.clock.now())
     return {"name": name, "at": now, "changed_records": saved.records.size}
 
@@ -58,15 +58,15 @@ def put_snapshot(request: ControlRequest) -> dict[str, Any]:
 def restore_snapshot(request: ControlRequest) -> None:
     """Return to a snapshot; the journal begins anew, the snapshots stay."""
     world = request.world
-    with world.lock:
+    with world.held():
         world.load(world.snapshots[_known(world, request.args["name"])])
 
 
 def delete_snapshot(request: ControlRequest) -> None:
     """Forget a snapshot."""
     world = request.world
-    with world.lock:
-        del world.snapshots[_known(world, request.args["name"])]
+    with world.held():
+        world.drop_snapshot(_known(world, request.args["name"]))
 
 
 def _known(world: World, name: str) -> str:

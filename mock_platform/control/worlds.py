@@ -12,8 +12,8 @@ from mock_platform.core.fields import Instant, Integer, Text
 from mock_platform.credentials import credentials
 from mock_platform.platform import Platform
 from mock_platform.world.clock import parse_instant
+from mock_platform.world.names import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld
 from mock_platform.world.world import World
-from mock_platform.world.worlds import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld
 
 
 class WorldBody(Schema):

@@ -283,5 +283,9 @@ class NotShown(Failure):
         self.assumptions = (assumption, NOT_SHOWN)
 
 
+class NotStored(Failure):
+    """The store has no room for what the request changes; the text says what to do."""
+
+
 class InternalError(Failure):
     """A fault of the sandbox itself; the journal has the traceback."""

@@ -23,6 +23,7 @@ from mock_platform.core.errors import (
     InvalidParameters,
     MethodNotAllowed,
     NotShown,
+    NotStored,
     NumericFailure,
     PlainFailure,
     ProblemFailure,
@@ -201,6 +202,11 @@ def _(failure: TooLarge, call: Call) -> Problem:
 
 
 @_as_problem.register
+def _(failure: NotStored, call: Call) -> Problem:
+    return _blank(507, "Insufficient Storage", str(failure))
+
+
+@_as_problem.register
 def _(failure: NotShown, call: Call) -> Problem:
     return _blank(501, "Not Implemented", str(failure))
 
@@ -238,6 +244,7 @@ def _as_numeric(failure: Failure) -> Failure:
         (UnsupportedMediaType, NumericFailure(131, str(failure), status=415)),
         (TooLarge, NumericFailure(131, str(failure), status=413)),
         (NotShown, NumericFailure(131, str(failure), status=501)),
+        (NotStored, NumericFailure(131, str(failure), status=507)),
     ]
     for kind, form in codes:
         if isinstance(failure, kind):
@@ -259,6 +266,7 @@ def _as_named(failure: Failure) -> Failure:
         (TooLarge, "REQUEST_ENTITY_TOO_LARGE", str(failure)),
         (RateLimited, "TOO_MANY_REQUESTS", "Rate limit exceeded"),
         (NotShown, "NOT_IMPLEMENTED", str(failure)),
+        (NotStored, "INSUFFICIENT_STORAGE", str(failure)),
     ]
     for kind, code, message in words:
         if isinstance(failure, kind):

@@ -11,7 +11,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store_errors import StoreUnwritable
 from mock_platform.world.world import World
+
+_NO_ROOM_PAUSE_SECONDS = 5.0
+"""How long to wait before what could not be recorded is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +97,15 @@ class Agenda:
         world, under_way, due = entry.world, None, None
         try:
             with world.work():
-                if not world.closed and world.epoch == entry.epoch:
+                if world.epoch == entry.epoch:
                     world.transitions.settle(entry.kind, entry.key)
                     under_way = world.transitions.armed(entry.kind, entry.key)
                     due = world.transitions.due_at(entry.kind, entry.key)
+        except UnknownWorld:
+            pass
+        except StoreUnwritable as fault:  # it is due as before, once there is room
+            self._on_error(fault)
+            return _NO_ROOM_PAUSE_SECONDS
         except Exception as fault:  # noqa: BLE001 - handed to whoever embeds the server
             self._on_error(fault)
         if under_way is None:

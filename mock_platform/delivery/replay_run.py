@@ -9,6 +9,7 @@ from mock_platform.core.replay import REPLAY_JOB, parse_minute
 from mock_platform.delivery.envelope import activity
 from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, receiver
 from mock_platform.world.clock import wire_millis
+from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store import Order, Position, Record
 from mock_platform.world.world import World
 
@@ -37,10 +38,10 @@ class ReplayRun:
         """
         try:
             return self._finish(self._work())
-        except Stale:
+        except (Stale, UnknownWorld):
             return False
         except Exception:
-            with suppress(Stale):
+            with suppress(Stale, UnknownWorld):
                 self._finish("the sandbox itself failed; its log and errors tell how")
             raise
 

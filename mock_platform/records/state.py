@@ -23,9 +23,9 @@ from mock_platform.core.table import (
 )
 from mock_platform.world.clock import Clock
 from mock_platform.world.memory import MemoryStore
-from mock_platform.world.store import Record
+from mock_platform.world.store import Record, SavedWorld
 from mock_platform.world.transitions import PENDING, Kind, Pace, is_pending
-from mock_platform.world.world import SavedWorld, World
+from mock_platform.world.world import World
 
 _LOG = logging.getLogger(__name__)
 _ABSENT: Any = object()
@@ -288,7 +288,7 @@ class State(Mapping[str, TableState]):
                 A record that the world holds already, as it is, is none: `load` takes back
                 whatever `dump` gave.
         """
-        with self._world.lock:
+        with self._world.held():
             self._load(copy_of_json(document, "state"), unchecked=unchecked)
 
     def _load(self, document: Any, *, unchecked: bool) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps
+from mock_platform.scenario.armed import Armed
 from mock_platform.scenario.document import BadParameters
-from mock_platform.scenario.engine import Armed, CannotPerform, Engine
+from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.scenario.library import UnknownScenario
 from mock_platform.scenario.prefer import BadPreference, preferred
 from mock_platform.world.world import World

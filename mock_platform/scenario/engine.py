@@ -6,24 +6,31 @@ for one look into a dict. Everything here runs under the world's lock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.jsonio import dumps
 from mock_platform.core.table import Tables
+from mock_platform.scenario.armed import DECIDED, Active, Armed, Unfired
 from mock_platform.scenario.deliveries import DELIVERIES
-from mock_platform.scenario.document import Rule, Scenario
+from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
 from mock_platform.scenario.effects.effect import Staging
+from mock_platform.scenario.kept import Ledger, Recorded, as_records
 from mock_platform.scenario.library import Library, UnknownScenario
-from mock_platform.scenario.match import Check, Difference, checks, first_difference
+from mock_platform.scenario.match import Difference
 from mock_platform.scenario.performance import perform
 from mock_platform.world.mishaps import Mishap
+from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store import Beside, Record
+from mock_platform.world.store_errors import StoreUnwritable
 from mock_platform.world.world import World
 
 _NEAREST = 3
-_DECIDED = 1000
-"""Closeness of a rule whose conditions all hold, above that of any number of conditions."""
+_LOG = logging.getLogger(__name__)
 
 
 class CannotPerform(ValueError):
@@ -34,127 +41,6 @@ class CannotPerform(ValueError):
             f"The scenario {name!r} breaks connections, which this server cannot do. Serve with "
             "`mock-platform serve --server cheroot` (the default) to use it."
         )
-
-
-@dataclass(slots=True)
-class Armed:
-    """A rule at work: its conditions bound, and how often it was met and acted."""
-
-    active: Active
-    index: int
-    rule: Rule
-    checks: list[Check] = field(default_factory=list)
-    calls: int = 0
-    fired: int = 0
-    refused: int = 0
-    """How many requests to its operations were refused before it could act on them."""
-
-    @property
-    def name(self) -> str:
-        """The rule as `X-Mock-Rule` names it."""
-        return f"{self.active.scenario.name}/{self.index}"
-
-    @property
-    def remaining(self) -> int | None:
-        """How often it may act yet; `None` where there is no end."""
-        rule = self.rule
-        left = None if rule.times is None else max(0, rule.times - self.fired)
-        if rule.last is None:
-            return left
-        behind = max(0, self.calls - rule.first + 1)
-        due = max(0, (rule.last - rule.first + 1) // rule.every - behind // rule.every)
-        return due if left is None else min(due, left)
-
-    def decide(self, call: Call | Mapping[str, Any], world: World) -> tuple[int, Difference] | None:
-        """Count the call if it fits; `None` if the rule acts on it, else how near it came and why.
-
-        A call is a request, or an event on its way to a webhook.
-
-        Nearness is the number of conditions that hold, or more than any if all of them do.
-        """
-        found = first_difference(call, self.checks)
-        if found is not None:
-            return found
-        self.calls += 1
-        difference = self._not_due(world)
-        return None if difference is None else (_DECIDED, difference)
-
-    def _not_due(self, world: World) -> Difference | None:
-        rule, number = self.rule, self.calls
-        if number < rule.first or (rule.last is not None and number > rule.last):
-            last = "on" if rule.last is None else f"to {rule.last}"
-            wanted = str(rule.first) if rule.first == rule.last else f"{rule.first} {last}"
-            return Difference("call", wanted, number)
-        if (number - rule.first + 1) % rule.every:
-            return Difference("call", f"every {rule.every}th", number)
-        if rule.times is not None and self.fired >= rule.times:
-            return Difference("times", f"no more than {rule.times}", self.fired + 1)
-        if rule.probability is not None:
-            drawn = world.ids.fraction("rule", self.active.scenario.name, self.index, number)
-            if drawn >= rule.probability:
-                return Difference("probability", f"below {rule.probability:g}", round(drawn, 4))
-        return None
-
-    def as_json(self) -> dict[str, Any]:
-        """The rule as the control plane shows it."""
-        return {
-            "rule": self.index,
-            "on": "*" if self.rule.everywhere else list(self.rule.on),
-            "expected": self.rule.expected,
-            "matched": self.calls,
-            "fired": self.fired,
-            "remaining": self.remaining,
-            "refused": self.refused,
-        }
-
-
-class Active:
-    """A scenario that is switched on, with its named state."""
-
-    def __init__(self, scenario: Scenario, parameters: Mapping[str, Any]) -> None:
-        self.scenario = scenario
-        self.parameters = dict(parameters)
-        self.state: str | None = None
-        self.armed = [
-            Armed(self, index, rule) for index, rule in enumerate(scenario.bind(parameters))
-        ]
-        for armed in self.armed:
-            armed.checks = checks(armed.rule.when, lambda: self.state)
-
-    def move(self, state: str) -> None:
-        """Go to another named state."""
-        self.state = state
-
-
-@dataclass(frozen=True, slots=True)
-class Unfired:
-    """A rule with `expect: fired` that did not act.
-
-    `matched` calls fitted it, `refused` ones were refused before it could act on them.
-    """
-
-    scenario: str
-    rule: int
-    matched: int
-    refused: int = 0
-
-    def __str__(self) -> str:
-        met = f"{self.matched} call{'' if self.matched == 1 else 's'} matched it"
-        return (
-            f"Scenario {self.scenario}, rule {self.rule}, was expected to act but never did; {met}"
-            f"{describe_refusals(self.refused)}."
-        )
-
-
-def describe_refusals(refused: int) -> str:
-    """How many requests were refused before a rule could act on them; empty for none."""
-    if not refused:
-        return ""
-    were = "request was" if refused == 1 else "requests were"
-    return (
-        f"; {refused} {were} refused before it could act: without `stage: before_auth` a rule acts "
-        "only on requests that nothing else refuses"
-    )
 
 
 class Engine:
@@ -178,8 +64,9 @@ class Engine:
         self._tables = tables
         self._start_up = tuple(start_up)
         self._connections = connections
-        self._defined: dict[str, Scenario] = {}
-        self._active: dict[str, Active] = {}
+        self._defined: Mapping[str, Scenario] = {}
+        self._active: Mapping[str, Active] = {}
+        self._ledger = Ledger(outlives=world.store.outlives)
         self.early: dict[str, list[Armed]] = {}
         """Rules that act before authentication, by operation id."""
         self.late: dict[str, list[Armed]] = {}
@@ -196,9 +83,12 @@ class Engine:
             BadParameters: One cannot do without parameters.
         """
         with self.world.lock:
-            self._defined.clear()
-            self._active = {name: Active(self.find(name), {}) for name in self._start_up}
-            self._index()
+            defined: Mapping[str, Scenario] = {}
+            active = {
+                name: Active(self._found(name, defined), {}, at_start=True)
+                for name in self._start_up
+            }
+            self._put(defined, active)
 
     def find(self, name: str) -> Scenario:
         """The scenario that this world knows by a name.
@@ -206,14 +96,11 @@ class Engine:
         Raises:
             UnknownScenario: There is none.
         """
-        found = self._defined.get(name) or self._library.find(name)
-        if found is None:
-            raise UnknownScenario(name, [scenario.name for scenario in self.known()])
-        return found
+        return self._found(name, self._defined)
 
     def known(self) -> list[Scenario]:
         """Every scenario of this world, by name."""
-        found = {scenario.name: scenario for scenario in self._library} | self._defined
+        found = {scenario.name: scenario for scenario in self._library} | dict(self._defined)
         return [found[name] for name in sorted(found)]
 
     def define(self, scenario: Scenario) -> None:
@@ -225,13 +112,13 @@ class Engine:
             BadParameters: An active one cannot go on with the parameters that it has.
             CannotPerform: An active one breaks connections and the server cannot.
         """
-        with self.world.lock:
-            running = self._active.get(scenario.name)
+        with self._switching():
+            active = dict(self._active)
+            running = active.get(scenario.name)
             if running is not None:
                 self._check(scenario)
-                self._active[scenario.name] = Active(scenario, running.parameters)
-            self._defined[scenario.name] = scenario
-            self._index()
+                active[scenario.name] = running.again(scenario)
+            self._put({**self._defined, scenario.name: scenario}, active)
 
     def activate(self, name: str, parameters: Mapping[str, Any] | None = None) -> Active:
         """Switch a scenario on; one that is on begins anew.
@@ -241,13 +128,12 @@ class Engine:
             BadParameters: It cannot be activated with these.
             CannotPerform: It breaks connections and the server cannot.
         """
-        with self.world.lock:
+        with self._switching():
             scenario = self.find(name)
             self._check(scenario)
             active = Active(scenario, parameters or {})
-            self._active.pop(name, None)
-            self._active[name] = active
-            self._index()
+            others = {other: one for other, one in self._active.items() if other != name}
+            self._put(self._defined, {**others, name: active})
             return active
 
     def deactivate(self, name: str | None = None) -> None:
@@ -256,13 +142,12 @@ class Engine:
         Raises:
             UnknownScenario: There is none of that name.
         """
-        with self.world.lock:
-            if name is None:
-                self._active.clear()
-            else:
+        with self._switching():
+            if name is not None:
                 self.find(name)
-                self._active.pop(name, None)
-            self._index()
+            left = {} if name is None else dict(self._active)
+            left.pop(name or "", None)
+            self._put(self._defined, left)
 
     def refresh(self, scenario: Scenario) -> None:
         """Go on with a file's new version, if the one of this name that is active is the file's.
@@ -273,12 +158,18 @@ class Engine:
             BadParameters: It cannot go on with these; the last version stays active.
             CannotPerform: It breaks connections and the server cannot; as above.
         """
-        with self.world.lock:
+        with self._switching():
             running = self._active.get(scenario.name)
             if running is not None and scenario.name not in self._defined:
                 self._check(scenario)
-                self._active[scenario.name] = Active(scenario, running.parameters)
-                self._index()
+                self._put(self._defined, {**self._active, scenario.name: running.again(scenario)})
+
+    def switch_off_unperformable(self) -> None:
+        """Switch off what needs a server that can break connections, if this one cannot."""
+        needing = [name for name, active in self._active.items() if not self._performable(active)]
+        for name in needing:
+            _LOG.warning("World %r: scenario off. %s", self.world.name, CannotPerform(name))
+            self.deactivate(name)
 
     def asked_for(self, name: str) -> list[Armed]:
         """The rules of a scenario for one request alone, counting from the beginning.
@@ -343,14 +234,14 @@ class Engine:
         acting: Armed | None = None
         missed: list[tuple[int, Armed, Difference]] = []
         for armed in rules:
-            found = armed.decide(call, self.world)
+            found = self._decide(armed, call)
             if found is not None:
                 missed.append((found[0], armed, found[1]))
             elif acting is None:
                 acting = armed
                 armed.fired += 1
             else:
-                missed.append((_DECIDED, armed, Difference("order", "no rule before it to act",
+                missed.append((DECIDED, armed, Difference("order", "no rule before it to act",
                                                            acting.name)))  # fmt: skip
         if missed:
             call.near_misses = nearest([*missed])
@@ -368,19 +259,23 @@ class Engine:
 
         While one is held back (`holding`), no rule holds another: the first one goes out after it.
         """
-        acting: Armed | None = None
-        for armed in self.late.get(DELIVERIES, ()):
-            if armed.decide(event, self.world) is not None or acting is not None:
-                continue
-            assert armed.rule.mishap is not None
-            if not (holding and armed.rule.mishap.reorder):
-                acting = armed
-                armed.fired += 1
-        if acting is None or acting.rule.mishap is None:
+        rules = self.late.get(DELIVERIES, ())
+        if not rules:
             return None
-        if acting.rule.next_state is not None:
-            acting.active.move(acting.rule.next_state)
-        return replace(acting.rule.mishap, rule=acting.name)
+        acting: Armed | None = None
+        with self.world.work():
+            for armed in rules:
+                if self._decide(armed, event) is not None or acting is not None:
+                    continue
+                assert armed.rule.mishap is not None
+                if not (holding and armed.rule.mishap.reorder):
+                    acting = armed
+                    armed.fired += 1
+            if acting is None or acting.rule.mishap is None:
+                return None
+            if acting.rule.next_state is not None:
+                acting.active.move(acting.rule.next_state)
+            return replace(acting.rule.mishap, rule=acting.name)
 
     def explain_refusal(self, call: Call, status: int) -> None:
         """Say of the rules that a refused request never came to that this is why they did not act.
@@ -392,12 +287,113 @@ class Engine:
         rules = self.late.get(call.operation.id)
         if not rules:
             return
-        with self.world.lock:
+        # A count for who wonders: what cannot be recorded is not counted, and the refusal stands.
+        with suppress(UnknownWorld, StoreUnwritable), self.world.work():
             for armed in rules:
+                self._remember(armed)
                 armed.refused += 1
         why = Difference("stage", "a request that nothing else refuses", f"status {status}")
         missed = nearest([(0, armed, why) for armed in rules])
         call.near_misses = [*call.near_misses, *missed][:_NEAREST]
+
+    # -- kept with the world ---------------------------------------------------------------------
+
+    def mark(self) -> tuple[Mapping[str, Scenario], Mapping[str, Active]]:
+        """What is defined and active, for `put_back`."""
+        return self._defined, self._active
+
+    def put_back(self, mark: tuple[Mapping[str, Scenario], Mapping[str, Active]]) -> None:
+        """Know and do again what `mark` returned."""
+        self._put(*mark)
+
+    def whole(self) -> Beside:
+        """All that is defined and active, as it is recorded."""
+        return as_records(self._defined, self._active, self._start_up)
+
+    def pending(self) -> Beside:
+        """What changed since it was last recorded."""
+        return self._ledger.pending(self.whole)
+
+    def recorded(self) -> None:
+        """What was pending is recorded."""
+        self._ledger.recorded(self.whole)
+
+    def undo(self) -> None:
+        """What was pending could not be recorded: what rules counted meanwhile is undone."""
+        self._ledger.undo()
+
+    def resume(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
+        """Go on with what was recorded, and with the start-up scenarios of this start.
+
+        One that is named for the first time is switched on; one that is named no longer is off,
+        unless somebody switched it on by hand. What cannot go on is off, and the log says why.
+        """
+        recorded = Recorded(tables)
+        defined: dict[str, Scenario] = {}
+        active: dict[str, Active] = {}
+        for name, document in recorded.documents():
+            try:
+                defined[name] = loads(dumps(document), self._library.operations, f"{name}.json")
+            except BadScenario as fault:
+                self._lose(f"the definition of {name!r} has faults now: {fault}")
+        for record in recorded.active():
+            name = record.name
+            if record.at_start and name not in self._start_up:
+                continue
+            try:
+                scenario = self._found(name, defined)
+                self._check(scenario)
+                active[name] = record.active(scenario)
+            except (UnknownScenario, BadParameters, CannotPerform) as fault:
+                self._lose(f"{name!r} was active and is off. {fault}")
+        for name in self._start_up:
+            if name not in active and name not in recorded.start_up():
+                active[name] = Active(self._found(name, defined), {}, at_start=True)
+        self._ledger.resume(tables)
+        self._put(defined, active)
+
+    def _lose(self, what: str) -> None:
+        _LOG.warning("World %r cannot go on with a scenario: %s", self.world.name, what)
+
+    # -- within ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def _switching(self) -> Iterator[None]:
+        """Hold the world; what is switched within is recorded, or stays as it was."""
+        with self.world.lock:
+            mark = self.mark()
+            try:
+                with self.world.work():
+                    yield
+            except BaseException:
+                self.put_back(mark)
+                raise
+
+    def _put(self, defined: Mapping[str, Scenario], active: Mapping[str, Active]) -> None:
+        self._defined, self._active = defined, active
+        self._ledger.switched = True
+        self._index()
+
+    def _found(self, name: str, defined: Mapping[str, Scenario]) -> Scenario:
+        found = defined.get(name) or self._library.find(name)
+        if found is None:
+            known = {scenario.name for scenario in self._library} | defined.keys()
+            raise UnknownScenario(name, sorted(known))
+        return found
+
+    def _decide(
+        self, armed: Armed, subject: Call | Mapping[str, Any]
+    ) -> tuple[int, Difference] | None:
+        self._remember(armed)
+        return armed.decide(subject, self.world)
+
+    def _remember(self, armed: Armed) -> None:
+        """Note what a rule counted, before it counts more; not of a rule for one request alone."""
+        if self._ledger.outlives and self._active.get(armed.active.scenario.name) is armed.active:
+            self._ledger.remember(armed.active)
+
+    def _performable(self, active: Active) -> bool:
+        return self._connections() or not active.scenario.needs_connection
 
     def _staging(self, armed: Armed, call: Call) -> Staging:
         return Staging(

@@ -8,8 +8,8 @@ from typing import Any
 from mock_platform.core.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.operation import Operation
 from mock_platform.core.problems import PROBLEM_TYPES
+from mock_platform.scenario.armed import Active, Armed
 from mock_platform.scenario.document import Scenario
-from mock_platform.scenario.engine import Active, Armed
 from mock_platform.scenario.shapes import one_of
 
 _PART = re.compile(r'\s*(code|problem)\s*=\s*"?([^",;\s]*)"?\s*', re.ASCII | re.IGNORECASE)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -85,17 +86,30 @@ LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 """A clock stays from the one until before the other: a day before and years after are dates too."""
 
 
+ClockState = tuple[timedelta, datetime | None]
+"""How far a clock is from the machine's time, and where it stands if it does."""
+
+
 class Clock:
     """A world's time. It runs with real time unless it was frozen or sent elsewhere.
 
     Nothing below the edge reads real time; everything that depends on time reads a clock.
-    Listeners are told after each jump, so that whoever waits for a moment looks again.
+    Each jump is recorded first, by whoever keeps the clock, under the given lock: if that raises,
+    the clock stays as it was. Listeners are told after it, so that whoever waits for a moment looks
+    again.
     """
 
-    def __init__(self, frozen_at: datetime | None = None) -> None:
+    def __init__(
+        self,
+        frozen_at: datetime | None = None,
+        *,
+        lock: AbstractContextManager[object] | None = None,
+        record: Callable[[], None] | None = None,
+    ) -> None:
         # One value, replaced as a whole: whoever reads during a jump sees before or after it.
-        self._state = (timedelta(), None if frozen_at is None else _utc(frozen_at))
-        self._lock = threading.Lock()
+        self._state: ClockState = (timedelta(), None if frozen_at is None else _utc(frozen_at))
+        self._lock = lock or threading.Lock()
+        self._record = record
         self._listeners: list[Callable[[], None]] = []
 
     def now(self) -> datetime:
@@ -115,8 +129,8 @@ class Clock:
             ValueError: The instant has no offset from UTC, or lies out of the bounds.
         """
         with self._lock:
-            self._state = (self._state[0], self.now() if to is None else _utc(to))
-        self._tell()
+            self._jump((self._state[0], self.now() if to is None else _utc(to)))
+        self.tell()
 
     def travel(self, to: datetime) -> None:
         """Jump to an instant; a running clock runs on from there, a frozen one stands there.
@@ -127,8 +141,8 @@ class Clock:
         to = _utc(to)
         with self._lock:
             offset, frozen = self._state
-            self._state = (to - machine_now(), None) if frozen is None else (offset, to)
-        self._tell()
+            self._jump((to - machine_now(), None) if frozen is None else (offset, to))
+        self.tell()
 
     def advance(self, seconds: float) -> None:
         """Move by so many seconds (fractions and negative numbers allowed).
@@ -141,16 +155,16 @@ class Clock:
         with self._lock:
             offset, frozen = self._state
             moved = _within(self.now() + step)
-            self._state = (offset + step, None) if frozen is None else (offset, moved)
-        self._tell()
+            self._jump((offset + step, None) if frozen is None else (offset, moved))
+        self.tell()
 
     def resume(self) -> None:
         """Run on from the present moment."""
         with self._lock:
             frozen = self._state[1]
             if frozen is not None:
-                self._state = (frozen - machine_now(), None)
-        self._tell()
+                self._jump((frozen - machine_now(), None))
+        self.tell()
 
     def real_seconds_until(self, moment: datetime) -> float | None:
         """Real seconds until the clock reaches a moment; `None` while it stands before it."""
@@ -177,17 +191,44 @@ class Clock:
         Raises:
             TypeError, ValueError, OverflowError: It never gave this; nothing is changed.
         """
-        offset = timedelta(seconds=float(state.get("offset_seconds", 0)))
-        _within(machine_now() + offset)
-        given = state.get("frozen_at")
-        frozen = None if given is None else _utc(datetime.fromisoformat(given))
+        read = read_state(state)
         with self._lock:
-            self._state = (offset, frozen)
-        self._tell()
+            self._jump(read)
+        self.tell()
 
-    def _tell(self) -> None:
+    def mark(self) -> ClockState:
+        """How the clock stands, for `put`."""
+        return self._state
+
+    def put(self, state: ClockState) -> None:
+        """Stand as `mark` or `read_state` said, which nobody records and nobody is told."""
+        self._state = state
+
+    def tell(self) -> None:
+        """Let the listeners know that the clock jumped."""
         for listener in self._listeners:
             listener()
+
+    def _jump(self, state: ClockState) -> None:
+        before, self._state = self._state, state
+        try:
+            if self._record is not None:
+                self._record()
+        except BaseException:
+            self._state = before
+            raise
+
+
+def read_state(state: Mapping[str, Any]) -> ClockState:
+    """What `Clock.state` gave, as a clock takes it.
+
+    Raises:
+        TypeError, ValueError, OverflowError: It never gave this.
+    """
+    offset = timedelta(seconds=float(state.get("offset_seconds", 0)))
+    _within(machine_now() + offset)
+    given = state.get("frozen_at")
+    return offset, None if given is None else _utc(datetime.fromisoformat(given))
 
 
 def _utc(moment: datetime) -> datetime:

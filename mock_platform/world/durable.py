@@ -8,9 +8,11 @@ over when the log is replayed: a crash between writing the one and cutting the o
 
 from __future__ import annotations
 
+import itertools
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, get_args
@@ -19,10 +21,16 @@ import orjson
 from tinydb import TinyDB
 
 from mock_platform.world.changelog import ChangeLog
-from mock_platform.world.memory import Base, MemoryStore
+from mock_platform.world.memory import Base
 from mock_platform.world.state_file import AtomicStorage, decode, encode
-from mock_platform.world.store import Change, Row, Rows, Slot, Snapshot
-from mock_platform.world.store_errors import StoreDamaged, StoreError, StoreForeign, StoreInUse
+from mock_platform.world.store import Rows, Snapshot
+from mock_platform.world.store_errors import (
+    StoreDamaged,
+    StoreError,
+    StoreForeign,
+    StoreInUse,
+    StoreUnwritable,
+)
 from mock_platform.world.store_files import StoreLock, beside, require_regular_files, resolve
 from mock_platform.world.stored import (
     Contents,
@@ -36,12 +44,13 @@ from mock_platform.world.stored import (
 __all__ = [
     "Archive",
     "Durability",
-    "DurableStore",
     "StoreDamaged",
     "StoreError",
     "StoreForeign",
     "StoreInUse",
+    "StoreUnwritable",
     "StoredWorld",
+    "Whole",
 ]
 
 Durability = Literal["snapshot", "log", "fsync"]
@@ -50,6 +59,17 @@ the process was killed; `fsync`, every commit also if the power was lost."""
 
 Meta = Mapping[str, Any]
 """What a world keeps beside its records, as JSON: ids drawn, state of the clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All of a stored world: these fixtures, with these differences, and what is kept beside."""
+
+    name: str
+    base: Base
+    snapshot: Snapshot
+    meta: Meta
+
 
 _LOG = logging.getLogger(__name__)
 _STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
@@ -78,6 +98,7 @@ class Archive:
         self._lock = threading.RLock()
         self._contents = Contents()
         self._saved_seq = 0
+        self._generations = itertools.count(1)
         self._closed = False
         self._guard = StoreLock(self.path)
         try:
@@ -105,35 +126,49 @@ class Archive:
         with self._lock:
             return dict(self._contents.worlds)
 
-    def add_world(
-        self, name: str, meta: Meta, base: Base, snapshot: Snapshot | None = None
-    ) -> None:
-        """Store a new world: these fixtures with these differences. `DurableStore` does it.
+    def add_worlds(self, *new: Whole) -> int:
+        """Store new worlds, all in one commit; returns the generation of the first.
 
         Raises:
-            ValueError: The world is stored already, or its name is empty or has a slash.
+            ValueError: One is stored already, or its name is empty or has a slash.
             TypeError: Something is not JSON.
-            OSError: It could not be written; nothing is stored.
+            StoreUnwritable: It could not be written; nothing is stored.
         """
-        if not name or "/" in name:
-            raise ValueError(f"{name!r} is no name for a stored world: it is empty or has a slash")
+        for each in new:
+            if not each.name or "/" in each.name:
+                raise ValueError(
+                    f"{each.name!r} is no name for a stored world: it is empty or has a slash"
+                )
         with self._lock:
-            if name in self._contents.worlds:
-                raise ValueError(f"world {name!r} is stored already: drop it first, or go on in it")
-            self._state(name, base, snapshot or Snapshot({}, base.next_seq), meta)
+            for each in new:
+                if each.name in self._contents.worlds:
+                    raise ValueError(
+                        f"world {each.name!r} is stored already: drop it first, or go on in it"
+                    )
+            self._rewrite(new)
+            return self.generation(new[0].name)
 
-    def drop_world(self, name: str) -> None:
-        """Forget a world. Later changes to it are refused.
+    def drop_worlds(self, *names: str, generation: int | None = None) -> None:
+        """Forget worlds, all in one commit. Later changes to them are refused.
 
         Raises:
-            LookupError: There is none of that name.
-            OSError: It could not be written; the world is still stored.
+            LookupError: One is not stored, or the first is of another `generation`.
+            StoreUnwritable: It could not be written; the worlds are still stored.
         """
         with self._lock:
-            self._world(name)
-            self._append({"kind": "drop", "world": name})
-            del self._contents.worlds[name]
-            self._compact_if_due()
+            self._world(names[0], generation)
+            for name in names:
+                self._world(name)
+            self._rewrite((), names)
+
+    def generation(self, name: str) -> int:
+        """What tells a stored world from others that had its name.
+
+        Raises:
+            LookupError: It is not stored.
+        """
+        with self._lock:
+            return self._world(name).generation
 
     def attach(self, name: str, base: Base) -> Snapshot | None:
         """How a stored world differs from these fixtures; `None` if it is not stored."""
@@ -146,16 +181,16 @@ class Archive:
 
     # -- changes ---------------------------------------------------------------------------------
 
-    def commit(self, name: str, slots: Slots, meta: Meta) -> None:
+    def commit(self, name: str, slots: Slots, meta: Meta, *, generation: int | None = None) -> None:
         """Record changed rows and what the world keeps beside them. Nothing new writes nothing.
 
         Raises:
-            LookupError: The world is not stored, or no longer.
+            LookupError: The world is not stored, or no longer, or is of another `generation`.
             TypeError: Something is not JSON.
-            OSError: It could not be written; nothing is recorded.
+            StoreUnwritable: It could not be written; nothing is recorded.
         """
         with self._lock:
-            world = self._world(name)
+            world = self._world(name, generation)
             meta_json = orjson.dumps(meta, option=_STRICT)
             line: dict[str, Any] = {"kind": "commit", "world": name}
             if slots:
@@ -169,21 +204,21 @@ class Archive:
             world.meta_json, world.seq = meta_json, self._contents.seq
             self._compact_if_due()
 
-    def record_meta(self, name: str, meta: Meta) -> None:
-        """Record what a world keeps beside its records, after its clock was moved for instance.
+    def replace(
+        self, whole: Whole, *, dropped: Collection[str] = (), generation: int | None = None
+    ) -> None:
+        """Record what a world is now, after a reset for instance, and forget the worlds `dropped`.
 
-        Raises: as `commit`.
-        """
-        self.commit(name, {}, meta)
-
-    def replace(self, name: str, base: Base, snapshot: Snapshot, meta: Meta) -> None:
-        """Record that a world now is these fixtures with these differences: reset and restore.
+        It is one commit. A world that is not stored yet is stored, if no `generation` is given.
 
         Raises: as `commit`.
         """
         with self._lock:
-            self._world(name)
-            self._state(name, base, snapshot, meta)
+            if generation is not None:
+                self._world(whole.name, generation)
+            for name in dropped:
+                self._world(name)
+            self._rewrite([whole], dropped)
 
     # -- files -----------------------------------------------------------------------------------
 
@@ -292,27 +327,42 @@ class Archive:
         assert isinstance(storage, AtomicStorage)
         return storage
 
-    def _world(self, name: str) -> StoredWorld:
+    def _world(self, name: str, generation: int | None = None) -> StoredWorld:
         world = self._contents.worlds.get(name)
-        if world is None:
+        if world is None or generation not in {None, world.generation}:
             raise LookupError(f"world {name!r} is not stored in {self.path}, or no longer")
         return world
 
-    def _state(self, name: str, base: Base, snapshot: Snapshot, meta: Meta) -> None:
-        meta_json = orjson.dumps(meta, option=_STRICT)
-        line = {
-            "kind": "state",
-            "world": name,
-            "base": self._line_of(base.rows),
-            "next_place": snapshot.next_seq,
-            "changes": changes_of(slots_of(snapshot)),
-            "meta": orjson.Fragment(meta_json),
-        }
-        self._append(line)
-        rows = {table: dict(rows) for table, rows in snapshot.rows.items()}
-        self._contents.worlds[name] = StoredWorld(
-            name, self._contents.seq, snapshot.next_seq, meta_json, base.rows, rows
-        )
+    def _rewrite(self, wholes: Collection[Whole], dropped: Collection[str] = ()) -> None:
+        """Record what these worlds are from now on, and that others are no more, in one line."""
+        metas = [orjson.dumps(whole.meta, option=_STRICT) for whole in wholes]
+        steps: list[dict[str, Any]] = [
+            {
+                "kind": "state",
+                "world": whole.name,
+                "base": self._line_of(whole.base.rows),
+                "next_place": whole.snapshot.next_seq,
+                "changes": changes_of(slots_of(whole.snapshot)),
+                "meta": orjson.Fragment(meta_json),
+            }
+            for whole, meta_json in zip(wholes, metas, strict=True)
+        ]
+        steps += [{"kind": "drop", "world": name} for name in dropped]
+        self._append(steps[0] if len(steps) == 1 else {"kind": "batch", "steps": steps})
+        worlds, seq = self._contents.worlds, self._contents.seq
+        for whole, meta_json in zip(wholes, metas, strict=True):
+            before = worlds.get(whole.name)
+            worlds[whole.name] = StoredWorld(
+                whole.name,
+                seq,
+                whole.snapshot.next_seq,
+                meta_json,
+                whole.base.rows,
+                {table: dict(rows) for table, rows in whole.snapshot.rows.items()},
+                next(self._generations) if before is None else before.generation,
+            )
+        for name in dropped:
+            del worlds[name]
         self._compact_if_due()
 
     def _line_of(self, base: Rows) -> int | None:
@@ -332,7 +382,10 @@ class Archive:
         self._check_open()
         # Also when nothing is written: what is not JSON is refused now, not when all is at stake.
         body = orjson.dumps({"seq": self._contents.seq + 1, **line}, option=_STRICT)
-        length = 0 if self.durability == "snapshot" else self._log.append(body)
+        try:
+            length = 0 if self.durability == "snapshot" else self._log.append(body)
+        except OSError as fault:
+            raise StoreUnwritable(self._log.path, fault) from fault
         self._contents.seq += 1
         return length
 
@@ -361,66 +414,3 @@ class Archive:
         self._file.close()
         self._log.close()
         self._guard.release()
-
-
-class DurableStore(MemoryStore):
-    """A world's store whose every commit is in the archive before it counts.
-
-    A world that the archive holds already goes on as it stands there; records, their order and the
-    positions of cursors are the same as before. Any other one begins with the fixtures, or as the
-    `snapshot` of another world on the same fixtures, and is stored at once.
-
-    A change that cannot be written raises and is undone. `meta` gives what to record beside the
-    records; it is called under the world's lock.
-    """
-
-    def __init__(
-        self,
-        base: Base,
-        archive: Archive,
-        world_name: str,
-        meta: Callable[[], Meta],
-        snapshot: Snapshot | None = None,
-    ) -> None:
-        super().__init__(base)
-        self._archive = archive
-        self._world_name = world_name
-        self._meta = meta
-        start = archive.attach(world_name, base)
-        if start is None or snapshot is not None:
-            start = snapshot or self.snapshot()
-            archive.add_world(world_name, meta(), base, start)
-        super().restore(start)
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Return to a state that `snapshot` gave.
-
-        Raises:
-            RuntimeError: A transaction is open.
-            OSError: It could not be written; nothing has changed.
-        """
-        self._check_no_transaction()
-        self._archive.replace(self._world_name, self._base, snapshot, self._meta())
-        super().restore(snapshot)
-
-    def record_meta(self) -> None:
-        """Record what the world keeps beside its records, where no commit does it.
-
-        Raises:
-            OSError: It could not be written.
-        """
-        self._archive.record_meta(self._world_name, self._meta())
-
-    def _change(self, table: str, key: str, old: Row | None, new: Row | None) -> None:
-        if self._undo is None:
-            with self.transaction():
-                super()._change(table, key, old, new)
-        else:
-            super()._change(table, key, old, new)
-
-    def _committed(self, changes: list[Change]) -> None:
-        slots: dict[tuple[str, str], Slot] = {
-            (change.table, change.key): self._rows[change.table].get(change.key)
-            for change in changes
-        }
-        self._archive.commit(self._world_name, slots, self._meta())

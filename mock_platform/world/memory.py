@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import merge
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, cast
 
 from mock_platform.world.index import By, Group, Index, asked
@@ -26,6 +27,7 @@ from mock_platform.world.store import (
     Record,
     Row,
     Rows,
+    SavedWorld,
     Slot,
     Snapshot,
     Term,
@@ -88,6 +90,13 @@ class Base:
 
 class MemoryStore:
     """The store that worlds use: a shared base with an overlay of this world's changes."""
+
+    outlives = False
+    """Whether what a world is outlives the process."""
+    resumes = False
+    """Whether the store held the world already when it was opened."""
+    beside: Mapping[str, Mapping[str, Record]] = MappingProxyType({})
+    """What it held beside the records then, by table and key."""
 
     def __init__(self, base: Base | None = None, snapshot: Snapshot | None = None) -> None:
         self._base = base or Base()
@@ -244,13 +253,18 @@ class MemoryStore:
         """The present state as a value that later changes do not touch."""
         return Snapshot({t: dict(rows) for t, rows in self._rows.items()}, self._next_seq)
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Return to a state that `snapshot` gave.
+    def restore(
+        self, snapshot: Snapshot, *, base: Base | None = None, dropped: Iterable[str] = ()
+    ) -> None:
+        """Return to a state that `snapshot` gave, over other fixtures if `base` is given.
+
+        A durable store forgets the points `dropped` in the same commit.
 
         Raises:
             RuntimeError: A transaction is open; it could no longer be undone.
         """
         self._check_no_transaction()
+        self._base = base or self._base
         self._rows = {table: dict(rows) for table, rows in snapshot.rows.items()}
         self._next_seq = snapshot.next_seq
         self._indexes = {}
@@ -258,16 +272,6 @@ class MemoryStore:
     def clear(self) -> None:
         """Return to the fixtures, at the price of what changed."""
         self.restore(Snapshot({}, self._base.next_seq))
-
-    def rebase(self, base: Base) -> None:
-        """Begin anew with other fixtures; not inside a transaction."""
-        self._check_no_transaction()
-        before, self._base = self._base, base
-        try:
-            self.clear()
-        except BaseException:  # a durable backend could not write it
-            self._base = before
-            raise
 
     def adopt(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
         """Hold exactly these records, in this order; the overlay takes only what differs."""
@@ -284,6 +288,26 @@ class MemoryStore:
                     last, seq = seq, seq + 1
                 placed[key] = Row(last, record)
         self.restore(Snapshot(self._base.difference(rows), seq))
+
+    # -- what a durable backend does beside ------------------------------------------------------
+
+    def begin(self, points: Mapping[str, SavedWorld]) -> None:
+        """Store a new world with its points, in one commit."""
+
+    def resume(self, points: Iterable[str]) -> None:
+        """Go on with a world that was stored, and has these points."""
+
+    def record(self) -> None:
+        """Record what the world keeps beside its records, as far as it changed."""
+
+    def keep_point(self, label: str, saved: SavedWorld) -> None:
+        """Record a point to come back to."""
+
+    def drop_point(self, label: str) -> None:
+        """Forget such a point."""
+
+    def drop(self) -> None:
+        """Forget the world with all its points."""
 
     # -- within ----------------------------------------------------------------------------------
 

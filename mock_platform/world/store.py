@@ -182,6 +182,9 @@ Slot = Row | None
 Rows = Mapping[str, Mapping[str, Row]]
 """Rows by table and key."""
 
+Beside = Mapping[tuple[str, str], Record | None]
+"""What a world keeps beside its records, by table and key; `None` for what it keeps no longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -194,3 +197,11 @@ class Snapshot:
     def size(self) -> int:
         """How many records differ from the fixtures."""
         return sum(len(rows) for rows in self.rows.values())
+
+
+@dataclass(frozen=True, slots=True)
+class SavedWorld:
+    """A named point to come back to: records, clock, ids, paces."""
+
+    records: Snapshot
+    meta: dict[str, Any]

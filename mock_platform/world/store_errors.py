@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 
@@ -25,3 +26,18 @@ class StoreForeign(StoreError):
 
 class StoreInUse(StoreError):
     """Another server holds the files."""
+
+
+class StoreUnwritable(StoreError, OSError):
+    """A change could not be written, so it was not made; the text says what to do."""
+
+    def __init__(self, path: Path, fault: OSError) -> None:
+        reason = fault.strerror or str(fault)
+        full = fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+        remedy = "Make room there" if full else "See to it that it can be written"
+        super().__init__(
+            f"{path} could not be written ({reason}), so nothing was changed. {remedy} and try "
+            "again; what was acknowledged before is kept."
+        )
+        self.errno = fault.errno
+        self.path = path

@@ -5,7 +5,8 @@ A change is a JSON object of one kind:
 - `commit`: `changes` to records of a `world`, or to its `meta`, or both;
 - `state`: a `world` begins, or begins anew: the fixtures of line `base`, and `changes` to them;
 - `fixtures`: `tables` of records that later changes of kind `state` refer to;
-- `drop`: a `world` ends.
+- `drop`: a `world` ends;
+- `batch`: several `steps` of the kinds `state` and `drop` that belong together.
 
 One of `changes` names `table` and `key`; `after` is the record, or null if it was removed; `place`
 is its place in insertion order.
@@ -36,6 +37,8 @@ class StoredWorld:
     meta_json: bytes = b"{}"
     base: Rows = field(default_factory=dict)
     rows: dict[str, dict[str, Slot]] = field(default_factory=dict)
+    generation: int = 0
+    """Tells a world from an earlier one of the same name, as long as the archive is open."""
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -94,7 +97,13 @@ class Contents:
         Raises:
             LookupError, TypeError, ValueError: It makes no sense after what came before.
         """
-        kind, seq = change["kind"], change["seq"]
+        steps = change["steps"] if change["kind"] == "batch" else [change]
+        for step in steps:
+            self._replay(step, change["seq"])
+        self.seq = change["seq"]
+
+    def _replay(self, change: dict[str, Any], seq: int) -> None:
+        kind = change["kind"]
         if kind == "fixtures":
             self.bases[seq] = {
                 table: {key: Row(place, record) for key, place, record in rows}
@@ -114,7 +123,6 @@ class Contents:
                 world.meta_json = orjson.dumps(change["meta"])
         else:
             raise ValueError(f"unknown kind {kind!r}")
-        self.seq = seq
 
 
 def changes_of(slots: Slots) -> list[dict[str, Any]]:

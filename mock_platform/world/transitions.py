@@ -126,7 +126,7 @@ class Transitions:
         """Change how fast a kind moves, for records under way as well."""
         kind = self.kind(name)
         pace = replace(self.paces[name], **changes)
-        self.paces[name] = pace
+        self.paces = {**self.paces, name: pace}  # a new one, so that a failed commit has the old
         self._paced(kind)
         return pace
 
@@ -227,8 +227,10 @@ class Transitions:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Return to the paces that `state` gave; kinds it does not name keep their default."""
-        for name, kind in self.kinds.items():
-            self.paces[name] = Pace(**state[name]) if name in state else kind.pace
+        self.paces = {
+            name: Pace(**state[name]) if name in state else kind.pace
+            for name, kind in self.kinds.items()
+        }
 
     def _row(self, name: str, key: str) -> dict[str, Any] | None:
         """How far a record is under way; a record that nobody began may be so by itself."""

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import quote
 
 from mock_platform.world.clock import Clock
+from mock_platform.world.store import Beside, Record
+
+TABLE = "@windows"
+"""Where a durable world keeps its windows."""
+
+Key = tuple[str, ...]
+_Window = tuple[datetime, datetime, int]
+"""Start, end, and how many requests were counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +37,11 @@ class Windows:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._open: dict[tuple[str, ...], tuple[datetime, datetime, int]] = {}
+        self._open: dict[Key, _Window] = {}
+        self.outlives = False
+        """Whether somebody records what changes, and asks for it."""
+        self._before: dict[Key, _Window | None] = {}
+        """How the windows were that changed since they were last recorded."""
 
     def count(self, key: tuple[str, ...], limit: int, seconds: float) -> WindowState:
         """Count one request; the first one beyond the limit, and all after it, are exceeded.
@@ -39,11 +53,82 @@ class Windows:
         if not start <= now < end:
             start, end, used = now, now + timedelta(seconds=seconds), 0
         if len(self._open) >= self._SWEEP_AT:
-            self._open = {k: v for k, v in self._open.items() if v[0] <= now < v[1]}
-        self._open[key] = (start, end, min(used + 1, limit + 1))
+            for over in [k for k, v in self._open.items() if not v[0] <= now < v[1]]:
+                self._put(over, None)
+        self._put(key, (start, end, min(used + 1, limit + 1)))
         reset = math.ceil(end.timestamp())
         return WindowState(limit, max(0, limit - used - 1), reset, used >= limit)
 
     def clear(self) -> None:
         """Forget all windows."""
-        self._open.clear()
+        self._open = {}
+
+    def mark(self) -> Mapping[Key, _Window]:
+        """The windows, for `put_back` after a `clear`."""
+        return self._open
+
+    def put_back(self, windows: Mapping[Key, _Window]) -> None:
+        """Have the windows again that `mark` gave."""
+        self._open = dict(windows)
+
+    # -- for whoever records them --------------------------------------------------------------
+
+    def whole(self) -> Beside:
+        """All windows as records."""
+        return {(TABLE, _name(key)): _record(key, window) for key, window in self._open.items()}
+
+    def pending(self) -> Beside:
+        """Those that changed since they were last recorded."""
+        found = {}
+        for key, before in self._before.items():
+            window = self._open.get(key)
+            if window != before:
+                found[TABLE, _name(key)] = None if window is None else _record(key, window)
+        return found
+
+    def recorded(self) -> None:
+        """What was pending is recorded."""
+        self._before.clear()
+
+    def undo(self) -> None:
+        """What was pending could not be recorded: those requests do not count."""
+        for key, before in self._before.items():
+            if before is None:
+                self._open.pop(key, None)
+            else:
+                self._open[key] = before
+        self._before.clear()
+
+    def resume(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
+        """Go on with the windows that were recorded."""
+        self._open = {
+            tuple(record["key"]): (
+                datetime.fromisoformat(record["start"]),
+                datetime.fromisoformat(record["end"]),
+                record["used"],
+            )
+            for record in tables.get(TABLE, {}).values()
+        }
+
+    def _put(self, key: Key, window: _Window | None) -> None:
+        if self.outlives:
+            self._before.setdefault(key, self._open.get(key))
+        if window is None:
+            del self._open[key]
+        else:
+            self._open[key] = window
+
+
+def _name(key: Key) -> str:
+    return "/".join([quote(part, safe="") for part in key])
+
+
+def _record(key: Key, window: _Window) -> Record:
+    start, end, used = window
+    return {
+        "id": _name(key),
+        "key": list(key),
+        "start": start.isoformat(),
+        "end": end.isoformat(),
+        "used": used,
+    }

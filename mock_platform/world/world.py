@@ -12,19 +12,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
-from mock_platform.world.clock import Clock
+from mock_platform.world.clock import Clock, read_state
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal, JournalMemory
+from mock_platform.world.kept import Companion, Parts
 from mock_platform.world.memory import Base, MemoryStore
-from mock_platform.world.mishaps import Mishap
+from mock_platform.world.names import UnknownWorld
 from mock_platform.world.nonces import Nonces
-from mock_platform.world.store import Change, Snapshot
+from mock_platform.world.store import Change, SavedWorld
+from mock_platform.world.store_errors import StoreUnwritable
 from mock_platform.world.transitions import Kind, Transitions
 from mock_platform.world.windows import Windows
 
 _KEPT_DELIVERIES = 10_000
+
+ORIGIN = "origin"
+"""Under what label a world keeps what it began as."""
+_SNAPSHOT = "snapshot-"
+"""How the labels of its snapshots begin."""
 
 RESTORED = "world:restored"
 """Topic of the notice that a world returned to a saved state; its key is the world's name."""
@@ -48,27 +55,6 @@ class Notice:
 
     topic: str
     key: str
-
-
-@dataclass(frozen=True, slots=True)
-class SavedWorld:
-    """A named point to come back to: records, clock, ids, paces."""
-
-    records: Snapshot
-    meta: dict[str, Any]
-
-
-class Companion(Protocol):
-    """What lives beside a world's records and begins anew with them: its scenarios."""
-
-    def begin(self) -> None:
-        """Begin as at the start; called under the world's lock."""
-
-    def on_delivery(self, event: Mapping[str, Any], *, holding: bool) -> Mishap | None:
-        """What befalls the delivery of an event; called once for each, under the world's lock.
-
-        `holding` says that one before it is held back, to go out after it.
-        """
 
 
 StoreMaker = Callable[["World"], MemoryStore]
@@ -101,7 +87,7 @@ class World:
         self.seed = settings.seed if seed is None else seed
         self.lock = threading.RLock()
         self.closed = False
-        self.clock = Clock(settings.freeze)
+        self.clock = Clock(settings.freeze, lock=self.lock, record=self._record_jump)
         self.ids = Ids(self.seed, name)
         self.journal = Journal(
             settings.journal_entries, settings.journal_bytes, blueprint.journal_memory
@@ -116,16 +102,21 @@ class World:
         """Grows with each reset, so that work begun before one can tell that it is stale."""
         self.scenarios: Companion | None = None
         """What makes requests fail on command; whoever embeds the world sets it."""
+        self.beside = Parts(
+            lambda: [self.windows, *([] if self.scenarios is None else [self.scenarios])]
+        )
+        """What is recorded with the records, where the world outlives the process."""
         self._outbox: list[Notice] = []
         self._depth = 0
         self._on_notice: Callable[[World, Notice], None] | None = None
         self._observers: list[Callable[[World, Iterable[Change]], None]] = []
-        self._on_origin: Callable[[World], None] | None = None
         self.store = MemoryStore(blueprint.base) if store is None else store(self)
+        self.windows.outlives = self.store.outlives
         self.transitions = Transitions(
             blueprint.kinds, self.store, self.clock, self._moved, self._paced
         )
-        self._begin()
+        if not self.store.resumes:
+            self.store.restore(self._beginning(blueprint.base).records)
 
     @contextmanager
     def work(self) -> Iterator[list[Change]]:
@@ -133,15 +124,26 @@ class World:
 
         An exception undoes every change. Notices go out after the lock is released, and only if the
         work was committed.
+
+        Raises:
+            UnknownWorld: The world was dropped.
+            StoreUnwritable: The changes could not be recorded, so they were not made.
         """
         with self.lock:
+            if self.closed:
+                raise UnknownWorld(self.name)
             mark = len(self._outbox)
+            clock, paces = self.clock.mark(), self.transitions.paces
             self._depth += 1
             try:
                 with self.store.transaction() as changes:
                     yield changes
-            except BaseException:
+            except BaseException as fault:
                 del self._outbox[mark:]
+                self.clock.put(clock)
+                self.transitions.paces = paces
+                if self._depth == 1 and not isinstance(fault, StoreUnwritable):
+                    self.store.record()  # what counts although the work failed
                 raise
             finally:
                 self._depth -= 1
@@ -163,6 +165,18 @@ class World:
             del self._outbox[mark:]
             raise
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the world's lock.
+
+        Raises:
+            UnknownWorld: The world was dropped, maybe while its lock was waited for.
+        """
+        with self.lock:
+            if self.closed:
+                raise UnknownWorld(self.name)
+            yield
+
     def notify(self, topic: str, key: str) -> None:
         """Ask for something to be done once the present work is committed."""
         self._outbox.append(Notice(topic, key))
@@ -175,58 +189,74 @@ class World:
         """Ask to be shown the changes of each committed piece of work, under the lock."""
         self._observers.append(observer)
 
-    def on_origin(self, listener: Callable[[World], None]) -> None:
-        """Say who keeps `origin` when it becomes another one."""
-        self._on_origin = listener
+    # -- beginning, ending, coming back ----------------------------------------------------------
 
-    def begin_from(self, origin: SavedWorld | None) -> None:
-        """Return to this with each reset, or with `None` to the fixtures."""
-        self.origin = origin
-        if self._on_origin is not None:
-            self._on_origin(self)
+    def begin(self, origin: SavedWorld | None) -> None:
+        """Be stored as it is, and return to `origin` with each reset, or to the fixtures.
 
-    def reset(self) -> None:
-        """The world as it started, at the price of what changed."""
-        if self.origin is not None:
-            with self.lock:
-                self._begin_scenarios()
-            self.load(self.origin)
-            self.snapshots.clear()
-            return
-        with self.lock:
-            self._begin_scenarios()
-            changed = self._differences()
-            self.epoch += 1
-            self.store.clear()
-            self.ids = Ids(self.seed, self.name)
-            self.transitions.restore({})
-            self._forget()
-            self.snapshots.clear()
-            freeze = self.blueprint.settings.freeze
-            frozen_at = None if freeze is None else freeze.isoformat()
-            for observer in self._observers:
-                observer(self, changed)
-            self.clock.restore({"offset_seconds": 0, "frozen_at": frozen_at})
-            self._begin()
+        Raises:
+            StoreUnwritable: It could not be recorded; nothing is stored.
+        """
+        with self.held():
+            self.store.begin({} if origin is None else {ORIGIN: origin})
+            self.origin = origin
 
-    def rebase(self, base: Base) -> None:
-        """Begin anew with other fixtures, as a reset does with the same ones."""
-        with self.lock:
-            self.reset()
-            if self.origin is not None:  # differs from the other fixtures otherwise
-                self.begin_from(None)
-            self.blueprint = replace(self.blueprint, base=base)
-            self.store.rebase(base)
-            self._begin()
-
-    def resume(self, meta: dict[str, Any]) -> None:
+    def resume(self, meta: dict[str, Any], points: Mapping[str, SavedWorld]) -> None:
         """Go on as a durable store left the world: its records are there, this brings the rest."""
-        with self.lock:
+        with self.held():
             self.restore_meta(meta)
+            self.origin = points.get(ORIGIN)
+            self.snapshots = {
+                label.removeprefix(_SNAPSHOT): saved
+                for label, saved in points.items()
+                if label.startswith(_SNAPSHOT)
+            }
+            self.beside.resume(self.store.beside)
+            self.store.resume(points)
             found = [Change(c.table, c.key, c.after, c.before) for c in self._differences()]
             for observer in self._observers:
                 observer(self, found)
         self._tell(Notice(RESTORED, self.name))
+
+    def close(self) -> None:
+        """Be no more: what comes later finds the world unknown.
+
+        Raises:
+            StoreUnwritable: That could not be recorded; the world is still there.
+        """
+        with self.held():
+            self.store.drop()
+            self.closed = True
+
+    def reset(self) -> None:
+        """The world as it started, at the price of what changed.
+
+        Raises:
+            StoreUnwritable: It could not be recorded; nothing has changed. As below.
+        """
+        if self.origin is not None:
+            self._return_to(self.origin, restarts=True)
+            self._tell(Notice(RESTORED, self.name))
+        else:
+            self._return_to(self._beginning(self.blueprint.base), restarts=True)
+
+    def rebase(self, base: Base) -> None:
+        """Begin with other fixtures from scratch, as a reset does with the same ones."""
+        self._return_to(self._beginning(base), base, restarts=True)
+
+    def take_snapshot(self, name: str) -> SavedWorld:
+        """Keep the present state under a name, in place of what had it."""
+        with self.held():
+            saved = self.save()
+            self.store.keep_point(_SNAPSHOT + name, saved)
+            self.snapshots[name] = saved
+            return saved
+
+    def drop_snapshot(self, name: str) -> None:
+        """Forget the state under a name."""
+        with self.held():
+            self.store.drop_point(_SNAPSHOT + name)
+            del self.snapshots[name]
 
     def save(self) -> SavedWorld:
         """The present state as a value."""
@@ -235,17 +265,7 @@ class World:
 
     def load(self, saved: SavedWorld) -> None:
         """Return to what `save` gave, of this world or of another one on the same fixtures."""
-        with self.lock:
-            before = self._differences()
-            self.epoch += 1
-            self.ids.drawn = saved.meta["ids"]
-            self.transitions.restore(saved.meta["paces"])
-            self._forget()
-            self.store.restore(saved.records)
-            after = [Change(c.table, c.key, c.after, c.before) for c in self._differences()]
-            for observer in self._observers:
-                observer(self, [*before, *after])
-            self.clock.restore(saved.meta["clock"])
+        self._return_to(saved)
         self._tell(Notice(RESTORED, self.name))
 
     def meta(self) -> dict[str, Any]:
@@ -254,7 +274,7 @@ class World:
             "seed": self.seed,
             "ids": self.ids.drawn,
             "clock": self.clock.state(),
-            "paces": self.transitions.state() if hasattr(self, "transitions") else {},
+            "paces": self.transitions.state(),
         }
 
     def restore_meta(self, meta: dict[str, Any]) -> None:
@@ -262,25 +282,72 @@ class World:
         self.seed = meta["seed"]
         self.ids = Ids(self.seed, self.name, meta["ids"])
         self.transitions.restore(meta["paces"])
-        self.clock.restore(meta["clock"])
+        self.clock.put(read_state(meta["clock"]))
 
-    def _begin(self) -> None:
-        """Count the fixtures' relative moments from now, where they stand as they were loaded."""
-        base = self.blueprint.base
-        if not base.relative:
-            return
-        now = self.clock.now()
-        with self.work():
+    # -- within ----------------------------------------------------------------------------------
+
+    def _record_jump(self) -> None:
+        if self._depth == 0:  # else the work under way is recorded with it
+            with self.work():
+                pass
+
+    def _beginning(self, base: Base) -> SavedWorld:
+        """What a world begins as: fixtures, their relative moments counted from now."""
+        clock = Clock(self.blueprint.settings.freeze)
+        store = MemoryStore(base)
+        if base.relative:
+            now = clock.now()
             for (table, key), moments in base.relative.items():
                 record = base.rows[table][key].record
-                if self.store.get(table, key) is record:
-                    counted = {moment.field: moment.form(now + moment.since) for moment in moments}
-                    if not counted.items() <= record.items():
-                        self.store.put(table, key, record | counted)
+                counted = {moment.field: moment.form(now + moment.since) for moment in moments}
+                if not counted.items() <= record.items():
+                    store.put(table, key, record | counted)
+        meta = {"seed": self.seed, "ids": 0, "clock": clock.state(), "paces": {}}
+        return SavedWorld(store.snapshot(), meta)
 
-    def _begin_scenarios(self) -> None:
-        if self.scenarios is not None:
-            self.scenarios.begin()
+    def _return_to(
+        self, saved: SavedWorld, base: Base | None = None, *, restarts: bool = False
+    ) -> None:
+        """Be what was saved, over other fixtures if given, in one commit or not at all.
+
+        `restarts` begins the scenarios from scratch and forgets the snapshots, and with other
+        fixtures the origin, which differs from them otherwise.
+        """
+        with self.held():
+            before = self._differences()
+            dropped = [_SNAPSHOT + name for name in self.snapshots] if restarts else []
+            if base is not None:
+                dropped.append(ORIGIN)
+            with self._all_or_nothing():
+                self.ids = Ids(self.seed, self.name, saved.meta["ids"])
+                self.transitions.restore(saved.meta["paces"])
+                self.clock.put(read_state(saved.meta["clock"]))
+                self.windows.clear()
+                if restarts and self.scenarios is not None:
+                    self.scenarios.begin()
+                self.store.restore(saved.records, base=base, dropped=dropped)
+            if restarts:
+                self.snapshots.clear()
+            if base is not None:
+                self.blueprint, self.origin = replace(self.blueprint, base=base), None
+            self.epoch += 1
+            self._forget()
+            after = [Change(c.table, c.key, c.after, c.before) for c in self._differences()]
+            for observer in self._observers:
+                observer(self, [*before, *after])
+        self.clock.tell()
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Put back what is not the store's if it cannot record the change."""
+        ids, paces, clock = self.ids, self.transitions.paces, self.clock.mark()
+        try:
+            with self.beside.all_or_nothing():
+                yield
+        except BaseException:
+            self.ids, self.transitions.paces = ids, paces
+            self.clock.put(clock)
+            raise
 
     def _tell(self, *notices: Notice) -> None:
         if self._on_notice is not None:
@@ -295,7 +362,6 @@ class World:
 
     def _forget(self) -> None:
         self.journal.clear()
-        self.windows.clear()
         self.nonces.clear()
         self.deliveries.clear()
         self._outbox.clear()

@@ -2,58 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
 from mock_platform.world.memory import Base
-from mock_platform.world.store import Change
+from mock_platform.world.names import DEFAULT, UnknownWorld, check_name
+from mock_platform.world.store import Change, SavedWorld
 from mock_platform.world.world import Blueprint, StoreMaker, World
-
-DEFAULT = "default"
-NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-"""The form of a world's name."""
-_NAME = re.compile(NAME_PATTERN, re.ASCII)
-_FORM = "1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit"
-
-
-class UnknownWorld(LookupError):
-    """There is no world of that name."""
-
-    def __init__(self, name: str) -> None:
-        if not is_name(name):
-            how = f"None can be called so: {_FORM}. Choose another name"
-        else:
-            how = f"Create it with PUT /_mock/worlds/{name} (an empty body is enough)"
-        super().__init__(
-            f"There is no world {name!r}. {how}, or leave the world out to use 'default'."
-        )
-        self.name = name
-
-
-class BadWorldName(ValueError):
-    """A world cannot have that name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"{name!r} is no name for a world: {_FORM}.")
-
-
-def is_name(text: str) -> bool:
-    """Whether a world can be called so."""
-    return _NAME.fullmatch(text) is not None
-
-
-def check_name(text: str) -> str:
-    """The name, if a world can be called so.
-
-    Raises:
-        BadWorldName: It cannot.
-    """
-    if not is_name(text):
-        raise BadWorldName(text)
-    return text
 
 
 def check_seed(seed: int | None) -> int | None:
@@ -105,8 +62,8 @@ class Worlds:
         The other worlds keep the fixtures that they began with.
         """
         with self._lock:
+            self.default.rebase(base)
             self.blueprint = replace(self.blueprint, base=base)
-        self.default.rebase(base)
 
     @property
     def default(self) -> World:
@@ -142,6 +99,7 @@ class Worlds:
             UnknownWorld: `source` does not exist.
             TooManyWorlds: The limit is reached.
             ValueError: `freeze` does not say its offset from UTC, or is out of a clock's bounds.
+            StoreUnwritable: It could not be stored; no world was made.
         """
         check_name(name)
         check_seed(seed)
@@ -159,17 +117,12 @@ class Worlds:
             if freeze is not None:
                 blueprint = replace(blueprint, settings=replace(blueprint.settings, freeze=freeze))
             world = World(name, blueprint, seed=seed, store=self._store)
-            if self._credentials is not None:
-                world.on_commit(self._index)
-            if self._prepare is not None:
-                self._prepare(world)
-            if saved is not None:
-                world.load(saved)
-            if freeze is not None:
-                world.clock.freeze(freeze)
-                saved = world.save()
-            if saved is not None:
-                world.begin_from(saved)
+            try:
+                self._set_up(world, saved, freeze)
+            except BaseException:
+                world.closed = True  # for what was begun on its behalf
+                self._forget(world)
+                raise
             self._worlds[name] = world
             return world
 
@@ -179,19 +132,15 @@ class Worlds:
         Raises:
             UnknownWorld: There is none.
             ValueError: It is the default world.
+            StoreUnwritable: That could not be recorded; the world is still there.
         """
         if name == DEFAULT:
             raise ValueError("The world 'default' always exists; reset it instead.")
         with self._lock:
             world = self.get(name)
+            world.close()
             del self._worlds[name]
-            world.closed = True
-        with self._owners_lock:
-            owned = [c for c, names in self._owners.items() if name in names]
-        for credential in owned:
-            self._disown(credential, name)
-        for listener in self.dropped_listeners:
-            listener(world)
+            self._forget(world)
 
     def owner_of(self, credential: str) -> World | None:
         """The one world that a consumer key or token belongs to; `None` for shared ones."""
@@ -205,6 +154,30 @@ class Worlds:
 
     def __len__(self) -> int:
         return len(self._worlds)
+
+    def _set_up(self, world: World, saved: SavedWorld | None, freeze: datetime | None) -> None:
+        """Make a world what it begins as, and store it."""
+        if self._credentials is not None:
+            world.on_commit(self._index)
+        if self._prepare is not None:
+            self._prepare(world)
+        if world.store.resumes:  # it began long ago
+            return
+        if saved is not None:
+            world.load(saved)
+        if freeze is not None:
+            world.clock.freeze(freeze)
+            saved = world.save()
+        world.begin(saved)
+
+    def _forget(self, world: World) -> None:
+        """Take a world's credentials from it, and tell whoever did something for it."""
+        with self._owners_lock:
+            owned = [c for c, names in self._owners.items() if world.name in names]
+        for credential in owned:
+            self._disown(credential, world.name)
+        for listener in self.dropped_listeners:
+            listener(world)
 
     def _index(self, world: World, changes: Iterable[Change]) -> None:
         assert self._credentials is not None

@@ -8,9 +8,10 @@ import pytest
 
 from mock_platform.cli.watching import ScenarioFiles, Watch
 from mock_platform.platform import Platform
+from mock_platform.scenario.armed import Active
 from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.document import Scenario, loads
-from mock_platform.scenario.engine import Active, CannotPerform, Engine
+from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.settings import Settings
 from tests.cli.watches import around_a_change, real_watches
 

@@ -18,7 +18,8 @@ from mock_platform.records.state import BadRecord, UnknownRecord, UnknownTable
 from mock_platform.scenario.document import BadParameters, BadScenario
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario
-from mock_platform.world.worlds import BadWorldName, TooManyWorlds, UnknownWorld
+from mock_platform.world.names import BadWorldName, UnknownWorld
+from mock_platform.world.worlds import TooManyWorlds
 
 USER = "2244994945"
 NAIVE = datetime(2026, 3, 1, 12)  # noqa: DTZ001 - the mistake

@@ -18,9 +18,9 @@ from mock_platform.core.call import Call
 from mock_platform.operations import OPERATIONS
 from mock_platform.server import CannotBind
 from mock_platform.world.clock import UPTIME
+from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store_errors import StoreInUse
 from mock_platform.world.world import World
-from mock_platform.world.worlds import UnknownWorld
 from tests.waits import PATIENCE
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mock_platform.control.routes import describe_everything
-from mock_platform.world.worlds import DEFAULT
+from mock_platform.world.names import DEFAULT
 from tests.property.test_schemathesis import family_of
 from tests.support import ACCOUNT, Sandbox, sandbox
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from mock_platform.world.durable import Archive, Durability, DurableStore
+from mock_platform.world.durable import Archive, Durability
+from mock_platform.world.durable_store import DurableStore
 from mock_platform.world.memory import Base, MemoryStore
 from mock_platform.world.store import Change, Match, Record, Store
 

@@ -11,7 +11,8 @@ import os
 import sys
 from itertools import count
 
-from mock_platform.world.durable import Archive, DurableStore
+from mock_platform.world.durable import Archive
+from mock_platform.world.durable_store import DurableStore
 from mock_platform.world.memory import Base
 from mock_platform.world.store import Record
 

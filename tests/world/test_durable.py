@@ -21,15 +21,15 @@ from mock_platform.world.changelog import sealed
 from mock_platform.world.durable import (
     Archive,
     Durability,
-    DurableStore,
     StoreDamaged,
     StoreError,
     StoreForeign,
     StoreInUse,
 )
+from mock_platform.world.durable_store import DurableStore
 from mock_platform.world.memory import Base
 from mock_platform.world.state_file import AtomicStorage
-from mock_platform.world.store import Order, Record
+from mock_platform.world.store import Order, Record, Snapshot
 from tests.waits import PATIENCE
 from tests.world.backends import crash, fixtures
 
@@ -216,10 +216,10 @@ class TestReopening:
             full_disk(monkeypatch, snapshots=False, log=True),
             pytest.raises(OSError, match="space"),
         ):
-            store.rebase(others)
+            store.restore(Snapshot({}, others.next_seq), base=others)
         assert ["f1", "f2", "f3", "f4"] == order(store)
 
-        store.rebase(others)
+        store.restore(Snapshot({}, others.next_seq), base=others)
         store.put("items", "n", record("n"))
         crash(archive)
 
@@ -290,7 +290,7 @@ class TestLog:
             with store.transaction():
                 store.page("items")
                 store.remove("items", "unknown")
-            store.record_meta()
+            store.record()
 
             def fail() -> None:
                 with store.transaction():
@@ -313,8 +313,8 @@ class TestLog:
         meta["ids"] = 2
         store.put("items", "2", record("2"))
         meta["clock"] = 3
-        store.record_meta()
-        archive.record_meta("default", {"ids": 4})
+        store.record()
+        archive.commit("default", {}, {"ids": 4})
         crash(archive)
 
         assert [None, {"ids": 2}, {"ids": 2, "clock": 3}, {"ids": 4}] == [
@@ -434,7 +434,7 @@ class TestWorlds:
         archive = Archive(path)
         store = begin(archive, base)
         store.put("items", "n", record("n"))
-        archive.drop_world("default")
+        archive.drop_worlds("default")
         with pytest.raises(LookupError, match="world 'default' is not stored"):
             store.put("items", "late", record("late"))
         with pytest.raises(LookupError, match="world 'default' is not stored"):
@@ -451,9 +451,9 @@ class TestWorlds:
         """A world that is not stored can be neither dropped nor changed."""
         with Archive(path) as archive:
             with pytest.raises(LookupError, match="world 'w1' is not stored"):
-                archive.drop_world("w1")
+                archive.drop_worlds("w1")
             with pytest.raises(LookupError, match="world 'w1' is not stored"):
-                archive.record_meta("w1", {})
+                archive.commit("w1", {}, {})
 
     def test_twice(self, path: Path, base: Base) -> None:
         """A world that is stored cannot begin again as something else."""
@@ -528,7 +528,7 @@ class TestFullDisk:
             with pytest.raises(OSError, match="No space left"):
                 store.clear()
             with pytest.raises(OSError, match="No space left"):
-                archive.drop_world("default")
+                archive.drop_worlds("default")
             with pytest.raises(OSError, match="No space left"):
                 begin(archive, base, "w1")
         assert ["f1", "f2", "f3", "f4", "before"] == order(store)

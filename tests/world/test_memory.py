@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from mock_platform.world.memory import Base, MemoryStore
+from mock_platform.world.store import Snapshot
 from tests.world.backends import fixtures, item, keys
 
 
@@ -28,14 +29,15 @@ def test_rebase() -> None:
     one, two = MemoryStore(base), MemoryStore(base)
     one.put("items", "n", item("n"))
     one.page("items", {"group": "a"})
-    one.rebase(Base({"items": {"g1": item("g1")}}))
+    other = Base({"items": {"g1": item("g1")}})
+    one.restore(Snapshot({}, other.next_seq), base=other)
 
     assert ["g1"] == keys(one, match={"group": "a"})
     assert one.tables() == ["items"]
     assert ["f1", "f2", "f3", "f4"] == keys(two)
 
     with one.transaction(), pytest.raises(RuntimeError, match="inside a transaction"):
-        one.rebase(base)
+        one.restore(Snapshot({}, base.next_seq), base=base)
     one.clear()
     assert ["g1"] == keys(one)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.world.durable import Archive, DurableStore
+from mock_platform.world.durable import Archive
+from mock_platform.world.durable_store import DurableStore
 from mock_platform.world.memory import Base
 from mock_platform.world.store_errors import StoreError, StoreInUse
 from mock_platform.world.store_files import StoreLock, require_regular_files

@@ -1,0 +1,48 @@
+"""What worlds are called, and what is said of a name that leads to none."""
+
+from __future__ import annotations
+
+import re
+
+DEFAULT = "default"
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""The form of a world's name."""
+_NAME = re.compile(NAME_PATTERN, re.ASCII)
+_FORM = "1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit"
+
+
+def is_name(text: str) -> bool:
+    """Whether a world can be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
+def check_name(text: str) -> str:
+    """The name, if a world can be called so.
+
+    Raises:
+        BadWorldName: It cannot.
+    """
+    if not is_name(text):
+        raise BadWorldName(text)
+    return text
+
+
+class UnknownWorld(LookupError):
+    """There is no world of that name, or no longer."""
+
+    def __init__(self, name: str) -> None:
+        if not is_name(name):
+            how = f"None can be called so: {_FORM}. Choose another name"
+        else:
+            how = f"Create it with PUT /_mock/worlds/{name} (an empty body is enough)"
+        super().__init__(
+            f"There is no world {name!r}. {how}, or leave the world out to use 'default'."
+        )
+        self.name = name
+
+
+class BadWorldName(ValueError):
+    """A world cannot have that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name!r} is no name for a world: {_FORM}.")
