@@ -1,0 +1,164 @@
+"""A server that is used over its control plane until it is killed, telling of each answer.
+
+Each line on standard input (`path`, `log_limit`, `run`, tabs between) starts a child that opens the
+store, tells what it found there, and then does `operation(run, 0)`, `operation(run, 1)`, … for
+ever; when it is dead, the next line is read. Children are forked from one process that has loaded
+everything, so they begin at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from functools import cache, partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from werkzeug.test import Client
+
+from mock_platform import opening
+from mock_platform.app import create_app
+from mock_platform.core.jsonio import canonical
+from mock_platform.platform import Platform
+from mock_platform.records.state import State
+from mock_platform.scenario.document import Scenario
+from mock_platform.scenario.library import Library
+from mock_platform.settings import Settings
+from mock_platform.world.durable import Archive
+from mock_platform.world.ids import Ids
+from mock_platform.world.memory import MemoryStore
+from mock_platform.world.store import SavedWorld
+from mock_platform.world.world import World
+from tests.support import BEARER
+
+WORLDS = ("w1", "w2", "w3")
+SCENARIOS = Path(__file__).with_name("crash_scenarios")
+FREEZE = datetime(2026, 11, 20, 12, tzinfo=UTC)
+OWN = {
+    "rules": [
+        {"on": "accounts.get", "then": {"error": 89}, "times": 1000},
+        {"on": "accounts.list", "then": {"set_state": "seen"}},
+    ]
+}
+
+Operation = tuple[str, str, Any]
+"""A request: method, path, and a body in JSON."""
+
+
+def settings(store: str) -> Settings:
+    """Settings under which the same requests always have the same effects."""
+    return Settings(store=store, freeze=FREEZE, scenarios=(str(SCENARIOS),))
+
+
+def operation(run: int, number: int) -> Operation:
+    """What a child does next; the same for everyone who asks."""
+    chance = Ids(run, "worlds")
+
+    def choose(label: str, *options: str) -> str:
+        return options[int(chance.fraction(number, label) * len(options))]
+
+    world = choose("world", "default", *WORLDS)
+    own = f"/~{world}/_mock"
+    label = choose("label", "a", "b")
+    name = choose("name", *WORLDS)
+    user = {"id": f"{run}{number:06}", "screen_name": f"u{run}_{number}", "name": "x" * 200}
+    options: list[Operation] = [
+        ("PUT", f"/_mock/worlds/{name}", {"seed": number}),
+        ("PUT", f"/_mock/worlds/{name}", {"from": "default"}),
+        ("DELETE", f"/_mock/worlds/{name}", None),
+        ("POST", f"{own}/reset", None),
+        ("POST", f"{own}/reset", None),
+        ("PUT", f"{own}/state/users/{user['id']}", user),
+        ("PUT", f"{own}/state/users/{user['id']}", user),
+        ("PUT", f"{own}/clock", {"action": "advance", "seconds": number}),
+        ("PUT", f"{own}/transitions/media", {"seconds": number}),
+        ("PUT", f"{own}/scenarios/own", OWN),
+        ("POST", f"{own}/scenarios/own/activate", {}),
+        ("POST", f"{own}/scenarios/limited/activate", {"parameters": {"limit": number % 7 + 1}}),
+        ("POST", f"{own}/scenarios/counted/activate", {}),
+        ("POST", f"{own}/scenarios/limited/deactivate", {}),
+        ("POST", f"{own}/scenarios/deactivate", {}),
+        ("PUT", f"{own}/snapshots/{label}", None),
+        ("POST", f"{own}/snapshots/{label}/restore", None),
+        ("DELETE", f"{own}/snapshots/{label}", None),
+        ("GET", f"/~{world}/12/accounts", None),
+        ("GET", f"/~{world}/12/accounts", None),
+        ("GET", f"/~{world}/12/accounts", None),
+    ]
+    return options[int(chance.fraction(number, "what") * len(options))]
+
+
+def no_scenarios(library: Library) -> dict[str, Scenario]:
+    """Instead of the shipped scenarios, which take most of a second to read."""
+    return {}
+
+
+def perform(client: Client, what: Operation) -> None:
+    """Send a request; whatever the answer is, the sandbox itself must not have failed."""
+    method, path, body = what
+    headers = {} if "/_mock" in path else {"Authorization": f"Bearer {BEARER}"}
+    more = {} if body is None else {"json": body}
+    answer = client.open(path, method=method, headers=headers, **more)
+    assert answer.status_code != 500, answer.get_data(as_text=True)
+
+
+def described(platform: Platform) -> bytes:
+    """All that is to be there after a kill, in one line of JSON."""
+    return canonical({world.name: _world(world, platform) for world in platform.worlds})
+
+
+def _world(world: World, platform: Platform) -> dict[str, Any]:
+    points = {name: _point(world, saved) for name, saved in world.snapshots.items()}
+    return {
+        "state": State(world, platform.tables).dump(),
+        "seed": world.seed,
+        "beside": sorted((*at, record) for at, record in world.beside.whole().items()),
+        "snapshots": [*points.items()],
+        "origin": None if world.origin is None else _point(world, world.origin),
+    }
+
+
+def _point(world: World, saved: SavedWorld) -> dict[str, Any]:
+    store = MemoryStore(world.blueprint.base, saved.records)
+    tables = {name: [entry[1:] for entry in store.page(name)] for name in store.tables()}
+    return {"tables": tables, "meta": saved.meta}
+
+
+def say(text: bytes) -> None:
+    """One line to whoever watches."""
+    line = text + b"\n"
+    while line:
+        line = line[os.write(1, line) :]
+
+
+def serve_for_ever(path: str, log_limit: int, run: int) -> None:
+    """Open the store and use it."""
+    opening.Archive = partial(Archive, log_limit=log_limit)  # type: ignore[assignment,misc]
+    opened = opening.open_platform(settings(f"tinydb:{path}"))
+    say(described(opened.platform))
+    client = Client(create_app(opened.platform))
+    for number in count():
+        perform(client, operation(run, number))
+        say(b"done")
+
+
+def main() -> None:
+    """Start one child after another, as asked."""
+    Library._all_shipped = no_scenarios  # type: ignore[method-assign]
+    load_base = cache(opening.load_base)
+    base = load_base(settings("memory"))
+    opening.load_base = lambda _: base
+    for line in sys.stdin:
+        path, log_limit, run = line.rstrip("\n").split("\t")
+        child = os.fork()
+        if child == 0:
+            say(b"pid %d" % os.getpid())
+            serve_for_ever(path, int(log_limit), int(run))
+        os.waitpid(child, 0)
+        say(b"dead")
+
+
+if __name__ == "__main__":
+    main()
