@@ -101,7 +101,8 @@ ADS_STATUS: Mapping[str, int] = {
         500: "INTERNAL_ERROR",
         501: "NOT_IMPLEMENTED",
         503: "SERVICE_UNAVAILABLE OVER_CAPACITY",
+        507: "INSUFFICIENT_STORAGE",
     }.items()
     for code in codes.split()
 }
-"""Status of each named advertising code: the public table, and 413, 415, 501 of our own."""
+"""Status of each named advertising code: the public table, and 413, 415, 501, 507 of our own."""

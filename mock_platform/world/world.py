@@ -133,7 +133,7 @@ class World:
             if self.closed:
                 raise UnknownWorld(self.name)
             mark = len(self._outbox)
-            clock, paces = self.clock.mark(), self.transitions.paces
+            clock, paces, drawn = self.clock.mark(), self.transitions.paces, self.ids.drawn
             self._depth += 1
             try:
                 with self.store.transaction() as changes:
@@ -142,7 +142,9 @@ class World:
                 del self._outbox[mark:]
                 self.clock.put(clock)
                 self.transitions.paces = paces
-                if self._depth == 1 and not isinstance(fault, StoreUnwritable):
+                if isinstance(fault, StoreUnwritable):
+                    self.ids.drawn = drawn
+                elif self._depth == 1:
                     self.store.record()  # what counts although the work failed
                 raise
             finally:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from werkzeug.test import Client
 from mock_platform import opening
 from mock_platform.app import create_app
 from mock_platform.core.jsonio import canonical
-from mock_platform.platform import Platform
+from mock_platform.platform import Platform, load_base
 from mock_platform.records.state import State
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.library import Library
@@ -135,7 +135,7 @@ def say(text: bytes) -> None:
 
 def serve_for_ever(path: str, log_limit: int, run: int) -> None:
     """Open the store and use it."""
-    opening.Archive = partial(Archive, log_limit=log_limit)  # type: ignore[assignment,misc]
+    vars(opening).update(Archive=partial(Archive, log_limit=log_limit))
     opened = opening.open_platform(settings(f"tinydb:{path}"))
     say(described(opened.platform))
     client = Client(create_app(opened.platform))
@@ -146,10 +146,9 @@ def serve_for_ever(path: str, log_limit: int, run: int) -> None:
 
 def main() -> None:
     """Start one child after another, as asked."""
-    Library._all_shipped = no_scenarios  # type: ignore[method-assign]
-    load_base = cache(opening.load_base)
+    setattr(Library, "_all_shipped", no_scenarios)  # noqa: B010 - mypy refuses the assignment
     base = load_base(settings("memory"))
-    opening.load_base = lambda _: base
+    vars(opening).update(load_base=lambda _: base)
     for line in sys.stdin:
         path, log_limit, run = line.rstrip("\n").split("\t")
         child = os.fork()
