@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from typing import Self
 
 
 class StoreError(Exception):
@@ -31,13 +32,19 @@ class StoreInUse(StoreError):
 class StoreUnwritable(StoreError, OSError):
     """A change could not be written, so it was not made; the text says what to do."""
 
+    def __new__(cls, *args: object) -> Self:
+        """With a text alone, what a client makes of an answer; `OSError` takes none otherwise."""
+        return super().__new__(cls, *(args if len(args) == 1 else ()))
+
     def __init__(self, path: Path, fault: OSError) -> None:
         reason = fault.strerror or str(fault)
         full = fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         remedy = "Make room there" if full else "See to it that it can be written"
-        super().__init__(
+        text = (
             f"{path} could not be written ({reason}), so nothing was changed. {remedy} and try "
             "again; what was acknowledged before is kept."
         )
+        super().__init__(text)
+        self.args = (text,)
         self.errno = fault.errno
         self.path = path
