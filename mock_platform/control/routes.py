@@ -36,7 +36,7 @@ from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
 from mock_platform.records.state import BadRecord
 from mock_platform.scenario.schema import SCENARIO_NAME
-from mock_platform.world.worlds import NAME_PATTERN
+from mock_platform.world.names import NAME_PATTERN
 
 _SERVICES = "mock_platform.services"
 _HTML = "text/html"
