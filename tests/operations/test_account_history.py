@@ -172,7 +172,7 @@ class TestParameters:
         assert faults(ask(box, count=count)) == [("INVALID_PARAMETER", "count")]
 
     def test_all_at_once(self, box: Sandbox) -> None:
-        """Everything wrong is named in one answer, and only what is right is echoed."""
+        """Everything wrong is named in one answer, and only what could be read is echoed."""
         response = ask(box, entity_type="X", count="0", end_time="2026-09-02T08:00:00Z")
 
         assert sorted(faults(response)) == [
@@ -182,6 +182,7 @@ class TestParameters:
         ]
         assert set(response.get_json()["request"]["params"]) == {
             "account_id",
+            "end_time",
             "entity_id",
             "start_time",
         }

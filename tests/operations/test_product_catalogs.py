@@ -271,7 +271,7 @@ BAD = [
     ("inventory is at least 1 in stock", {"inventory": 0}),
     ("inventory is an int", {"inventory": "many"}),
     ("inventory is no text", {"inventory": "5"}),
-    ("inventory is whole", {"inventory": 5.0}),
+    ("inventory is whole", {"inventory": 5.5}),
     ("sale price is lower than price", {"sale_price": "12.50 USD"}),
     ("sale price is in the same currency", {"sale_price": "1.00 EUR"}),
     ("sale price has the same format", {"sale_price": "1.00"}),

@@ -46,7 +46,7 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
     ),
     "audience-batch-request-error": (
         "custom_audiences.users", (), 400,
-        {"code": "INVALID_PARAMETER", "message": "The batch cannot be processed"},
+        {"code": "INVALID_PARAMETER", "message": "The batch cannot be processed", "parameter": ""},
     ),
     "audience-batch-too-large": (
         "custom_audiences.users", (), 413,
@@ -57,7 +57,11 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
     ),
     "audience-batch-too-many-operations": (
         "custom_audiences.users", (), 400,
-        {"code": "INVALID_PARAMETER", "message": "A request may have at most 2,500 operations"},
+        {
+            "code": "INVALID_PARAMETER",
+            "message": "A request may have at most 2,500 operations",
+            "parameter": "",
+        },
     ),
     "audience-upload-limit": (
         "custom_audiences.users", (), 429,
@@ -133,6 +137,7 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
         {
             "code": "INVALID_PARAMETER",
             "message": "Updating FILTERED product sets is unsupported",
+            "parameter": "",
         },
     ),
     "product-batch-too-large": (
@@ -148,6 +153,7 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
         {
             "code": "INVALID_PARAMETER",
             "message": "This user has a catalog already; there is one per user",
+            "parameter": "",
         },
     ),
     "insights-range-refused": (
