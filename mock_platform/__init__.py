@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mock_platform.version import __version__
 
 if TYPE_CHECKING:
+    from mock_platform.app import create_app
     from mock_platform.client.interface import WorldFace
     from mock_platform.client.platform import MockPlatform
     from mock_platform.settings import DeliverySettings, Settings
@@ -20,6 +21,7 @@ __all__ = [
     "WorldFace",
     "WsgiAdapter",
     "__version__",
+    "create_app",
 ]
 
 _HOMES = {
@@ -28,6 +30,7 @@ _HOMES = {
     "Settings": "mock_platform.settings",
     "WorldFace": "mock_platform.client.interface",
     "WsgiAdapter": "mock_platform.transport",
+    "create_app": "mock_platform.app",
 }
 
 

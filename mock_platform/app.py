@@ -1,186 +1,45 @@
-"""The edge: a WSGI environment becomes a call, a reply becomes a response.
-
-Platform requests go straight to the platform. Everything under `/_mock` goes to the control plane,
-a Flask application, which this edge also wraps, so that Flask's own test client sees all of it.
-"""
+"""The whole server as one Flask application, for any WSGI server and to be mounted anywhere."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
+import atexit
+from typing import Any
 
 from flask import Flask
-from flask.testing import FlaskClient
-from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
-from werkzeug.wsgi import get_input_stream
 
-from mock_platform.control.route import ORIGIN, WORLD
-from mock_platform.control.routes import create_control
-from mock_platform.core.call import Call, Surface
-from mock_platform.core.errors import Failure, TooLarge
-from mock_platform.core.statuses import phrase
+from mock_platform.control.routes import create_control, share_services
+from mock_platform.edge.application import PlatformApplication
+from mock_platform.edge.wsgi import Edge
+from mock_platform.opening import open_platform, overridden
 from mock_platform.platform import Platform
-from mock_platform.sending import send
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-    from werkzeug.test import TestResponse
-
-_SANDBOX_HOST = "ads-api-sandbox."
-_SAFE = "/:@!$&'()*+,;=~-._"
-_PLAIN_HOST = re.compile(r"[A-Za-z0-9._~%!$&'()*+,;=:-]*", re.ASCII)
-"""A name or an IPv4 address with or without a port (RFC 3986, reg-name)."""
-_BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]*)?", re.ASCII)
+from mock_platform.settings import Settings
 
 
-def create_app(platform: Platform) -> Flask:
-    """The whole server as one WSGI application: platform and control plane."""
-    app = create_control(platform)
-    app.wsgi_app = Edge(platform, app.wsgi_app)  # type: ignore[method-assign]
-    app.test_client_class = PlatformClient
-    return app
+def create_app(settings: Settings | Platform | None = None, **overrides: Any) -> Flask:
+    """The whole server as a Flask application: operations, control plane, and what users add.
 
+    `overrides` are fields of `Settings`, or of its `delivery` as `delivery_timeout=1`; folders may
+    be text, and `freeze` ISO 8601. A platform that is open already is served as it is, and whoever
+    opened it closes it; one that is opened here is closed when the process ends.
 
-class PlatformClient(FlaskClient):
-    """Flask's test client, whose relative addresses begin at a base address if it has one."""
+    Its worlds live in this process: let a WSGI server have one process, with threads.
 
-    def __init__(self, *args: Any, base_url: str = "", **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.base_url = base_url.rstrip("/")
-
-    def open(self, *args: Any, **kwargs: Any) -> TestResponse:
-        """Send a request; `/2/…` is joined to the base address."""
-        if args and isinstance(args[0], str) and args[0].startswith("/"):
-            args = (self.base_url + args[0], *args[1:])
-        return super().open(*args, **kwargs)
-
-
-class Edge:
-    """Takes world prefix and sandbox prefix off the path, and hands on to platform or control."""
-
-    def __init__(self, platform: Platform, control: WSGIApplication) -> None:
-        self._platform = platform
-        self._control = control
-        self._max_body = platform.settings.max_body
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
-        raw = _raw_path(environ)
-        mount = environ.get("SCRIPT_NAME", "")
-        if mount.startswith("/~") or mount == "/sandbox":
-            # A client in-process was given one of our base addresses and took its path for the
-            # place where the application is mounted.
-            raw = mount + raw
-            environ["SCRIPT_NAME"] = ""
-        world, path = _split_world(raw)
-        if path == "/_mock" or path.startswith("/_mock/"):
-            environ[ORIGIN] = _origin(environ)
-            prefix = raw[: len(raw) - len(path)]
-            environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + prefix
-            environ["PATH_INFO"] = unquote(path, "latin-1")
-            environ[WORLD] = world
-            return self._control(environ, start_response)
-        return self._answer(environ, start_response, raw, world, path)
-
-    def _answer(
-        self,
-        environ: WSGIEnvironment,
-        start_response: StartResponse,
-        raw: str,
-        world: str | None,
-        path: str,
-    ) -> Iterable[bytes]:
-        origin = _origin(environ)
-        surface: Surface = "plain"
-        if path == "/sandbox" or path.startswith("/sandbox/"):
-            surface, path = "sandbox", path[8:] or "/"
-        elif _host(environ).startswith(_SANDBOX_HOST):
-            surface = "sandbox"
-        query = environ.get("QUERY_STRING", "")
-        refused: Failure | None = None
-        try:
-            # One byte more than may be there: a chunked body says its length only at its end.
-            body = get_input_stream(environ, max_content_length=self._max_body + 1).read()
-            if len(body) > self._max_body:
-                body, refused = b"", TooLarge(self._max_body)
-        except RequestEntityTooLarge:
-            body, refused = b"", TooLarge(self._max_body)
-        except ClientDisconnected:
-            return []
-        call = Call(
-            method=environ["REQUEST_METHOD"].upper(),
-            url=f"{origin}{raw}?{query}" if query else f"{origin}{raw}",
-            path=path,
-            base_url=origin if world is None else f"{origin}/~{world}",
-            headers=_headers(environ),
-            body=body,
-            query_string=query,
-            surface=surface,
-            world_prefix=world,
-            remote_address=environ.get("REMOTE_ADDR", ""),
-        )
-        reply = self._platform.handle(call, refused)
-        if reply.header("content-length") is None and reply.status not in {204, 304}:
-            reply.headers.append(("Content-Length", str(len(reply.body))))
-        status = f"{reply.status} {reply.reason or phrase(reply.status) or 'Status'}"
-        if reply.sending is not None:
-            closing = self._platform.closing
-            return send(reply, reply.sending, status, environ, start_response, closing)
-        start_response(status, reply.headers)
-        return [reply.body]
-
-
-def _raw_path(environ: WSGIEnvironment) -> str:
-    """The path as the client wrote it; servers that keep it put it into REQUEST_URI or RAW_URI."""
-    uri: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
-    if uri.startswith("/"):
-        path = uri.partition("?")[0]
-        script: str = environ.get("SCRIPT_NAME", "")
-        return path[len(script) :] if script and path.startswith(script) else path
-    decoded: str = environ.get("PATH_INFO", "")
-    return quote(decoded.encode("latin-1"), safe=_SAFE)
-
-
-def _split_world(path: str) -> tuple[str | None, str]:
-    if not path.startswith(("/~", "/%7E", "/%7e")):
-        return None, path
-    name, slash, rest = path[2 if path[1] == "~" else 4 :].partition("/")
-    return name, slash + rest if slash else "/"
-
-
-def _origin(environ: WSGIEnvironment) -> str:
-    """The address that the client called, up to the path that is ours."""
-    return f"{environ['wsgi.url_scheme']}://{_host(environ)}{environ.get('SCRIPT_NAME', '')}"
-
-
-def _host(environ: WSGIEnvironment) -> str:
-    """The host and port that the client called, such that an address made of them can be read."""
-    host: str = environ.get("HTTP_HOST") or f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
-    return (
-        host if _PLAIN_HOST.fullmatch(host) or _is_bracketed(host) else quote(host, ":", "latin-1")
+    Raises:
+        TypeError: There is no such setting.
+        BadFixtures: Something is wrong with the fixtures.
+        BadScenario: Something is wrong with a scenario.
+        StoreError: The store's files are in use, damaged or not ours.
+    """
+    if isinstance(settings, Platform):
+        platform = settings
+    else:
+        opened = open_platform(overridden(settings or Settings(), overrides))
+        atexit.register(opened.close)
+        platform = opened.platform
+    application = PlatformApplication(platform)
+    control = create_control(platform)
+    share_services(control, application)
+    application.wsgi_app = Edge(  # type: ignore[method-assign]
+        platform, application, control.wsgi_app
     )
-
-
-def _is_bracketed(host: str) -> bool:
-    """Whether this is an IPv6 address in brackets, with or without a port."""
-    found = _BRACKETED.fullmatch(host)
-    try:
-        return found is not None and ip_address(found[1]) is not None
-    except ValueError:
-        return False
-
-
-def _headers(environ: WSGIEnvironment) -> list[tuple[str, str]]:
-    headers = [
-        (key[5:].replace("_", "-").title(), value)
-        for key, value in environ.items()
-        if key.startswith("HTTP_")
-    ]
-    if environ.get("CONTENT_TYPE"):
-        headers.append(("Content-Type", environ["CONTENT_TYPE"]))
-    if environ.get("CONTENT_LENGTH"):
-        headers.append(("Content-Length", environ["CONTENT_LENGTH"]))
-    return headers
+    return application

@@ -8,13 +8,17 @@ as well, under names that no world can have.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from mock_platform.operations import KINDS
 from mock_platform.platform import Platform, load_base
-from mock_platform.settings import Settings
+from mock_platform.settings import DeliverySettings, Settings
+from mock_platform.world.clock import moment
 from mock_platform.world.durable import Archive, Durability, StoreDamaged, StoreError
 from mock_platform.world.durable_store import DurableStore
 from mock_platform.world.memory import Base
@@ -160,3 +164,40 @@ def _try(archive: Archive, name: str, meta: dict[str, Any]) -> None:
 def _record(world: World) -> None:
     with world.work():
         pass
+
+
+def overridden(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
+    """Settings with some of their fields changed, or of their `delivery` as `delivery_timeout=1`.
+
+    Folders may be text, and `freeze` ISO 8601.
+
+    Raises:
+        TypeError: There is no such setting.
+        ValueError: `freeze` is no moment, or does not say its offset from UTC.
+    """
+    known = [field.name for field in fields(Settings) if field.name != "port"]
+    known += [f"delivery_{field.name}" for field in fields(DeliverySettings)]
+    top: dict[str, Any] = {}
+    delivery: dict[str, Any] = {}
+    for name, value in overrides.items():
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"There is no setting {name!r}.{hint} Settings: {', '.join(known)}.")
+        if name.startswith("delivery_"):
+            delivery[name.removeprefix("delivery_")] = value
+        else:
+            top[name] = value
+    if "fixtures" in top:
+        given = top["fixtures"]
+        folders = [given] if isinstance(given, str | Path) else given
+        top["fixtures"] = tuple(Path(folder) for folder in folders)
+    if "scenarios" in top:
+        chosen = top["scenarios"]
+        named = [chosen] if isinstance(chosen, str | Path) else chosen
+        top["scenarios"] = tuple(str(each) for each in named)
+    if top.get("freeze") is not None:
+        top["freeze"] = moment(top["freeze"])
+    if delivery:
+        top["delivery"] = replace(top.get("delivery", settings.delivery), **delivery)
+    return replace(settings, **top)

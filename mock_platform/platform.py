@@ -71,6 +71,8 @@ _CORE = (
     STATUS_BY_TYPE,
     TITLES,
 )
+Answerer = Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]
+"""Answers a call in a world, or what refused it before; also returns what was changed."""
 _LOG = logging.getLogger(__name__)
 _CREDENTIAL_TABLES = ("apps", "tokens")
 
@@ -150,10 +152,13 @@ class Platform:
 
     # -- a request -------------------------------------------------------------------------------
 
-    def handle(self, call: Call, refused: Exception | None = None) -> Reply:
+    def handle(
+        self, call: Call, refused: Exception | None = None, through: Answerer | None = None
+    ) -> Reply:
         """The reply to a call. `refused` ends it at once, in the call's dialect and journal.
 
-        `Reply.sending` is for whoever sends it: a delay, a fault of the network.
+        `through` answers in place of `answer`, and may ask that. `Reply.sending` is for whoever
+        sends the reply: a delay, a fault of the network.
         """
         started = UPTIME()
         call.request_id = f"r{next(self._requests)}"
@@ -167,11 +172,7 @@ class Platform:
         changes: Sequence[Change] = ()
         failed: str | None = None
         try:
-            compiled, path_params = self._find(call, refused)
-            reply, changes = compiled.run(call, world, path_params)
-        except Failure as failure:
-            reply = render(failure, call)
-            engine_of(world).explain_refusal(call, reply.status)
+            reply, changes = (through or self.answer)(call, world, refused)
         except UnknownWorld as fault:  # dropped while the call waited for it
             return self._lost(call, fault)
         except StoreUnwritable as fault:
@@ -181,10 +182,11 @@ class Platform:
         except Exception as fault:  # noqa: BLE001 - handed to the embedder, told to the client
             failed = traceback.format_exc()
             self.on_error(fault)
-            reply = render(InternalError(_internal(fault)), call)
+            reply = render(InternalError(_internal(fault, call)), call)
         reply.headers += call.extra_headers
         if call.method == "HEAD":
-            reply.headers.append(("Content-Length", str(len(reply.body))))
+            if reply.header("content-length") is None and reply.parts is None:
+                reply.headers.append(("Content-Length", str(len(reply.body))))
             reply.body = b""
         self._marked(call, reply)
         milliseconds = (UPTIME() - started) * 1000
@@ -195,6 +197,18 @@ class Platform:
         if world.closed:  # dropped while it answered
             self._stray(call, world.name)
         return reply
+
+    def answer(
+        self, call: Call, world: World, refused: Exception | None = None
+    ) -> tuple[Reply, Sequence[Change]]:
+        """What the operation of a call answers, refusals included, and what it changed."""
+        try:
+            compiled, path_params = self._find(call, refused)
+            return compiled.run(call, world, path_params)
+        except Failure as failure:
+            reply = render(failure, call)
+            engine_of(world).explain_refusal(call, reply.status)
+            return reply, ()
 
     def world_of(self, call: Call) -> World:
         """The world of a call: by path prefix, header or credential, or the default one.
@@ -218,6 +232,10 @@ class Platform:
         """Which operation answers this method and path."""
         found = self._routers[surface].find(method, path)
         return None if found.target is None else found.target.operation
+
+    def methods_at(self, path: str, surface: str = "plain") -> tuple[str, ...]:
+        """The methods of the operations that have this path; empty if none has."""
+        return self._routers[surface].find("", path).allowed
 
     @cached_property
     def unanswered(self) -> Unanswered:
@@ -334,6 +352,8 @@ class Platform:
             reply.headers.append(("X-Mock-Request-Id", call.request_id))
             if call.operation is not None:
                 reply.headers.append(("X-Mock-Operation", call.operation.id))
+            elif call.custom is not None:
+                reply.headers.append(("X-Mock-Custom", call.custom))
             if call.rule is not None:
                 rule = f"{call.rule['scenario']}/{call.rule['rule']}"
                 reply.headers.append(("X-Mock-Rule", rule))
@@ -441,7 +461,12 @@ def _held(base: Base) -> Iterable[str]:
                 yield credential
 
 
-def _internal(fault: Exception) -> str:
+def _internal(fault: Exception, call: Call) -> str:
+    if call.custom is not None and call.operation is None:
+        return (
+            f"What was added to the sandbox failed ({type(fault).__name__}: {fault}), a route or a "
+            f"hook at {call.custom!r}; the journal has the traceback."
+        )
     odd = ""
     if isinstance(fault, KeyError):  # what every record has, unless it was stored as given
         odd = f" or of a record without {fault} that was stored with ?unchecked=true"

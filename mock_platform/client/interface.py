@@ -22,8 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack
 
-from mock_platform.client.moments import Instant
 from mock_platform.client.queries import EntryQuery, PageQuery
+from mock_platform.world.clock import Instant
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -363,6 +363,14 @@ class World(Protocol):
         What a handler raises it raises too, instead of answering 500. Where a scenario breaks the
         connection it raises `NoConnection`, unless its caller has one to break, as `session` and
         `WsgiAdapter` have.
+
+        Raises:
+            NotInProcess: The server runs elsewhere.
+        """
+
+    @property
+    def app(self) -> Flask:
+        """The Flask application, of every world: add routes, blueprints, hooks and handlers.
 
         Raises:
             NotInProcess: The server runs elsewhere.

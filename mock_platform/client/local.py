@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mock_platform.client.moments import Instant, moment, seconds_in
+from mock_platform.client.moments import seconds_in
 from mock_platform.client.queries import EntryQuery, PageQuery, as_sent
 from mock_platform.client.scenarios import plain, read_scenario
 from mock_platform.client.sessions import authentication
@@ -28,7 +28,7 @@ from mock_platform.scenario.armed import Unfired
 from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.engine import Engine
 from mock_platform.transport import AuthScheme, PlatformSession
-from mock_platform.world.clock import Clock
+from mock_platform.world.clock import Clock, Instant, moment
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.world import World
@@ -179,6 +179,11 @@ class LocalWorld:
     @property
     def wsgi(self) -> Flask:
         """The whole server, every world of it, as a WSGI application for any transport."""
+        return self._wsgi
+
+    @property
+    def app(self) -> Flask:
+        """The Flask application, of every world: add routes, blueprints, hooks and handlers."""
         return self._wsgi
 
     def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> PlatformSession:

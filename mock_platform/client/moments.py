@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 
-from mock_platform.world.clock import parse_instant
-
-Instant = datetime | str
-"""A moment: a datetime that knows its offset from UTC, or ISO 8601 text."""
-
-
-def moment(value: Instant) -> datetime:
-    """A moment from a datetime or ISO 8601 text (without offset: UTC).
-
-    Raises:
-        ValueError: It is none, or a datetime without offset from UTC.
-        TypeError: It is neither a datetime nor text.
-    """
-    if isinstance(value, str):
-        return parse_instant(value)
-    if not isinstance(value, datetime):
-        raise TypeError(f"an instant is a datetime or ISO 8601 text, not {value!r}")
-    if value.tzinfo is None:
-        raise ValueError(f"{value!r} does not say its offset from UTC: give it tzinfo=UTC")
-    return value
+from mock_platform.world.clock import Instant, moment
 
 
 def wire(value: Instant) -> str:

@@ -9,27 +9,30 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
-from difflib import get_close_matches
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mock_platform.app import create_app
 from mock_platform.client.local import LocalWorld
-from mock_platform.client.moments import Instant, moment
 from mock_platform.client.remote.platform import RemotePlatform
 from mock_platform.core.call import Call
-from mock_platform.opening import Opened, open_platform
+from mock_platform.opening import Opened, open_platform, overridden
 from mock_platform.server import ServerThread
-from mock_platform.settings import DeliverySettings, Settings
+from mock_platform.settings import Settings
 from mock_platform.tls import TlsMaterial
 from mock_platform.world import redact
+from mock_platform.world.clock import Instant, moment
 from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from flask import Flask
+
+
+_OVER_SOCKET = "mock_platform.over_socket"
+"""Key of the WSGI environ: the request came over a socket."""
 
 
 class MockPlatform(LocalWorld):
@@ -81,19 +84,19 @@ class MockPlatform(LocalWorld):
             StoreError: The store's files are in use, damaged or not ours.
             CannotBind: The address cannot be listened on.
         """
-        wanted = replace(_overridden(settings or Settings(), overrides), port=port)
+        wanted = replace(overridden(settings or Settings(), overrides), port=port)
         opened = open_platform(wanted)
         faults = Faults()
         opened.platform.on_error = faults.take
         try:
             app = create_app(opened.platform)
             material = TlsMaterial.generate((wanted.host, *wanted.public_hosts)) if tls else None
-            server = ServerThread(app.wsgi_app, wanted.host, wanted.port, material).start()
+            app.wsgi_app = faults.raising(app.wsgi_app)  # type: ignore[assignment,method-assign]
+            server = ServerThread(_over_socket(app), wanted.host, wanted.port, material).start()
         except BaseException:
             opened.platform.deliverer.close()
             opened.close()
             raise
-        app.wsgi_app = faults.raising(app.wsgi_app)  # type: ignore[assignment,method-assign]
         return cls(opened, server, faults, app, material)
 
     @staticmethod
@@ -192,9 +195,11 @@ class Faults:
         caught.append(fault)
 
     def raising(self, application: WSGIApplication) -> WSGIApplication:
-        """The application, raising what its handlers raise to whoever calls it."""
+        """The application, raising what its handlers raise to whoever calls it in this process."""
 
         def call(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+            if _OVER_SOCKET in environ:
+                return application(environ, start_response)
             with self._catching() as caught:
                 answer = application(environ, start_response)
             if caught:
@@ -234,30 +239,11 @@ class Faults:
                 self._local.caught = before
 
 
-def _overridden(settings: Settings, overrides: dict[str, Any]) -> Settings:
-    known = [field.name for field in fields(Settings) if field.name != "port"]
-    known += [f"delivery_{field.name}" for field in fields(DeliverySettings)]
-    top: dict[str, Any] = {}
-    delivery: dict[str, Any] = {}
-    for name, value in overrides.items():
-        if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise TypeError(f"There is no setting {name!r}.{hint} Settings: {', '.join(known)}.")
-        if name.startswith("delivery_"):
-            delivery[name.removeprefix("delivery_")] = value
-        else:
-            top[name] = value
-    if "fixtures" in top:
-        given = top["fixtures"]
-        folders = [given] if isinstance(given, str | Path) else given
-        top["fixtures"] = tuple(Path(folder) for folder in folders)
-    if "scenarios" in top:
-        chosen = top["scenarios"]
-        named = [chosen] if isinstance(chosen, str | Path) else chosen
-        top["scenarios"] = tuple(str(each) for each in named)
-    if top.get("freeze") is not None:
-        top["freeze"] = moment(top["freeze"])
-    if delivery:
-        top["delivery"] = replace(top.get("delivery", settings.delivery), **delivery)
-    return replace(settings, **top)
+def _over_socket(app: Flask) -> WSGIApplication:
+    """The application for the server; what wraps its `wsgi_app` later is passed as well."""
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ[_OVER_SOCKET] = True
+        return app(environ, start_response)
+
+    return answer

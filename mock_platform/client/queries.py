@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypedDict
 
-from mock_platform.client.moments import Instant, wire
+from mock_platform.client.moments import wire
 from mock_platform.control.refusal import did_you_mean
+from mock_platform.world.clock import Instant
 
 
 class EntryQuery(TypedDict, total=False):

@@ -212,6 +212,11 @@ def create_control(platform: Platform) -> Flask:
     return app
 
 
+def share_services(control: Flask, app: Flask) -> None:
+    """Let an application that contains the control plane know what its views work on."""
+    app.extensions[_SERVICES] = services_of(control)
+
+
 def services_of(app: Flask) -> Services:
     """What the views of an application work on."""
     services: Services = app.extensions[_SERVICES]

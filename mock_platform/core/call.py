@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -91,6 +91,8 @@ class Call:
     """The nearest rules that did not act, each with its first difference."""
     rules_asked: bool = False
     """Whether the rules for requests that nothing else refuses were asked."""
+    custom: str | None = None
+    """The endpoint of what a user added, where that answered in place of an operation."""
     switch: Any = None
     """Scenario rules that this request alone asked for."""
     _json: Any = None
@@ -186,6 +188,8 @@ class Reply:
     sending: Sending | None = None
     reason: str | None = None
     """The reason phrase, where it is not the standard one."""
+    parts: Iterator[bytes] | None = None
+    """The body as it comes, in place of `body`: of a route that a user added."""
 
     def header(self, name: str) -> str | None:
         """The first header of that name in any case, or `None`."""

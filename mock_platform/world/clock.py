@@ -19,6 +19,9 @@ _INSTANT = re.compile(
 _RELATIVE = re.compile(r"now(?:([+-])(\d{1,5})([smhd]))?", re.ASCII)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
+Instant = datetime | str
+"""A moment as people write it: a datetime that knows its offset from UTC, or ISO 8601 text."""
+
 UPTIME = time.monotonic
 """Seconds that only ever grow, for measuring how long something took."""
 
@@ -54,6 +57,22 @@ def parse_instant(text: str) -> datetime:
         except OverflowError as fault:
             raise ValueError("date out of range") from fault
     return moment
+
+
+def moment(value: Instant) -> datetime:
+    """A moment from a datetime or ISO 8601 text (without offset: UTC).
+
+    Raises:
+        ValueError: It is none, or a datetime without offset from UTC.
+        TypeError: It is neither a datetime nor text.
+    """
+    if isinstance(value, str):
+        return parse_instant(value)
+    if not isinstance(value, datetime):
+        raise TypeError(f"an instant is a datetime or ISO 8601 text, not {value!r}")
+    if value.tzinfo is None:
+        raise ValueError(f"{value!r} does not say its offset from UTC: give it tzinfo=UTC")
+    return value
 
 
 def parse_relative(text: str) -> timedelta | None:

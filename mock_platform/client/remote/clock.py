@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from mock_platform.client.moments import Instant, seconds_in, wire
+from mock_platform.client.moments import seconds_in, wire
 from mock_platform.client.remote.control import Control
-from mock_platform.world.clock import parse_instant
+from mock_platform.world.clock import Instant, parse_instant
 
 
 class RemoteClock:

@@ -8,9 +8,10 @@ from types import TracebackType
 from typing import Self
 
 from mock_platform.client.errors import NotInProcess
-from mock_platform.client.moments import Instant, wire
+from mock_platform.client.moments import wire
 from mock_platform.client.remote.control import Control, connect, trusted
 from mock_platform.client.remote.world import RemoteWorld
+from mock_platform.world.clock import Instant
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
 from mock_platform.world.worlds import check_seed
 

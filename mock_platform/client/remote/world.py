@@ -115,6 +115,11 @@ class RemoteWorld:
             "WSGI application to call in this process. Use base_url or session()."
         )
 
+    @property
+    def app(self) -> Flask:
+        """There is none, as there is no `wsgi`: raises `NotInProcess`."""
+        return self.wsgi
+
     def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> BasedSession:
         """A session over the network; relative addresses begin at the base address."""
         signs = None if auth is None else authentication(self.name, self.credentials, auth)

@@ -1,0 +1,1 @@
+"""The edge: from a WSGI environment to a call, and from a reply to a response."""
