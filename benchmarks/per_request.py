@@ -69,6 +69,8 @@ def measure() -> dict[str, float]:
     one, page = f"{ACCOUNT}/account_media/2pzo", f"{ACCOUNT}/account_media?count=9"
     signed_one, signed_page = signed(one), signed(page)
     wsgi = create_app(platform).wsgi_app
+    hooked = create_app(platform)
+    hooked.before_request(lambda: None)
     environ = EnvironBuilder(one, headers=dict(bearer)).get_environ()
     return {
         "bare Flask application, raw WSGI": bare_flask(),
@@ -83,6 +85,9 @@ def measure() -> dict[str, float]:
         ),
         "bearer read of one record, raw WSGI": median(
             lambda _: list(wsgi(dict(environ), lambda *_: None))
+        ),
+        "bearer read of one record, by way of a hook": median(
+            lambda _: list(hooked.wsgi_app(dict(environ), lambda *_: None))
         ),
         "unknown path, each another, below the edge": median(
             lambda number: platform.handle(_call(f"/12/acounts/{_letters(number)}", [])), 200

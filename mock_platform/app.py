@@ -25,12 +25,14 @@ def create_app(settings: Settings | Platform | None = None, **overrides: Any) ->
     Its worlds live in this process: let a WSGI server have one process, with threads.
 
     Raises:
-        TypeError: There is no such setting.
+        TypeError: There is no such setting, or the platform has its settings already.
         BadFixtures: Something is wrong with the fixtures.
         BadScenario: Something is wrong with a scenario.
         StoreError: The store's files are in use, damaged or not ours.
     """
     if isinstance(settings, Platform):
+        if overrides:
+            raise TypeError("A platform that is open already has its settings; give those instead.")
         platform = settings
     else:
         opened = open_platform(overridden(settings or Settings(), overrides))

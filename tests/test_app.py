@@ -13,6 +13,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client
 
 from mock_platform import Settings, WsgiAdapter, create_app
+from mock_platform.platform import Platform
 from mock_platform.transport import OAuth1Auth
 from tests.support import HARBOR
 
@@ -27,6 +28,8 @@ def test_settings_and_overrides_are_taken(tmp_path: Path) -> None:
     assert "2026-03-01T12:00:00.000Z" == client.get("/_mock/clock").get_json()["now"]
     with pytest.raises(TypeError, match="no setting 'fixture'"):
         create_app(fixture="x")
+    with pytest.raises(TypeError, match="has its settings"):
+        create_app(Platform(), seed=4)
 
 
 @pytest.mark.live

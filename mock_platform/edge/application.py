@@ -24,6 +24,7 @@ from werkzeug.exceptions import MethodNotAllowed as WrongMethod
 from werkzeug.routing import Map, Rule, RuleFactory
 from werkzeug.wsgi import ClosingIterator
 
+from mock_platform.control.route import WORLD
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.errors import Failure, MethodNotAllowed
 from mock_platform.core.operation import Operation
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from flask.sansio.blueprints import Blueprint
     from werkzeug.test import TestResponse
 
-WORLD = "mock_platform.world"
-"""Key of the WSGI environ: the name of the world that a request is for."""
 SANDBOX = "/sandbox"
 _EXCHANGE = "mock_platform.exchange"
 
@@ -228,15 +227,15 @@ class PlatformApplication(Flask):
 
     def _reply(self, environ: WSGIEnvironment, exchange: Exchange) -> Reply:
         context = self.request_context(environ)
+        context.push()
         error: BaseException | None = None
         try:
             try:
-                context.push()
                 response = self.full_dispatch_request()
             except Exception as fault:
                 error = fault
                 unhandled = InternalServerError(original_exception=fault)
-                if self._find_error_handler(unhandled, flask.request.blueprints) is None:
+                if self._find_error_handler(unhandled, context.request.blueprints) is None:
                     raise  # to the platform, which keeps it for whoever embeds it
                 response = self.handle_exception(fault)
             return _reply_of(response, exchange)

@@ -66,6 +66,7 @@ def test_stopping_leaves_the_server_running(local: MockPlatform) -> None:
     ("act", "remedy"),
     [
         (lambda p: p.wsgi, "Use base_url or session"),
+        (lambda p: p.app, "Use base_url or session"),
         (lambda p: p.test_client(), "Use base_url or session"),
         (lambda p: p.use_fixtures("more"), "Start it with --fixtures DIR"),
         (lambda p: p.on_stray(print), "Only a sandbox in this process"),

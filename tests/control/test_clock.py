@@ -82,7 +82,7 @@ def test_resume(box: Sandbox) -> None:
     ("body", "field", "text"),
     [
         ({}, "action", "required"),
-        ({"action": "frezee"}, "action", "one of [freeze, travel, advance, resume]"),
+        ({"action": "frezee"}, "action", "Expected a value in freeze, travel, advance, resume"),
         ({"action": 1}, "action", "Expected String"),
         ({"action": "travel"}, "to", "the action 'travel' needs 'to'"),
         ({"action": "advance"}, "seconds", "the action 'advance' needs 'seconds'"),
