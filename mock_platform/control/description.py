@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from marshmallow import Schema
+from marshmallow import INCLUDE, Schema
 
 from mock_platform.control.refusal import MEDIA_TYPE
 from mock_platform.control.route import YAML, Nothing, Route
@@ -40,6 +40,11 @@ class RefusalFault(Schema):
 
 class RefusalMistake(Schema):
     """A mistake that has a name: the exception that Python raises for it, and what that holds."""
+
+    class Meta:
+        """What an exception holds beside its message depends on its kind."""
+
+        unknown = INCLUDE
 
     kind = Text(required=True)
     message = Text(required=True)
