@@ -34,11 +34,21 @@ class Trial:
 
         `end` is called before the world ends, to keep the entries where they would go with it.
         """
-        self.end = end
+        self._end = end
         self._world = world
+        self._scenarios: list[dict[str, Any]] | None = None
         self._entries = entries
         self._faults = faults
         self._told: set[str] = set()
+
+    def end(self) -> None:
+        """Keep what is shown of the world, which ends now: a fixture may fail after that.
+
+        Raises:
+            Unreachable: The server is gone.
+        """
+        self._end()
+        self._scenarios = self._world.scenarios
 
     def problems(self, *, late: bool = False) -> list[str]:
         """What must fail the test although it passed; each only once.
@@ -61,9 +71,10 @@ class Trial:
     def sections(self, *, whole: bool = False) -> list[Section]:
         """What a failing test shows: headings and texts, those that have something to say."""
         entries = self._entries()
+        scenarios = self._world.scenarios if self._scenarios is None else self._scenarios
         found = [
             ("mock_platform journal", story.journal(entries, whole=whole)),
-            ("mock_platform rules that never acted", story.silent_rules(self._world.scenarios)),
+            ("mock_platform rules that never acted", story.silent_rules(scenarios)),
             ("mock_platform nearest misses", story.nearest_misses(entries)),
             ("mock_platform faults of the sandbox", "\n\n".join(self._new(self._broken()))),
         ]
