@@ -476,7 +476,8 @@ def test_every_account_has_two_pages_of_everything(box: Sandbox, account: str, i
     path = path_of(BY_ID[id_], account_id=account, **ids)
     query = NEEDED.get(id_, {}) | {"count": "1"}
     if "entity_id" in query:
-        query |= {"entity_id": line_item, "end_time": "2026-10-01T00:00:00Z"}
+        whole = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-11-01T00:00:00Z"}
+        query |= {"entity_id": line_item, **whole}
     first = box.call("GET", path, keys=keys, query_string=query)
     if first.status_code == 403:  # the other user's app is on no allowlist
         assert ("account_history.list", OTHER_ACCOUNT) == (id_, account)

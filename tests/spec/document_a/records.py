@@ -105,7 +105,7 @@ RECORDS = (
             problem("duplicate-rules: Submitted rule is a duplicate: id (string), value (string)"),
             problem("invalid-request: Request is invalid: errors (array, at least 1 item, each "
                     "with message string and parameters, an object mapping a name to an array of "
-                    "strings)", f"{REFUSED}[at least 1 items]",
+                    "strings)", f"{REFUSED}[A minimum of 1 items]",
                     f"{REPLAY}TestRefused::test_everything_missing_is_told_at_once"),
             problem("invalid-rules: Submitted rule is invalid: none"),
             problem("noncompliant-rules: The user's rule set is not compliant: none"),
