@@ -97,6 +97,7 @@ def test_limits_count_after_parameters(box: Sandbox) -> None:
 # -- rate limits -------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, Limits", "Requests with with_total_count")
 def test_with_total_count_has_a_limit_of_200(box: Sandbox) -> None:
     """The 200th request with with_total_count passes, the 201st is 429, others are unaffected."""
     box.platform.worlds.default.clock.freeze()
@@ -117,6 +118,7 @@ def test_with_total_count_has_a_limit_of_200(box: Sandbox) -> None:
     assert later.status_code == 200
 
 
+@pytest.mark.spec("B, Not shown", "Rate limits of")
 def test_limits_can_be_switched_off_and_up() -> None:
     """`--limits off` drops the windows, `--limits public` adds those of the public facts."""
     off = sandbox(limits="off").call("GET", MEDIA, query_string={"with_total_count": "true"})
@@ -275,6 +277,7 @@ def test_signatures_cover_the_address_with_its_prefix(box: Sandbox) -> None:
 # -- surfaces ----------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, What the service does", "{ads_base_url}")
 def test_the_sandbox_address_shares_the_records(box: Sandbox) -> None:
     """What is deleted on the sandbox address is gone on the plain one."""
     box.call("DELETE", f"/sandbox{MEDIA}/2pzo")
@@ -292,6 +295,7 @@ def test_a_sandbox_host_chooses_the_sandbox(box: Sandbox) -> None:
     assert response.status_code == 200
 
 
+@pytest.mark.spec("A, Other v2 endpoints", "Every v2 path begins")
 def test_the_v2_interface_is_not_on_the_sandbox_address(box: Sandbox) -> None:
     """Only the advertising interface has a sandbox address."""
     assert box.call("POST", "/sandbox/oauth2/token").status_code == 404
@@ -300,6 +304,7 @@ def test_the_v2_interface_is_not_on_the_sandbox_address(box: Sandbox) -> None:
 # -- dialects and markers ----------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, Errors", "Error body format")
 @pytest.mark.parametrize(
     ("path", "media_type", "body"),
     [
@@ -442,6 +447,7 @@ def test_every_assumption_is_on_record_once() -> None:
     assert {a.id for op in OPERATIONS for a in op.all_assumptions} <= set(register)
 
 
+@pytest.mark.spec("A, Other v2 endpoints", "Other v2 endpoints")
 def test_operations_beyond_the_documents_rest_on_a_gap() -> None:
     """Whatever documents A and B do not describe is refused by --strict."""
     documented = {operation.path for operation in OPERATIONS if operation.documented}
@@ -473,6 +479,7 @@ def test_bearer_tokens_of_another_user_do_not_reach(box: Sandbox) -> None:
     assert response.status_code == 403
 
 
+@pytest.mark.spec("B, Authentication", "The credential")
 def test_bearer_is_refused_where_only_oauth1_is_asked_for() -> None:
     """`--ads-auth oauth1` and `--strict` leave OAuth 1.0a alone."""
     headers = {"Authorization": f"Bearer {BEARER}"}

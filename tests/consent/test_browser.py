@@ -45,6 +45,8 @@ def again(box: Sandbox, page: Visitor, path: str, **query: str) -> Visitor:
 # -- what is asked, and when ---------------------------------------------------------------------
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "oauth_callback")
+@pytest.mark.spec("A, GET {base_url}/oauth/authorize", "Browser step for")
 @pytest.mark.parametrize("path", PATHS)
 def test_a_user_logs_in_and_allows(box: Sandbox, path: str) -> None:
     """Log in, allow, and the callback gets oauth_token and oauth_verifier."""
@@ -84,6 +86,8 @@ def test_a_denied_out_of_band_request_ends_on_a_page(box: Sandbox) -> None:
     assert "Harbor Campaign Desk was denied access" == page.heading
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "the value oob selects")
+@pytest.mark.spec("A, GET {base_url}/oauth/authorize", "Desktop applications")
 def test_out_of_band_mode_shows_a_pin(box: Sandbox) -> None:
     """The PIN has 7 digits and stands in the page; there is no redirect."""
     page = opened(box, callback="oob").log_in().submit("allow")
@@ -94,6 +98,7 @@ def test_out_of_band_mode_shows_a_pin(box: Sandbox) -> None:
     assert '<code id="pin"' in page.response.text
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "also used for custom")
 def test_custom_schemes_are_called_back(box: Sandbox) -> None:
     """A desktop or mobile app's callback is redirected to like any other."""
     page = opened(box, callback="harbordesk://oauth").log_in().submit("allow")
@@ -109,6 +114,7 @@ def test_authorize_asks_each_time(box: Sandbox) -> None:
     assert (200, ASK) == (page.status, page.heading)
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Uses the currently", "If the user has")
 def test_authenticate_redirects_without_asking_again(box: Sandbox) -> None:
     """A logged-in user who granted the app before goes straight back, with a new verifier."""
     page = opened(box).log_in().submit("allow")
@@ -128,6 +134,7 @@ def test_authenticate_redirects_after_logging_in(box: Sandbox) -> None:
     assert page.landed.startswith(f"{CALLBACK}?oauth_token=")
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Replaces authorize")
 def test_the_verifier_of_a_redirect_without_asking_is_good(box: Sandbox) -> None:
     """What authenticate hands out can be exchanged."""
     page = opened(box).log_in().submit("allow")
@@ -137,6 +144,7 @@ def test_the_verifier_of_a_redirect_without_asking_is_good(box: Sandbox) -> None
     assert 200 == exchange(box, keys, page.landed_with["oauth_verifier"]).status_code
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "This needs the")
 def test_authenticate_asks_where_sign_in_is_off(box: Sandbox) -> None:
     """Skipping the question needs the sign-in setting enabled on the app record."""
     box.change("apps", "11827", _sign_in_enabled=False)
@@ -146,6 +154,7 @@ def test_authenticate_asks_where_sign_in_is_off(box: Sandbox) -> None:
     assert (200, ASK) == (page.status, page.heading)
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "If the user has")
 def test_authenticate_asks_for_more_than_was_granted(box: Sandbox) -> None:
     """A grant to read does not answer a request to write, one to write answers both."""
     read, write = (str(begun(box, x_auth_access_type=kind).token) for kind in ("read", "write"))
@@ -171,6 +180,7 @@ def test_authenticate_asks_for_another_app_or_user(box: Sandbox) -> None:
     assert ASK == opened(box, "/oauth/authenticate").log_in("northbike_co").heading
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authorize", "Desktop applications")
 def test_authenticate_refuses_out_of_band_tokens(box: Sandbox) -> None:
     """It replaces authorize for callback-based flows; desktop apps must use authorize."""
     page = opened(box, "/oauth/authenticate", "oob")
@@ -183,6 +193,8 @@ def test_authenticate_refuses_out_of_band_tokens(box: Sandbox) -> None:
 # -- force_login, screen_name, oauth_callback ----------------------------------------------------
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authorize", "force_login (optional)")
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Uses the currently")
 @pytest.mark.parametrize("value", ["true", "True"])
 @pytest.mark.parametrize("path", PATHS)
 def test_force_login_asks_to_log_in_again_and_once(box: Sandbox, path: str, value: str) -> None:
@@ -197,6 +209,7 @@ def test_force_login_asks_to_log_in_again_and_once(box: Sandbox, path: str, valu
     assert "@northbike_co" in page.response.text
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Same query parameters")
 @pytest.mark.parametrize("path", PATHS)
 def test_force_login_asks_even_where_the_app_was_granted(box: Sandbox, path: str) -> None:
     """force_login=true stands against the redirect without re-approval."""
@@ -206,6 +219,7 @@ def test_force_login_asks_even_where_the_app_was_granted(box: Sandbox, path: str
     assert (200, ASK) == (page.status, page.heading)
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authorize", "force_login (optional)")
 @pytest.mark.parametrize(("value", "warned"), [("false", False), ("1", True)])
 def test_other_values_of_force_login_do_nothing(box: Sandbox, value: str, warned: bool) -> None:
     """Only true forces; what is neither true nor false is warned of."""
@@ -216,6 +230,8 @@ def test_other_values_of_force_login_do_nothing(box: Sandbox, value: str, warned
     assert warned == any("force_login accepts true" in text for text in last(box).warnings)
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authorize", "screen_name (optional")
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Same query parameters")
 @pytest.mark.parametrize("path", PATHS)
 def test_screen_name_prefills_the_username_box(box: Sandbox, path: str) -> None:
     """The name stands in the field, whatever it contains."""
@@ -225,6 +241,7 @@ def test_screen_name_prefills_the_username_box(box: Sandbox, path: str) -> None:
     assert "<script" not in page.response.text
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authorize", "oauth_callback")
 @pytest.mark.parametrize("path", PATHS)
 def test_oauth_callback_has_no_effect_here(box: Sandbox, path: str) -> None:
     """It belongs to request_token: the page ignores it and the journal says so."""
@@ -254,6 +271,7 @@ def token_of(box: Sandbox, case: str) -> str:
     return str(keys.token)
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authorize", "Query: oauth_token")
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(
     ("case", "status", "text"),
@@ -323,6 +341,7 @@ def test_the_username_is_taken_as_people_write_it(box: Sandbox, name: str) -> No
     assert ASK == page.heading
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authorize", "Browser step for")
 @pytest.mark.parametrize(
     ("name", "password"),
     [
@@ -531,6 +550,8 @@ def test_failures_are_pages_too(path: str, method: str) -> None:
     assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authorize", "authorize, Rate")
+@pytest.mark.spec("A, Versioning", "Numeric rate limits")
 def test_the_oauth_limit_counts_the_pages_of_an_app() -> None:
     """Pages are rate limited for each app that the request token names, as a page with headers."""
     box = sandbox(oauth_limit=2)

@@ -167,6 +167,7 @@ def test_rfc_base_string() -> None:
     assert verify(signed, credentials, "j49sk3j29djd", "dh893hdasih9")
 
 
+@pytest.mark.spec("A, Authentication", "Header Authorization")
 def test_vendor_example() -> None:
     """The request of the vendor's page "Creating a signature" has the signature printed there."""
     authorization = (
@@ -511,6 +512,7 @@ def test_signature_with_its_plus_as_it_is() -> None:
 # -- faults of single parameters -----------------------------------------------------------------
 
 
+@pytest.mark.spec("A, Authentication", "Header Authorization")
 @pytest.mark.parametrize(
     "name",
     [
@@ -557,6 +559,7 @@ def test_optional_parameters() -> None:
     assert ("oauth_token", "") in empty.parameters
 
 
+@pytest.mark.spec("A, Authentication", "Header Authorization")
 @pytest.mark.parametrize("method", ["PLAINTEXT", "RSA-SHA1", "HMAC-SHA256", "hmac-sha1"])
 def test_signature_method(method: str) -> None:
     """Only HMAC-SHA1 is a signature method, spelled so."""
@@ -569,6 +572,7 @@ def test_signature_method(method: str) -> None:
     ) == fault(request({"oauth_signature_method": method}))
 
 
+@pytest.mark.spec("A, Authentication", "Header Authorization")
 @pytest.mark.parametrize("version", ["1.0b", "2.0", "1", ""])
 def test_version(version: str) -> None:
     """The version is 1.0, or a variant of it, if it is given."""
@@ -598,6 +602,8 @@ def test_timestamp_in_form(timestamp: str) -> None:
     assert int(timestamp) == parsed(request({"oauth_timestamp": timestamp})).timestamp
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "oauth_nonce accepts")
+@pytest.mark.spec("A, Authentication", "Header Authorization")
 def test_nonce_limits() -> None:
     """A nonce is ASCII and has at most 255 characters."""
     longest = "n" * LONGEST_NONCE

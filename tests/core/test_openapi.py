@@ -322,6 +322,7 @@ def test_one_answer_to_all_refusals() -> None:
     assert ["200", "403", "500"] == statuses(described)
 
 
+@pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Failure (default")
 def test_failures_of_v2() -> None:
     """The v2 interface has one default failure: an error object or one of the problems."""
     made = document(operation(path="/2/things", returns=Flat(Part), auth=BEARER))
@@ -439,6 +440,8 @@ def test_documents_are_copies() -> None:
     assert [{"url": "http://a"}] == description.at("http://a")["servers"]
 
 
+@pytest.mark.spec("A, Other v2 endpoints", "Every v2 path begins", "The v2 interface")
+@pytest.mark.spec("A, Versioning", "The v2 description")
 def test_served_description_of_v2() -> None:
     """The v2 interface is described by a document of version 2.166 and nothing beyond /2."""
     box = sandbox()
@@ -453,6 +456,7 @@ def test_served_description_of_v2() -> None:
     assert "application/json; charset=utf-8" == answer.content_type
 
 
+@pytest.mark.spec("A, Other v2 endpoints", "The v2 interface")
 def test_served_address() -> None:
     """Server and problem types are those of the address called, world prefix included."""
     box = sandbox()
@@ -467,6 +471,14 @@ def test_served_address() -> None:
     assert f"{base}/2/problems/conflict" == conflict["const"]
 
 
+@pytest.mark.spec(
+    "A, Error object (media type application/json)", "code: integer (int32)", "message: string"
+)
+@pytest.mark.spec(
+    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    "type: yes (discriminator)",
+)
+@pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Success: HTTP 200", "Failure (default")
 def test_replay_is_described_as_the_spec_has_it() -> None:
     """Body, success and failure of the replay job creation are those of document A."""
     made = sandbox().call("GET", "/2/openapi.json", keys=None).get_json()

@@ -5,9 +5,32 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.core.problems import PROBLEM_TYPES, problem, problem_type
-from tests.spec.document_a.problem_types import REQUIRED, TYPES
+from tests.spec.problem_types import REQUIRED, TYPES
 
 
+@pytest.mark.spec(
+    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    "Type values have",
+    "about:blank: Generic",
+    "client-disconnected",
+    "client-forbidden",
+    "conflict: A new",
+    "disallowed-resource",
+    "duplicate-rules",
+    "invalid-request",
+    "invalid-rules: Submitted",
+    "noncompliant-rules",
+    "not-authorized-for-field",
+    "not-authorized-for-resource",
+    "operational-disconnect",
+    "resource-not-found",
+    "resource-unavailable",
+    "rule-cap: Maximum",
+    "streaming-connection",
+    "unsupported-authentication",
+    "usage-capped: A",
+    "each type exists",
+)
 def test_the_types_are_those_of_the_document() -> None:
     """All eighteen slugs exist with exactly the extra fields of document A."""
     found = {slug: set(kind.fields) for slug, kind in PROBLEM_TYPES.items()}
@@ -16,6 +39,33 @@ def test_the_types_are_those_of_the_document() -> None:
     assert found == {slug: set(extras) for slug, extras in TYPES.items()}
 
 
+@pytest.mark.spec(
+    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    "type: yes (discriminator)",
+    "title: string: yes",
+    "detail: string",
+    "status: integer",
+    "Type values have",
+    "about:blank: Generic",
+    "client-disconnected",
+    "client-forbidden",
+    "conflict: A new",
+    "disallowed-resource",
+    "duplicate-rules",
+    "invalid-request",
+    "invalid-rules: Submitted",
+    "noncompliant-rules",
+    "not-authorized-for-field",
+    "not-authorized-for-resource",
+    "operational-disconnect",
+    "resource-not-found",
+    "resource-unavailable",
+    "rule-cap: Maximum",
+    "streaming-connection",
+    "unsupported-authentication",
+    "usage-capped: A",
+)
+@pytest.mark.spec("A, Errors", "Mapping from problem")
 @pytest.mark.parametrize("slug", sorted(TYPES))
 def test_each_type_can_be_built_and_served(slug: str) -> None:
     """Each type renders with its discriminator, title, status and extra fields."""
@@ -62,6 +112,14 @@ def test_registration_url_is_a_uri(url: str, *, sound: bool) -> None:
             problem("client-forbidden", registration_url=url)
 
 
+@pytest.mark.spec(
+    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    "disallowed-resource",
+    "not-authorized-for-field",
+    "not-authorized-for-resource",
+    "resource-not-found",
+    "resource-unavailable",
+)
 @pytest.mark.parametrize("slug", sorted(REQUIRED))
 def test_required_extra_fields_are_demanded(slug: str) -> None:
     """A type with required fields is not built without any one of them."""
@@ -71,6 +129,24 @@ def test_required_extra_fields_are_demanded(slug: str) -> None:
             problem(slug, **rest)
 
 
+@pytest.mark.spec(
+    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    "disallowed-resource",
+    "operational-disconnect",
+    "resource-unavailable",
+    "streaming-connection",
+    "usage-capped: A",
+)
+@pytest.mark.spec(
+    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    "invalid-request",
+    case="A minimum of 1 items",
+)
+@pytest.mark.spec(
+    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    "resource-not-found",
+    case="A minimum of 1 characters must be provided for parameter",
+)
 @pytest.mark.parametrize(
     ("slug", "extra", "text"),
     [
@@ -110,6 +186,10 @@ def test_extra_fields_outside_the_document_are_refused(
     assert text in str(caught.value)
 
 
+@pytest.mark.spec(
+    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    "each type exists",
+)
 def test_an_unknown_slug_names_the_nearest() -> None:
     """A slug that does not exist is answered with the one that was probably meant."""
     with pytest.raises(LookupError, match="Did you mean 'usage-capped'"):

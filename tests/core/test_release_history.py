@@ -38,6 +38,7 @@ def test_every_row_of_the_table_is_there_newest_first() -> None:
     assert ("2026-06-11", "2025-02-18") == (dates[0], dates[-1])
 
 
+@pytest.mark.spec("A, Release history", "2026-03-20: Deprecation")
 def test_the_replay_path_ends_at_noon_eastern_time() -> None:
     """12:00 ET of 2026-03-25 is 16:00 UTC, five days after the announcement."""
     retirement = release("replay-path-retired")
@@ -47,6 +48,8 @@ def test_the_replay_path_ends_at_noon_eastern_time() -> None:
     assert retirement.in_force(at("2026-03-25T16:00:00+00:00"))
 
 
+@pytest.mark.spec("A, Events", "dot-separated lowercase")
+@pytest.mark.spec("A, Release history", "2026-03-18: Direction")
 def test_dotted_names_hold_from_the_naming_change_on() -> None:
     """Before 2026-03-18 a changed bio has its former name alone; from then on, both."""
     before, after = names(NAMING - INSTANT), names(NAMING)
@@ -55,6 +58,18 @@ def test_dotted_names_hold_from_the_naming_change_on() -> None:
     assert {"ProfileBioUpdate", "profile.update.bio"} <= after
 
 
+@pytest.mark.spec(
+    "A, Events",
+    "profile.update.bio",
+    "profile.update.verified",
+    "profile.update.affiliate",
+    "profile.update.screenname",
+    "post.create: a",
+    "post.delete: a",
+    "spaces.start: a",
+    "spaces.end: a Space",
+    "The former PascalCase",
+)
 def test_the_spec_names_twelve_event_types_and_five_former_names() -> None:
     """Today every event type of the spec is in force."""
     documented = [entry for entry in EVENT_NAMES if entry.documented]
@@ -64,6 +79,10 @@ def test_the_spec_names_twelve_event_types_and_five_former_names() -> None:
     assert {entry.name for entry in documented} == names(at("2026-11-20T00:00:00+00:00"))
 
 
+@pytest.mark.spec("A, Events", "dot-separated lowercase")
+@pytest.mark.spec("A, Release history", "2026-06-04: post.create", case="post.create")
+@pytest.mark.spec("A, Release history", "2026-03-11: Legacy", case="dm.received")
+@pytest.mark.spec("A, Release history", "2026-01-28: spaces.start", case="spaces.start")
 @pytest.mark.parametrize(
     ("name", "since"),
     [
@@ -97,6 +116,7 @@ def test_a_name_that_comes_too_early_says_what_it_is_called_until_then() -> None
     ) == not_in_force(entry, NAMING - timedelta(minutes=1))
 
 
+@pytest.mark.spec("A, Events", "The former PascalCase")
 def test_former_names_are_warned_of_once_they_are_deprecated() -> None:
     """A former name passes in silence before the change and with its successor after it."""
     entry = event_name("ProfileGeoUpdate")

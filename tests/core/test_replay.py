@@ -30,6 +30,7 @@ def minutes_ago(minutes: int) -> str:
     return spell_minute(NOW - timedelta(minutes=minutes))
 
 
+@pytest.mark.spec("A, Limits", "from_date, to_date", side="inside")
 def test_a_minute_is_read_and_written() -> None:
     """`yyyymmddhhmm` is a moment of UTC and comes back as it was."""
     moment = parse_minute("202602281759")

@@ -26,6 +26,7 @@ OWN_THREADS = ("mock-platform-delivery", "mock-platform-agenda")
 class TestProgressions:
     """How a job leaves IN_PROGRESS: at once, by time, by being looked at, by hand."""
 
+    @pytest.mark.spec("A, States and transitions", "Replay job states")
     def test_immediate_ends_with_the_last_attempt(self, desk: Desk, receiver: Receiver) -> None:
         """The job is complete as soon as its deliveries are made."""
         job_id = desk.create()
@@ -33,6 +34,7 @@ class TestProgressions:
 
         assert "COMPLETE" == desk.job(job_id)["state"]
 
+    @pytest.mark.spec("A, States and transitions", "Replay job states")
     def test_time_waits_for_the_worlds_clock(self, desk: Desk, receiver: Receiver) -> None:
         """Two seconds after the last attempt the job ends, and not a moment before."""
         desk.pace("time")
@@ -67,6 +69,7 @@ class TestProgressions:
         assert "COMPLETE" == desk.job(job_id)["state"]
         receiver.wait(lambda found: bool(found.statuses))
 
+    @pytest.mark.spec("A, States and transitions", "Replay job states")
     def test_manual_waits_to_be_moved(self, desk: Desk, receiver: Receiver) -> None:
         """Time moves nothing; a hand does, to any end, and that end is announced."""
         desk.pace("manual")
@@ -272,6 +275,7 @@ class TestMany:
         left = set(threading.enumerate()) - before
         assert [] == [thread.name for thread in left if thread.name.startswith(OWN_THREADS)]
 
+    @pytest.mark.spec("A, Other v2 endpoints", "The job re-delivers")
     def test_worlds_deliver_their_own(self, desk: Desk, receiver: Receiver) -> None:
         """Twenty worlds with a job each: every one delivers its event to its receiver, no other."""
         desk.remove_events()

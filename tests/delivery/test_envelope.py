@@ -18,6 +18,7 @@ def event(event_type: str = "post.create", **more: Any) -> dict[str, Any]:
     } | more
 
 
+@pytest.mark.spec("A, Events", "Event payload shapes")
 def test_an_event_goes_out_in_the_public_envelope() -> None:
     """The envelope has exactly the public keys; what the record does not have is left out."""
     assert {
@@ -51,6 +52,7 @@ def test_nothing_empty_goes_out(empty: Any) -> None:
     assert {"user_id": "99"} == sent["filter"]
 
 
+@pytest.mark.spec("A, Events", "optionally by direction", "dm.received, dm.sent")
 @pytest.mark.parametrize("event_type", ["dm.received", "dm.sent", "dm.read", "chat.sent"])
 @pytest.mark.parametrize("direction", ["received", "sent", "both", None])
 def test_direct_messages_have_the_direction_of_their_subscription(
@@ -63,6 +65,7 @@ def test_direct_messages_have_the_direction_of_their_subscription(
     assert expected == chosen
 
 
+@pytest.mark.spec("A, Release history", "2026-03-18: Direction")
 @pytest.mark.parametrize(
     ("created_at", "directed"),
     [("2026-03-17T23:59:59.999Z", False), ("2026-03-18T00:00:00.000Z", True)],

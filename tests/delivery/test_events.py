@@ -29,6 +29,7 @@ def faults(desk: Desk, **changes: Any) -> list[tuple[str, str]]:
     return caught.value.faults
 
 
+@pytest.mark.spec("A, Events", "The Activity interface")
 def test_an_added_event_is_kept_and_delivered(desk: Desk, receiver: Receiver) -> None:
     """It stands in the log as of now, and the receiver gets it, signed."""
     added = add(desk)
@@ -195,6 +196,7 @@ def test_an_unknown_event_type_is_refused_with_the_nearest(desk: Desk) -> None:
     assert text.startswith("no event type is called 'post.creat'. Did you mean 'post.create'?")
 
 
+@pytest.mark.spec("A, Events", "The former PascalCase")
 def test_a_deprecated_name_is_taken_with_a_warning(desk: Desk) -> None:
     """The former names still go out, and say what to use."""
     assert (
@@ -203,6 +205,8 @@ def test_a_deprecated_name_is_taken_with_a_warning(desk: Desk) -> None:
     assert () == add(desk).warnings
 
 
+@pytest.mark.spec("A, Events", "dot-separated lowercase")
+@pytest.mark.spec("A, Release history", "2026-03-18: Direction")
 def test_names_follow_the_worlds_clock(desk: Desk) -> None:
     """Before a name's release it is refused; the former one passes without a warning."""
     desk.world.clock.travel(datetime(2026, 3, 17, 12, tzinfo=UTC))

@@ -15,6 +15,9 @@ COMPLETE = "Job completed successfully"
 class TestWhatArrives:
     """A receiver that does everything right."""
 
+    @pytest.mark.spec("A, Other v2 endpoints", "The job re-delivers")
+    @pytest.mark.spec("A, Events", "A webhook receives")
+    @pytest.mark.spec("A, Limits", "Replay window: events", side="inside")
     def test_the_window_arrives_in_order(self, desk: Desk, receiver: Receiver) -> None:
         """The webhook's fifteen shipped events of the last 24 hours arrive oldest first."""
         job_id = desk.create()
@@ -69,6 +72,8 @@ class TestWhatArrives:
         } == receiver.received[-1].json
         assert 1 == len(receiver.statuses)
 
+    @pytest.mark.spec("A, Replay job create request", "from_date: yes", "The description")
+    @pytest.mark.spec("A, Events", "A webhook receives")
     def test_from_date_is_inside_and_to_date_outside(self, desk: Desk, receiver: Receiver) -> None:
         """The window is half open, by the millisecond."""
         desk.remove_events()
@@ -90,6 +95,8 @@ class TestWhatArrives:
         assert [] == receiver.event_ids
         assert 1 == len(receiver.statuses)
 
+    @pytest.mark.spec("A, Other v2 endpoints", "The job re-delivers")
+    @pytest.mark.spec("A, Events", "A webhook receives")
     def test_only_attempted_events_of_the_webhook_arrive(
         self, desk: Desk, receiver: Receiver
     ) -> None:

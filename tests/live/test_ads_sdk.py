@@ -122,6 +122,8 @@ def named(refused: Any) -> list[tuple[str, str]]:
 # -- accounts and features -----------------------------------------------------------------------
 
 
+@pytest.mark.spec("A, Authentication", "OAuth 1.0a, three-legged")
+@pytest.mark.spec("B, Authentication", "The credential")
 def test_accounts_are_listed_and_loaded(ads: Ads) -> None:
     """The user's accounts in order, one of them by id, its times read, a closed one on demand."""
     accounts = list(ads.client().accounts())
@@ -213,6 +215,7 @@ def test_pages_stay_right_while_records_go(ads: Ads) -> None:
 # -- line items ----------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, Errors", "Repeated DELETE")
 def test_a_line_item_is_loaded_saved_and_deleted(ads: Ads) -> None:
     """Load, change, save, reload, delete; a second delete and a load meet NotFound."""
     account = ads.account()
@@ -240,6 +243,7 @@ def test_a_line_item_is_loaded_saved_and_deleted(ads: Ads) -> None:
     assert True is campaign.LineItem.load(account, CLICKS, with_deleted=True).deleted
 
 
+@pytest.mark.spec("B, What public facts and settled questions add", "Unknown, read-only")
 def test_saving_what_was_loaded_changes_nothing(ads: Ads) -> None:
     """The client sends every field back, read-only ones too: each line item stays as it was."""
     items = [item for item in ads.account().line_items() if item.id != PREROLL]
@@ -416,6 +420,7 @@ def test_audiences_are_used(ads: Ads) -> None:
 # -- refusals ------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, Errors", "Error body format")
 def test_400_names_every_parameter(ads: Ads) -> None:
     """All violations of a save come in the details of one BadRequest."""
     item = ads.account().line_items(NETWORK)
@@ -439,6 +444,7 @@ def test_400_names_every_parameter(ads: Ads) -> None:
     assert "AUTO" == ads.world.record("line_items", NETWORK)["bid_strategy"]
 
 
+@pytest.mark.spec("B, Errors", "Error body format")
 def test_401_for_a_wrong_secret(ads: Ads) -> None:
     """A signature made with another secret is NotAuthorized."""
     user = ads.world.credentials["user"]
@@ -452,6 +458,7 @@ def test_401_for_a_wrong_secret(ads: Ads) -> None:
     )
 
 
+@pytest.mark.spec("B, Errors", "Error body format")
 @pytest.mark.parametrize("account", [OTHER_ACCOUNT, "nope", CLOSED])
 def test_403_for_an_account_of_somebody_else(ads: Ads, account: str) -> None:
     """Another user's account, an unknown and a deleted one are Forbidden."""
@@ -461,6 +468,7 @@ def test_403_for_an_account_of_somebody_else(ads: Ads, account: str) -> None:
     assert "ACCOUNT_NOT_FOUND" == refused.value.details[0]["code"]
 
 
+@pytest.mark.spec("B, Errors", "Error body format")
 @pytest.mark.parametrize(
     ("load", "code"),
     [
@@ -491,6 +499,7 @@ def exhaust(ads: Ads) -> None:
         campaign.LineItem.all(account, count=1, with_total_count=True)
 
 
+@pytest.mark.spec("B, Errors", "Error body format")
 def test_429_is_raised_and_tried_again_after_a_delay(ads: Ads) -> None:
     """RateLimit tells the reset; retry_max and retry_delay hold; the next window is free."""
     exhaust(ads)

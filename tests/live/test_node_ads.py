@@ -72,6 +72,7 @@ def as_json(method: str, path: str, sent: Any) -> dict[str, Any]:
     return call(method, path, sent, options={"forceBodyMode": "json"})
 
 
+@pytest.mark.spec("B, Authentication", "The credential")
 def test_reads_pages_and_features(run: Run) -> None:
     """Signed reads with a query: accounts, features, and a second page by its cursor."""
     accounts, features, first = run(
@@ -178,6 +179,7 @@ def test_rate_limit(run: Run) -> None:
     assert 199 == without["rateLimit"]["remaining"]
 
 
+@pytest.mark.spec("A, Other v2 endpoints", "OAuth 1.0a endpoints")
 @pytest.mark.parametrize("mode", ["authorize", "authenticate"])
 def test_login_with_a_callback(run: Run, live_world_tls: LiveWorld, mode: str) -> None:
     """generateAuthLink, the user's consent, login; the new client reads the user's accounts."""
@@ -199,6 +201,8 @@ def test_login_with_a_callback(run: Run, live_world_tls: LiveWorld, mode: str) -
     assert 401 == again["error"]["code"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/token", "Response HTTP 200")
+@pytest.mark.spec("A, Authentication", "OAuth 2.0 app-only")
 def test_app_login_and_a_problem(run: Run, live_world_tls: LiveWorld) -> None:
     """An app logs in for its bearer token; a refused replay is a problem it can read."""
     tokens, replay = run(
@@ -216,6 +220,8 @@ def test_app_login_and_a_problem(run: Run, live_world_tls: LiveWorld) -> None:
     }
 
 
+@pytest.mark.spec("A, POST {base_url}/1.1/oauth/invalidate_token", "A .json suffix")
+@pytest.mark.spec("A, Errors", "Use of an invalidated")
 def test_v1_requests_in_user_context(run: Run) -> None:
     """v1 calls are signed with the access token, which dies by its own revocation."""
     done, after = run(

@@ -68,6 +68,8 @@ class TweepyHandler(tweepy.OAuth1UserHandler):  # type: ignore[misc]
         return f"{self._world.base_url}/oauth/{endpoint}"
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "Listed as not requiring")
+@pytest.mark.spec("A, Authentication", "OAuth 1.0a, three-legged")
 @pytest.mark.parametrize("sign_in", [False, True])
 def test_tweepy_with_a_callback(world: LiveWorld, sign_in: bool) -> None:
     """Tweepy's handler gets the user's token through authorize and through authenticate."""
@@ -83,6 +85,8 @@ def test_tweepy_with_a_callback(world: LiveWorld, sign_in: bool) -> None:
     assert {"access_token": token} == answer.json()
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "the value oob selects")
+@pytest.mark.spec("A, POST {base_url}/oauth/access_token", "oauth_verifier")
 def test_tweepy_with_a_pin(world: LiveWorld) -> None:
     """Out of band: the user types the PIN of the page into the program."""
     handler = TweepyHandler(world, "oob")
@@ -130,6 +134,8 @@ def test_tweepy_app_handler(world: LiveWorld, monkeypatch: pytest.MonkeyPatch) -
 # -- requests-oauthlib ---------------------------------------------------------------------------
 
 
+@pytest.mark.spec("A, Other v2 endpoints", "OAuth 1.0a endpoints")
+@pytest.mark.spec("A, Authentication", "Steps: request_token")
 @pytest.mark.parametrize(
     "place", [SIGNATURE_TYPE_AUTH_HEADER, SIGNATURE_TYPE_QUERY, SIGNATURE_TYPE_BODY]
 )
@@ -208,6 +214,7 @@ def test_authlib_can_start_over(world: LiveWorld) -> None:
     assert world.screen_name == found["screen_name"]
 
 
+@pytest.mark.spec("A, Other v2 endpoints", "OAuth 1.0a endpoints")
 def test_authlib_gets_and_revokes_a_bearer_token(world: LiveWorld) -> None:
     """Client credentials by Basic; the token dies by oauth2/invalidate_token, the next differs."""
     client = authlib_client.OAuth2Session(world.key, world.secret)
@@ -231,6 +238,7 @@ def test_authlib_gets_and_revokes_a_bearer_token(world: LiveWorld) -> None:
 # -- node-oauth ----------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Replaces authorize")
 def test_node_oauth_with_a_callback(world: LiveWorld, node: NodeStep) -> None:
     """node-oauth begins, exchanges and revokes; a second exchange is refused."""
     begun = node("begin", world, callback=CALLBACK)
@@ -273,6 +281,7 @@ def test_node_oauth_gets_a_bearer_token(world: LiveWorld, node: NodeStep) -> Non
 # -- transport -----------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("A, Authentication", "All OAuth authorization")
 def test_plain_http_is_refused_where_https_is_required() -> None:
     """--require-https on a server that does not speak it: 403 with code 92."""
     with LiveServer("--require-https") as server:

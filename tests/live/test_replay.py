@@ -66,6 +66,7 @@ def client(platform: MockPlatform, receiver: Receiver) -> Client:
     return Client(platform.base_url, receiver.url)
 
 
+@pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Purpose: create")
 def test_a_receiver_gets_the_events_over_http(client: Client, receiver: Receiver) -> None:
     """From request to announcement: challenge, fifteen signed events in order, the end."""
     client.control("PUT", "/transitions/replay_job", {"progression": "time", "seconds": 0.05})

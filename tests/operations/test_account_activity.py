@@ -36,6 +36,8 @@ def post(
     )
 
 
+@pytest.mark.spec("A, Versioning", "brand word inside")
+@pytest.mark.spec("A, Release history", "2026-03-20: Deprecation")
 def test_before_its_end_it_answers_in_its_own_shape(desk: Desk) -> None:
     """for_user_id is the app's owner; the job stands under replay_event."""
     answer = post(desk)
@@ -65,6 +67,7 @@ def test_its_job_is_a_job(desk: Desk, receiver: Receiver) -> None:
     )
 
 
+@pytest.mark.spec("A, Release history", "2026-03-20: Deprecation")
 @pytest.mark.parametrize(("moment", "status"), [(END - timedelta(microseconds=1), 200), (END, 410)])
 def test_its_end_is_exact(desk: Desk, moment: datetime, status: int) -> None:
     """It works until 2026-03-25 16:00 UTC on the world's clock, and is gone from then on."""
@@ -73,6 +76,7 @@ def test_its_end_is_exact(desk: Desk, moment: datetime, status: int) -> None:
     assert status == post(desk).status_code
 
 
+@pytest.mark.spec("A, Release history", "2026-03-20: Deprecation")
 def test_after_its_end_it_names_its_successor() -> None:
     """Today the path answers 410 with a generic problem."""
     with Desk() as desk:
@@ -96,6 +100,7 @@ def test_gone_comes_before_parameters_and_after_authentication() -> None:
         assert 401 == post(desk, bearer="nobody's").status_code
 
 
+@pytest.mark.spec("A, Release history", "2026-03-20: Deprecation")
 @pytest.mark.parametrize(
     ("moment", "warned"),
     [
@@ -142,6 +147,7 @@ def test_the_webhook_is_looked_up_after_its_form(desk: Desk, webhook_id: str, st
     assert status == post(desk, webhook_id).status_code
 
 
+@pytest.mark.spec("A, Other v2 endpoints", "Other v2 endpoints")
 def test_strict_refuses_it() -> None:
     """The spec only names the path, so --strict does not serve its shape."""
     with Desk(freeze=BEFORE, strict=True) as desk:

@@ -25,6 +25,7 @@ def ids(page: Any) -> list[str]:
     return [app["id"] for app in page["data"]]
 
 
+@pytest.mark.spec("B, Account app", "id, app_store_identifier")
 def test_shape(box: Sandbox) -> None:
     """An app has the documented fields and no other ones."""
     page = body(box)
@@ -51,6 +52,7 @@ def test_of_this_account(box: Sandbox) -> None:
     assert box.call("GET", f"/12/accounts/{OTHER_ACCOUNT}/account_apps").status_code == 403
 
 
+@pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_apps")
 def test_pages(box: Sandbox) -> None:
     """A second page continues where the first one ended."""
     first = body(box, count=2)
@@ -60,6 +62,7 @@ def test_pages(box: Sandbox) -> None:
     assert second["next_cursor"] is None
 
 
+@pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_apps")
 def test_with_deleted_and_total(box: Sandbox) -> None:
     """with_deleted adds the deleted ones, and the total counts them."""
     page = body(box, count=1, with_deleted="true", with_total_count="true")
@@ -69,6 +72,7 @@ def test_with_deleted_and_total(box: Sandbox) -> None:
     assert ids(body(box, with_deleted="true")) == ALL
 
 
+@pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_apps")
 @pytest.mark.parametrize(
     ("attribute", "ascending"),
     [

@@ -46,6 +46,8 @@ def times(response: TestResponse) -> list[str]:
 class TestGate:
     """Who may read histories."""
 
+    @pytest.mark.spec("B, Accounts", "beta, allowlist")
+    @pytest.mark.spec("B, Authentication", "Catalog endpoints")
     def test_allowlist(self, box: Sandbox) -> None:
         """An app that is not on the allowlist is refused, before its parameters are read."""
         path = f"/12/accounts/{OTHER_ACCOUNT}/account_history"
@@ -56,6 +58,7 @@ class TestGate:
         assert faults(response) == [("UNAUTHORIZED_CLIENT_APPLICATION", None)]
         assert "account_history" in response.get_json()["errors"][0]["message"]
 
+    @pytest.mark.spec("B, Accounts", "beta, allowlist")
     def test_allowlisted(self, box: Sandbox) -> None:
         """Once the app is on the allowlist, the same request succeeds."""
         box.change("apps", "20993", _allowlist=["account_history"])
@@ -75,6 +78,7 @@ class TestGate:
 class TestParameters:
     """What has to be sent, and how."""
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
     @pytest.mark.parametrize("name", list(QUERY))
     def test_required(self, box: Sandbox, name: str) -> None:
         """Type, id, start and end are required, each by itself."""
@@ -89,6 +93,7 @@ class TestParameters:
 
         assert sorted(faults(response)) == sorted(("MISSING_PARAMETER", name) for name in QUERY)
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
     @pytest.mark.parametrize(
         "entity_type",
         ["CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA", "PROMOTED_ACCOUNT"],
@@ -97,11 +102,13 @@ class TestParameters:
         """The five documented types are taken."""
         assert ask(box, entity_type=entity_type).status_code == 200
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
     @pytest.mark.parametrize("entity_type", ["ACCOUNT", "line_item", "CAMPAIGN,LINE_ITEM", ""])
     def test_other_entity_type(self, box: Sandbox, entity_type: str) -> None:
         """Any other type is refused."""
         assert faults(ask(box, entity_type=entity_type)) == [("INVALID_PARAMETER", "entity_type")]
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
     @pytest.mark.parametrize(
         "start",
         [
@@ -122,6 +129,7 @@ class TestParameters:
         """A date alone is a whole hour."""
         assert times(ask(box, start_time="2026-09-02", end_time="2026-09-03")) == TIMES
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
     @pytest.mark.parametrize("name", ["start_time", "end_time"])
     @pytest.mark.parametrize(
         "moment",
@@ -208,6 +216,7 @@ def _taken(text: str) -> bool:
 class TestEntries:
     """What is listed."""
 
+    @pytest.mark.spec("B, Account history entry", "change_by {user_id")
     def test_shape(self, box: Sandbox) -> None:
         """An entry has the documented fields, and no id."""
         body = ask(box).get_json()
@@ -223,6 +232,7 @@ class TestEntries:
         assert "id" not in body["data"][0]["entity_data"]
         assert body["next_cursor"] is None
 
+    @pytest.mark.spec("B, What public facts and settled questions add", "entity_type of")
     def test_entity_echo(self, box: Sandbox) -> None:
         """entity_type is echoed as entity."""
         assert ask(box).get_json()["request"]["params"] == {
@@ -262,6 +272,7 @@ class TestEntries:
             "2026-09-02T12:00:00Z",
         ]
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
     def test_by_user(self, box: Sandbox) -> None:
         """user_id leaves what one user did."""
         assert times(ask(box, user_id="2244994945")) == TIMES[:2]
@@ -278,6 +289,7 @@ class TestEntries:
 
         assert times(ask(box)) == TIMES[1:]
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
     def test_pages(self, box: Sandbox) -> None:
         """A second page continues where the first one ended."""
         first = ask(box, count="2")

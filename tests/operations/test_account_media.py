@@ -17,6 +17,10 @@ from tests.operations.creatives import (
 from tests.support import Sandbox, faults
 
 
+@pytest.mark.spec("B, Account media record", "creative_type (enum")
+@pytest.mark.spec(
+    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
+)
 @pytest.mark.parametrize("kind", CREATIVE_TYPES)
 def test_each_creative_type_shows_something(box: Sandbox, kind: str) -> None:
     """The filter takes every creative type, echoes a list and shows that type alone."""
@@ -26,6 +30,10 @@ def test_each_creative_type_shows_something(box: Sandbox, kind: str) -> None:
     assert [kind] == echo(response)["creative_types"]
 
 
+@pytest.mark.spec("B, Account media record", "creative_type (enum")
+@pytest.mark.spec(
+    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
+)
 def test_several_creative_types(box: Sandbox) -> None:
     """Types joined by commas are alternatives; unknown ones are refused."""
     both = data(get(box, "account_media", creative_types="PREROLL,VAST_PREROLL"))
@@ -35,6 +43,9 @@ def test_several_creative_types(box: Sandbox) -> None:
     assert [("INVALID_PARAMETER", "creative_types")] == faults(refused)
 
 
+@pytest.mark.spec(
+    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
+)
 def test_account_media_ids(box: Sandbox) -> None:
     """Ids restrict the list; 200 of them are taken, 201 refused."""
     found = data(get(box, "account_media", account_media_ids="2q01,2pzo,2r1c,nothing"))
@@ -46,12 +57,14 @@ def test_account_media_ids(box: Sandbox) -> None:
     assert [("INVALID_PARAMETER", "account_media_ids")] == faults(beyond)
 
 
+@pytest.mark.spec("B, Account media record", "id, video_id (nullable)")
 def test_video_or_address(box: Sandbox) -> None:
     """An asset has a video or an address, and null for the other."""
     for record in data(get(box, "account_media", with_deleted="true")):
         assert (record["video_id"] is None) != (record["media_url"] is None)
 
 
+@pytest.mark.spec("B, Media library", "A video of category")
 def test_amplify_video_becomes_preroll(box: Sandbox) -> None:
     """An AMPLIFY_VIDEO added to the library becomes a PREROLL asset, which outlives it there."""
     before = {record["id"] for record in data(get(box, "account_media"))}
@@ -65,6 +78,7 @@ def test_amplify_video_becomes_preroll(box: Sandbox) -> None:
     assert added[0] == data(get(box, f"account_media/{added[0]['id']}"))
 
 
+@pytest.mark.spec("B, Media library", "A video of category")
 def test_other_videos_become_nothing(box: Sandbox) -> None:
     """A video of another category adds nothing to the account media."""
     before = data(get(box, "account_media"))

@@ -68,6 +68,7 @@ class TestList:
         assert listed(box) == MINE
         assert [account["id"] for account in other] == [OTHER_ACCOUNT]
 
+    @pytest.mark.spec("B, Account", "id, name, business_name")
     def test_shape(self, box: Sandbox) -> None:
         """Every documented field is served, nothing of the mock's own, and nothing is echoed."""
         body = box.call("GET", "/12/accounts").get_json()
@@ -85,6 +86,7 @@ class TestList:
 
         assert [account["id"] for account in body["data"]] == MINE
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
     @pytest.mark.parametrize("count", [1, 2])
     def test_pages(self, box: Sandbox, count: int) -> None:
         """Pages of any size hold all accounts, each once, and the last one has no cursor."""
@@ -101,6 +103,7 @@ class TestList:
 
         assert found == MINE
 
+    @pytest.mark.spec("B, What public facts and settled questions add", "Comma lists are")
     @pytest.mark.parametrize("count", ["1", "1000"])
     def test_count_within(self, box: Sandbox, count: str) -> None:
         """A count from 1 to 1000 is taken and echoed as a number."""
@@ -130,6 +133,8 @@ class TestList:
         assert len(body["data"]) == 200
         assert body["next_cursor"] is not None
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
+    @pytest.mark.spec("B, What public facts and settled questions add", "Comma lists are")
     def test_by_ids(self, box: Sandbox) -> None:
         """account_ids leaves those named, in the list's own order; foreign and unknown: none."""
         wanted = f"{EUROPE},nope,{OTHER_ACCOUNT},{ACCOUNT},{DELETED}"
@@ -139,6 +144,7 @@ class TestList:
         assert [account["id"] for account in response.get_json()["data"]] == [ACCOUNT, EUROPE]
         assert response.get_json()["request"]["params"] == {"account_ids": wanted.split(",")}
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
     def test_ids_at_most_200(self, box: Sandbox) -> None:
         """200 ids are taken, 201 are refused, and so is an empty one."""
         ids = [f"a{number}" for number in range(200)]
@@ -148,6 +154,7 @@ class TestList:
             response = box.call("GET", "/12/accounts", query_string={"account_ids": refused})
             assert faults(response)[0] == ("INVALID_PARAMETER", "account_ids")
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
     @pytest.mark.parametrize(
         ("q", "expected"),
         [
@@ -177,12 +184,16 @@ class TestList:
         assert [account["id"] for account in body["data"]] == [EUROPE]
         assert body["total_count"] == 1
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
+    @pytest.mark.spec("B, Common conventions", "with_deleted (boolean")
     def test_with_deleted(self, box: Sandbox) -> None:
         """with_deleted adds the deleted ones, and a prefix finds them too."""
         assert listed(box, with_deleted="true") == [*MINE, DELETED]
         assert listed(box, with_deleted="True", q="harbor p") == [DELETED]
         assert listed(box, with_deleted="false") == MINE
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
+    @pytest.mark.spec("B, What public facts and settled questions add", "sort_by is echoed")
     @pytest.mark.parametrize(
         ("attribute", "ascending"),
         [
@@ -207,6 +218,7 @@ class TestList:
 
         assert faults(response) == [("INVALID_PARAMETER", "sort_by")]
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
     def test_total_excludes_cursor(self, box: Sandbox) -> None:
         """with_total_count and cursor together are refused; a total counts the user's own."""
         first = box.call(
@@ -250,6 +262,7 @@ class TestList:
 class TestGet:
     """GET /12/accounts/:account_id."""
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id: with_deleted")
     def test_one(self, box: Sandbox) -> None:
         """The account is an object under data, with its path parameter echoed."""
         body = read(box, ACCOUNT).get_json()
@@ -266,6 +279,7 @@ class TestGet:
         assert response.status_code == 403
         assert faults(response) == NOT_FOUND
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id: with_deleted")
     def test_with_deleted(self, box: Sandbox) -> None:
         """with_deleted shows a deleted account of the user; foreign ones stay out of reach."""
         shown = read(box, DELETED, with_deleted="true").get_json()
@@ -286,6 +300,8 @@ class TestGet:
 class TestCreate:
     """POST {sandbox}/12/accounts."""
 
+    @pytest.mark.spec("B, Account", "approval_status")
+    @pytest.mark.spec("B, Accounts", "POST {ads_sandbox_base_url}/12/accounts: none")
     def test_defaults(self, box: Sandbox) -> None:
         """A new account has the public defaults, the world's time, and a short id."""
         account = create(box)
@@ -304,6 +320,7 @@ class TestCreate:
             "deleted": False,
         }
 
+    @pytest.mark.spec("B, Accounts", "POST {ads_sandbox_base_url}/12/accounts: none")
     def test_belongs_to_the_caller(self, box: Sandbox) -> None:
         """Who created it lists and reads it on both addresses; nobody else does."""
         account = create(box)["id"]
@@ -331,6 +348,7 @@ class TestCreate:
         assert account != taken
         assert read(box, taken).get_json()["data"]["name"] == "Harbor Roasters"
 
+    @pytest.mark.spec("B, Accounts", "POST {ads_sandbox_base_url}/12/accounts: none")
     def test_sandbox_only(self, box: Sandbox) -> None:
         """The plain address has no such method, says where it is, and creates nothing."""
         response = box.call("POST", "/12/accounts")
@@ -344,6 +362,8 @@ class TestCreate:
 class TestUpdate:
     """PUT /12/accounts/:account_id."""
 
+    @pytest.mark.spec("B, Accounts", "PUT /12/accounts/:account_id")
+    @pytest.mark.spec("B, Common conventions", "Creation and update")
     def test_name(self, box: Sandbox) -> None:
         """A new name is answered, kept, found by its prefix; the rest stays, updated_at moves."""
         before = read(box, ACCOUNT).get_json()["data"]
@@ -356,6 +376,8 @@ class TestUpdate:
         assert read(box, ACCOUNT).get_json()["data"] == changed
         assert listed(box, q="ōs") == [ACCOUNT]
 
+    @pytest.mark.spec("B, Account", "industry_type (AGENCY")
+    @pytest.mark.spec("B, Accounts", "PUT /12/accounts/:account_id")
     @pytest.mark.parametrize("industry", INDUSTRY_TYPES)
     def test_industry_type(self, box: Sandbox, industry: str) -> None:
         """Each of the fourteen industry types is taken."""
@@ -364,6 +386,7 @@ class TestUpdate:
         assert body["data"]["industry_type"] == industry
         assert len(INDUSTRY_TYPES) == 14
 
+    @pytest.mark.spec("B, Account", "industry_type (AGENCY")
     @pytest.mark.parametrize("industry", ["retail", "BANKING", " RETAIL"])
     def test_other_industry_type(self, box: Sandbox, industry: str) -> None:
         """Any other one is refused with the allowed values, and nothing changes."""
@@ -374,6 +397,7 @@ class TestUpdate:
         assert "AGENCY, BUSINESS_TO_BUSINESS" in response.get_json()["errors"][0]["message"]
         assert read(box, ACCOUNT).get_json()["data"]["name"] == "Harbor Roasters"
 
+    @pytest.mark.spec("B, Accounts", "PUT /12/accounts/:account_id")
     def test_empty_values(self, box: Sandbox) -> None:
         """An empty industry type unsets it; an account cannot go without a name."""
         assert update(box, ACCOUNT, industry_type="").get_json()["data"]["industry_type"] is None
@@ -394,6 +418,7 @@ class TestUpdate:
 
         assert (body["data"]["name"], body["data"]["industry_type"]) == ("By form", "TRAVEL")
 
+    @pytest.mark.spec("B, Not shown", "Transitions: not")
     @pytest.mark.parametrize("name", ["approval_status", "timezone", "deleted", "id", "_users"])
     def test_read_only(self, box: Sandbox, name: str) -> None:
         """What the update does not take is ignored."""
@@ -414,6 +439,8 @@ class TestUpdate:
 class TestDelete:
     """DELETE {sandbox}/12/accounts/:account_id."""
 
+    @pytest.mark.spec("B, Accounts", "DELETE {ads_sandbox_base_url}/12/accounts/:account_id: none")
+    @pytest.mark.spec("B, States and transitions", "Account media, media")
     def test_stays_as_deleted(self, box: Sandbox) -> None:
         """The answer is the account, deleted; it leaves the list and stays with with_deleted."""
         before = read(box, ACCOUNT).get_json()["data"]
@@ -450,6 +477,7 @@ class TestDelete:
         assert response.status_code == 403
         assert faults(response) == NOT_FOUND
 
+    @pytest.mark.spec("B, Accounts", "DELETE {ads_sandbox_base_url}/12/accounts/:account_id: none")
     def test_sandbox_only(self, box: Sandbox) -> None:
         """The plain address has no such method, and the account stays."""
         response = box.call("DELETE", f"/12/accounts/{ACCOUNT}")

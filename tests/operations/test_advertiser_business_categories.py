@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.support import BEARER, NORTHBIKE, Sandbox
 
 PATH = "/12/advertiser_business_categories"
 
 
+@pytest.mark.spec("B, Advertiser business category", "id, name, iab_categories")
+@pytest.mark.spec("B, Accounts", "GET /12/advertiser_business_categories")
 def test_all_of_them(box: Sandbox) -> None:
     """All categories come on one page: id, name and IAB codes, nothing else."""
     body = box.call("GET", PATH).get_json()
@@ -19,6 +23,7 @@ def test_all_of_them(box: Sandbox) -> None:
     assert all(set(category) == {"id", "name", "iab_categories"} for category in body["data"])
 
 
+@pytest.mark.spec("B, Advertiser business category", "id, name, iab_categories")
 def test_codes(box: Sandbox) -> None:
     """Codes have the IAB's form, and no code stands in two categories."""
     data = box.call("GET", PATH).get_json()["data"]

@@ -36,6 +36,9 @@ def size(box: Sandbox, *criteria: dict[str, str], **more: str) -> tuple[int, int
 class TestRequest:
     """What may be sent."""
 
+    @pytest.mark.spec("B, Accounts", "POST /12/accounts/:account_id/audience_estimate")
+    @pytest.mark.spec("B, Not shown", "Audience estimate")
+    @pytest.mark.spec("B, What public facts and settled questions add", "JSON endpoints")
     def test_shape(self, box: Sandbox) -> None:
         """The answer is a size from min to max; the criteria are echoed as null."""
         body = post(box, {CRITERIA: [COFFEE, AMERICA]}).get_json()
@@ -45,6 +48,7 @@ class TestRequest:
         assert set(body["data"]["audience_size"]) == {"min", "max"}
         assert 0 < body["data"]["audience_size"]["min"] < body["data"]["audience_size"]["max"]
 
+    @pytest.mark.spec("B, Accounts", "POST /12/accounts/:account_id/audience_estimate")
     @pytest.mark.parametrize("kind", PRIMARY)
     def test_primary(self, box: Sandbox, kind: str) -> None:
         """One criterion of any primary type is enough, whichever operator it has."""
@@ -53,6 +57,7 @@ class TestRequest:
         assert post(box, {CRITERIA: [criterion]}).status_code == 200
         assert post(box, {CRITERIA: [criterion | {"operator_type": "NE"}]}).status_code == 200
 
+    @pytest.mark.spec("B, Accounts", "POST /12/accounts/:account_id/audience_estimate")
     @pytest.mark.parametrize("kind", RESTRICTING)
     def test_not_primary(self, box: Sandbox, kind: str) -> None:
         """The other types are taken beside a primary criterion, and not without one."""
@@ -65,10 +70,12 @@ class TestRequest:
         assert "BROAD_KEYWORD" in response.get_json()["errors"][0]["message"]
         assert post(box, {CRITERIA: [criterion, COFFEE]}).status_code == 200
 
+    @pytest.mark.spec("B, Accounts", "POST /12/accounts/:account_id/audience_estimate")
     def test_no_criteria(self, box: Sandbox) -> None:
         """An empty array has no primary criterion."""
         assert faults(post(box, {CRITERIA: []})) == [("INVALID_PARAMETER", CRITERIA)]
 
+    @pytest.mark.spec("B, Accounts", "POST /12/accounts/:account_id/audience_estimate")
     @pytest.mark.parametrize(
         ("body", "expected"),
         [
@@ -147,6 +154,8 @@ class TestRequest:
 
         assert faults(response) == [("ACCOUNT_NOT_FOUND", "account_id")]
 
+    @pytest.mark.spec("B, Not shown", "Audience estimate")
+    @pytest.mark.spec("B, What public facts and settled questions add", "Catalog and set")
     def test_strict(self) -> None:
         """The spec does not show the answer, so --strict gives none."""
         assert post(sandbox(strict=True), {CRITERIA: [COFFEE]}).status_code == 501
@@ -177,6 +186,7 @@ class TestSize:
         assert size(box, COFFEE, AMERICA) < one
         assert size(box, COFFEE, tea | {"operator_type": "NE"}) < one
 
+    @pytest.mark.spec("B, Accounts", "POST /12/accounts/:account_id/audience_estimate")
     def test_operator_for_all(self, box: Sandbox) -> None:
         """operator_type beside the criteria is that of those without one."""
         excluded = AMERICA | {"operator_type": "NE"}

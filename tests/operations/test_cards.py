@@ -84,6 +84,7 @@ def without(component: JSON, *path: str) -> JSON:
 class TestType:
     """card_type follows from what a card holds."""
 
+    @pytest.mark.spec("B, Card", "card_type values", "Order in the array")
     @pytest.mark.parametrize(
         ("expected", "components"),
         [
@@ -108,6 +109,8 @@ class TestType:
             assert (expected, order) == (record["card_type"], record["components"])
             assert "slides" not in record
 
+    @pytest.mark.spec("B, Card", "card_type values")
+    @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
     @pytest.mark.parametrize(
         ("expected", "keys"),
         [
@@ -128,6 +131,9 @@ class TestType:
 class TestCreate:
     """POST cards."""
 
+    @pytest.mark.spec("B, Card", "id, name (max 80")
+    @pytest.mark.spec("B, Cards", "Only cards created", "POST /12/accounts/:account_id/cards")
+    @pytest.mark.spec("B, What public facts and settled questions add", "JSON endpoints")
     def test_answer(self, box: Sandbox) -> None:
         """The answer is the card, as it reads afterwards; the echo holds path parameters only."""
         response = create(box, media(), details())
@@ -148,6 +154,9 @@ class TestCreate:
         assert record == data(get(box, f"cards/{record['id']}"))
         assert record in data(get(box, "cards"))
 
+    @pytest.mark.spec("B, Card", "id, name (max 80")
+    @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
+    @pytest.mark.spec("B, Limits", "Field lengths: card name")
     def test_name(self, box: Sandbox) -> None:
         """A name of 1 to 80 characters is required."""
         parts = [media(), details()]
@@ -158,6 +167,7 @@ class TestCreate:
         body = {"components": parts}
         assert [("MISSING_PARAMETER", "name")] == faults(send(box, "POST", "cards", body))
 
+    @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
     def test_components_or_slides(self, box: Sandbox) -> None:
         """Both together exclude each other, neither is too little."""
         slides = [[media(), details()]] * 2
@@ -189,6 +199,8 @@ class TestCreate:
         assert [media(), details()] == record["components"]
         assert ("IMAGE_WEBSITE", False) == (record["card_type"], record["id"] == "5")
 
+    @pytest.mark.spec("B, Card", "SWIPEABLE_MEDIA")
+    @pytest.mark.spec("B, Limits", "Swipeable media", side="inside")
     @pytest.mark.parametrize("number", [2, 6])
     def test_swipeable_inside(self, box: Sandbox, number: int) -> None:
         """2 to 6 media can be swiped."""
@@ -198,6 +210,8 @@ class TestCreate:
             "IMAGE_CAROUSEL_WEBSITE" == data(create(box, swipeable(*keys), details()))["card_type"]
         )
 
+    @pytest.mark.spec("B, Card", "SWIPEABLE_MEDIA")
+    @pytest.mark.spec("B, Limits", "Swipeable media", side="outside")
     @pytest.mark.parametrize("number", [0, 1, 7])
     def test_swipeable_outside(self, box: Sandbox, number: int) -> None:
         """Fewer and more are refused."""
@@ -205,6 +219,7 @@ class TestCreate:
 
         assert [("INVALID_PARAMETER", "components[0].media_keys")] == faults(response)
 
+    @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
     @pytest.mark.parametrize(("number", "status"), [(1, 400), (2, 200), (6, 200), (7, 400)])
     def test_number_of_slides(self, box: Sandbox, number: int, status: int) -> None:
         """There are 2 to 6 slides."""
@@ -215,6 +230,7 @@ class TestCreate:
         if status == 400:
             assert [("INVALID_PARAMETER", "slides")] == faults(response)
 
+    @pytest.mark.spec("B, Card", "Label: {type: ENUM")
     @pytest.mark.parametrize("value", LABELS)
     def test_labels(self, box: Sandbox, value: str) -> None:
         """Every documented label is taken."""
@@ -222,6 +238,9 @@ class TestCreate:
 
         assert label == data(create(box, media(), button(label=label)))["components"][1]["label"]
 
+    @pytest.mark.spec(
+        "B, Card", "APP: type, country_code", "APP: googleplay_app_id", "APP: googleplay_deep_link"
+    )
     @pytest.mark.parametrize(
         "destination",
         [
@@ -324,6 +343,7 @@ WRONG_PARTS: list[tuple[JSON, list[tuple[str, str]]]] = [
 class TestRules:
     """What a card may not hold."""
 
+    @pytest.mark.spec("B, Card", "A card needs one")
     @pytest.mark.parametrize("parts", WRONG_COMPOSITIONS)
     def test_composition(self, box: Sandbox, parts: list[JSON]) -> None:
         """A card needs one media component and either DETAILS or BUTTON, also when updated."""
@@ -332,6 +352,7 @@ class TestRules:
 
         assert [("INVALID_PARAMETER", "components")] == faults(created) == faults(updated)
 
+    @pytest.mark.spec("B, Card", "A card needs one")
     @pytest.mark.parametrize(
         "slide",
         [
@@ -349,11 +370,25 @@ class TestRules:
 
         assert [("INVALID_PARAMETER", "slides[1]")] == faults(send(box, "POST", "cards", body))
 
+    @pytest.mark.spec("B, Card", "Components (each", case="FOOTER")
+    @pytest.mark.spec("B, Card", "DETAILS: title", case="title")
+    @pytest.mark.spec("B, Card", "DETAILS: title", case="destination")
+    @pytest.mark.spec("B, Card", "BUTTON: label (object)", case="label")
+    @pytest.mark.spec("B, Card", "Label: {type: ENUM", case="BUY")
+    @pytest.mark.spec("B, Card", "Label: {type: ENUM", case="TEXT")
+    @pytest.mark.spec("B, Card", "only on BUTTON", case="components[1].label")
+    @pytest.mark.spec("B, Card", "Destination: WEBSITE")
+    @pytest.mark.spec("B, Card", "WEBSITE: type, url", case="url")
+    @pytest.mark.spec("B, Card", "APP: type, country_code", case="country_code")
+    @pytest.mark.spec("B, Card", "APP: googleplay_app_id", case="ios_app_store_identifier")
+    @pytest.mark.spec("B, Card", "APP: googleplay_deep_link", case="ios_deep_link")
+    @pytest.mark.spec("B, Card", "APP: googleplay_deep_link", case="googleplay_deep_link")
     @pytest.mark.parametrize(("part", "expected"), WRONG_PARTS)
     def test_part(self, box: Sandbox, part: JSON, expected: list[tuple[str, str]]) -> None:
         """Each fault of a component is named where it stands, and nothing else is."""
         assert expected == sorted(faults(create(box, media(), part)), key=str)
 
+    @pytest.mark.spec("B, Card", "Destination: WEBSITE")
     @pytest.mark.parametrize(("part", "expected"), WRONG_PARTS)
     def test_part_of_slide(self, box: Sandbox, part: JSON, expected: list[tuple[str, str]]) -> None:
         """Components of slides obey the same rules."""
@@ -363,6 +398,7 @@ class TestRules:
 
         assert set(expected) <= set(named)
 
+    @pytest.mark.spec("B, Card", "MEDIA: media_key", "SWIPEABLE_MEDIA")
     @pytest.mark.parametrize("media_part", [
         {"type": "MEDIA"},
         {"type": "MEDIA", "media_key": ""},
@@ -408,6 +444,7 @@ class TestRules:
 class TestUpdate:
     """PUT cards/:card_id."""
 
+    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
     def test_name(self, box: Sandbox) -> None:
         """A name alone replaces the name alone."""
         before = data(get(box, f"cards/{WEBSITE_CARD}"))
@@ -419,6 +456,7 @@ class TestUpdate:
         assert after == data(get(box, f"cards/{WEBSITE_CARD}"))
         assert {"account_id": ACCOUNT, "card_id": WEBSITE_CARD} == echo(response)
 
+    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
     def test_components(self, box: Sandbox) -> None:
         """Components replace the stored ones whole, and the type follows."""
         before = data(get(box, f"cards/{WEBSITE_CARD}"))
@@ -431,6 +469,7 @@ class TestUpdate:
             "updated_at": after["updated_at"],
         }
 
+    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
     def test_to_slides_and_back(self, box: Sandbox) -> None:
         """Slides take the place of components, and the other way round."""
         slides = [[media(VIDEO), details()], [media(OTHER_VIDEO), details()]]
@@ -458,6 +497,7 @@ class TestUpdate:
 
             assert after == before | {"updated_at": after["updated_at"]}
 
+    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
     def test_both(self, box: Sandbox) -> None:
         """Components and slides exclude each other here too."""
         body = {"components": [media(), details()], "slides": [[media(), details()]] * 2}
@@ -465,6 +505,8 @@ class TestUpdate:
 
         assert [("EXCLUSIVE_PARAMETERS", "components")] == faults(response)
 
+    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
+    @pytest.mark.spec("B, Limits", "Field lengths: card name", side="outside")
     def test_name_outside(self, box: Sandbox) -> None:
         """A name of 81 characters, or none, is refused."""
         for name in ("x" * 81, ""):
@@ -506,6 +548,8 @@ class TestUpdate:
 class TestList:
     """GET cards."""
 
+    @pytest.mark.spec("B, Card", "card_type values")
+    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
     @pytest.mark.parametrize("kind", CARD_TYPES)
     def test_each_card_type(self, box: Sandbox, kind: str) -> None:
         """The filter takes every card type, and the fixtures show each of them."""
@@ -514,6 +558,7 @@ class TestList:
         assert {kind} == {record["card_type"] for record in data(response)}
         assert [kind] == echo(response)["card_types"]
 
+    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
     def test_several_card_types(self, box: Sandbox) -> None:
         """Types joined by commas are alternatives; unknown ones are refused."""
         found = data(get(box, "cards", card_types="IMAGE_APP,VIDEO_APP"))
@@ -522,6 +567,7 @@ class TestList:
         assert {"IMAGE_APP", "VIDEO_APP"} == {record["card_type"] for record in found}
         assert [("INVALID_PARAMETER", "card_types")] == faults(refused)
 
+    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
     @pytest.mark.parametrize("name", ["card_id", "card_ids"])
     def test_ids(self, box: Sandbox, name: str) -> None:
         """Ids restrict the list; 200 of them are taken, 201 refused."""
@@ -535,6 +581,7 @@ class TestList:
         assert [("INVALID_PARAMETER", name)] == faults(beyond)
         assert ("cards.card-ids" in assumptions(found)) == (name == "card_ids")
 
+    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
     def test_card_uris(self, box: Sandbox) -> None:
         """Addresses restrict the list; 200 of them are taken, 201 refused."""
         uri = f"card://{WEBSITE_CARD}"
@@ -545,6 +592,8 @@ class TestList:
         assert [200, 400] == [answer.status_code for answer in answers]
         assert [("INVALID_PARAMETER", "card_uris")] == faults(answers[1])
 
+    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
+    @pytest.mark.spec("B, Limits", "Field lengths: card q", side="inside")
     @pytest.mark.parametrize(
         ("q", "expected"),
         [
@@ -558,6 +607,8 @@ class TestList:
         """The search is a prefix of the name, whatever its case."""
         assert expected == [record["name"] for record in data(get(box, "cards", q=q))]
 
+    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
+    @pytest.mark.spec("B, Limits", "Field lengths: card q", side="outside")
     def test_length_of_q(self, box: Sandbox) -> None:
         """The search has at most 80 characters, and at least one."""
         for q in ("c" * 81, ""):
@@ -575,6 +626,8 @@ class TestList:
 
         assert ["Cold brew story"] == [r["name"] for r in data(get(box, "cards", **query))]
 
+    @pytest.mark.spec("B, Card", "Legacy types such")
+    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
     def test_legacy_cards(self, box: Sandbox) -> None:
         """Legacy cards are listed on demand only, deleted ones with with_deleted as well."""
         plain = {record["id"] for record in data(get(box, "cards"))}
@@ -592,6 +645,7 @@ class TestList:
         assert not {"components", "slides", "_legacy"} & added["57i77"].keys()
         assert "cards.legacy" in assumptions(both)
 
+    @pytest.mark.spec("B, Card", "Legacy types such")
     def test_legacy_type(self, box: Sandbox) -> None:
         """Legacy types are taken by the filter."""
         query = {"card_types": "IMAGE_CONVERSATION"}
@@ -600,6 +654,7 @@ class TestList:
         found = data(get(box, "cards", include_legacy_cards="true", **query))
         assert ["57i77"] == [record["id"] for record in found]
 
+    @pytest.mark.spec("B, Cards", "Only cards created")
     def test_other_cards_do_not_join(self, box: Sandbox) -> None:
         """Poll cards and video conversation cards are not among the cards."""
         everything = get(box, "cards", include_legacy_cards="true", with_deleted="true")
@@ -612,6 +667,7 @@ class TestList:
 class TestDelete:
     """DELETE cards/:card_type/:card_id, and cards/:card_id as a public fact."""
 
+    @pytest.mark.spec("B, Cards", "DELETE /12/accounts/:account_id/cards/:card_type/:card_id")
     @pytest.mark.parametrize(
         "kind", ["image_conversation", "IMAGE_CONVERSATION", "Image_Conversation"]
     )
@@ -628,6 +684,7 @@ class TestDelete:
         again = delete(box, f"cards/{kind}/{LEGACY_CARD}")
         assert (404, [("CARD_NOT_FOUND", "card_id")]) == (again.status_code, faults(again))
 
+    @pytest.mark.spec("B, Cards", "DELETE /12/accounts/:account_id/cards/:card_type/:card_id")
     @pytest.mark.parametrize(
         ("kind", "key"),
         [
@@ -644,6 +701,7 @@ class TestDelete:
 
         assert (404, [("CARD_NOT_FOUND", "card_id")]) == (response.status_code, faults(response))
 
+    @pytest.mark.spec("B, Cards", "DELETE /12/accounts/:account_id/cards/:card_type/:card_id")
     def test_unknown_type(self, box: Sandbox) -> None:
         """A type that there is not answers UNKNOWN_CARD_TYPE."""
         response = delete(box, f"cards/audio/{LEGACY_CARD}")
@@ -675,6 +733,7 @@ class TestDelete:
         assert "cards.delete-by-id" in assumptions(response)
         assert WEBSITE_CARD not in {record["id"] for record in data(get(box, "cards"))}
 
+    @pytest.mark.spec("B, What public facts and settled questions add", "Catalog and set")
     def test_strict(self) -> None:
         """--strict has no delete by id, which the spec does not show; it deletes legacy cards."""
         box = sandbox(strict=True)
@@ -686,6 +745,7 @@ class TestDelete:
 class TestPaths:
     """Static segments win over card ids, whatever the method."""
 
+    @pytest.mark.spec("B, What public facts and settled questions add", "Static segments")
     @pytest.mark.parametrize("segment", ["poll", "video_conversation"])
     @pytest.mark.parametrize("method", ["PUT", "DELETE"])
     def test_no_card_has_such_an_id(self, box: Sandbox, segment: str, method: str) -> None:
@@ -701,11 +761,13 @@ class TestPaths:
             record["card_type"] for record in data(get(box, "cards/poll"))
         }
 
+    @pytest.mark.spec("B, States and transitions", "poll cards cannot")
     def test_poll_cards_cannot_be_updated(self, box: Sandbox) -> None:
         """There is no update of a poll card."""
         assert 405 == put(box, "cards/poll/1712870000001000003", name="New").status_code
 
 
+@pytest.mark.spec("B, What public facts and settled questions add", "A single card may")
 def test_envelope_as_array() -> None:
     """--card-envelope array puts the card of GET, PUT, DELETE into an array, not that of POST."""
     box = sandbox(card_envelope="array")

@@ -48,6 +48,11 @@ def box(box: Sandbox) -> Sandbox:
     return box
 
 
+@pytest.mark.spec(
+    "B, Poll card", "id, name, first_choice", "duration_in_minutes", "card_uri, card_type"
+)
+@pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
+@pytest.mark.spec("B, What public facts and settled questions add", "Numbers of poll")
 def test_text_poll(box: Sandbox) -> None:
     """A poll runs from its creation; numbers are strings, unset fields are left out."""
     response = post(box, "cards/poll", **POLL)
@@ -71,6 +76,7 @@ def test_text_poll(box: Sandbox) -> None:
     assert record in data(get(box, "cards/poll"))
 
 
+@pytest.mark.spec("B, What public facts and settled questions add", "Poll and conversation")
 def test_echo(box: Sandbox) -> None:
     """The echo holds the duration as a number and a card type that nobody sends."""
     expected = POLL | {"duration_in_minutes": 60, "account_id": ACCOUNT, "card_type": "poll"}
@@ -83,6 +89,9 @@ def test_echo(box: Sandbox) -> None:
     assert "poll" == echo(refused)["card_type"]
 
 
+@pytest.mark.spec("B, Poll card", "duration_in_minutes")
+@pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
+@pytest.mark.spec("B, Limits", "Poll duration: 5")
 @pytest.mark.parametrize(
     ("minutes", "status", "end"),
     [
@@ -105,6 +114,8 @@ def test_duration(box: Sandbox, minutes: str, status: int, end: str) -> None:
         assert [("INVALID_PARAMETER", "duration_in_minutes")] == faults(response)
 
 
+@pytest.mark.spec("B, Poll card", "id, name, first_choice")
+@pytest.mark.spec("B, Limits", "Field lengths: poll")
 @pytest.mark.parametrize("name", ["first_choice", "second_choice", "third_choice", "fourth_choice"])
 def test_length_of_choices(box: Sandbox, name: str) -> None:
     """A choice has 1 to 25 characters."""
@@ -124,6 +135,7 @@ def test_length_of_name(box: Sandbox) -> None:
         assert [("INVALID_PARAMETER", "name")] == faults(response)
 
 
+@pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
 @pytest.mark.parametrize("name", list(POLL))
 def test_required(box: Sandbox, name: str) -> None:
     """Name, duration and two choices are required."""
@@ -132,6 +144,7 @@ def test_required(box: Sandbox, name: str) -> None:
     assert (400, [("MISSING_PARAMETER", name)]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
 def test_choices_need_those_before(box: Sandbox) -> None:
     """The third needs first and second, the fourth all three."""
     needs, lacks = "INCLUSIVE_PARAMETERS", "MISSING_PARAMETER"
@@ -160,6 +173,9 @@ def test_all_violations_at_once(box: Sandbox) -> None:
     )
 
 
+@pytest.mark.spec("B, Poll card", "card_uri, card_type", "for media polls")
+@pytest.mark.spec("B, Poll cards", "media_key (optional")
+@pytest.mark.spec("B, What public facts and settled questions add", "Numbers of poll")
 def test_video_poll(box: Sandbox) -> None:
     """A poll with a video tells its address, aspect and duration, and not its key."""
     response = post(box, "cards/poll", **POLL, media_key=VIDEO)
@@ -231,6 +247,7 @@ def test_fixtures_show_what_creation_gives(box: Sandbox) -> None:
         assert created.keys() == shown.keys()
 
 
+@pytest.mark.spec("B, Poll cards", "media_key (optional")
 @pytest.mark.parametrize("key", [UNKNOWN, FOREIGN_IMAGE, DELETED_VIDEO, UPLOADED_VIDEO])
 def test_media_must_be_in_the_library(box: Sandbox, key: str) -> None:
     """Media that is unknown, another account's, deleted or only uploaded is not found."""
@@ -239,6 +256,7 @@ def test_media_must_be_in_the_library(box: Sandbox, key: str) -> None:
     assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec("B, Poll card", "image minimum width")
 @pytest.mark.parametrize(
     ("width", "height", "errors"),
     [
@@ -266,6 +284,7 @@ def test_image_size(box: Sandbox, width: int | None, height: int | None, errors:
         assert [("INVALID_IMAGE", "media_key")] * errors == faults(response)
 
 
+@pytest.mark.spec("B, Poll card", "image minimum width")
 @pytest.mark.parametrize(("key", "errors"), [(IMAGE_640, 1), (SQUARE, 1), (GIF, 2)])
 def test_unfit_images(box: Sandbox, key: str, errors: int) -> None:
     """Images of the fixtures that are too small or not 1.91:1 are refused, GIFs as well."""
@@ -277,6 +296,7 @@ def test_unfit_images(box: Sandbox, key: str, errors: int) -> None:
     )
 
 
+@pytest.mark.spec("B, Poll card", "Polls with media")
 def test_feature(box: Sandbox) -> None:
     """A poll with media needs the feature PROMOTED_MEDIA_POLLS, one without does not."""
     features = box.record("accounts", ACCOUNT)["_features"]
@@ -287,6 +307,8 @@ def test_feature(box: Sandbox) -> None:
     assert 200 == post(box, "cards/poll", **POLL).status_code
 
 
+@pytest.mark.spec("B, Poll cards", "DELETE /12/accounts/:account_id/cards/poll/:card_id")
+@pytest.mark.spec("B, States and transitions", "Poll card, DELETE")
 def test_hard_delete(box: Sandbox) -> None:
     """A deleted poll card is answered as a stub of seven keys, and is gone for good."""
     before = data(get(box, f"cards/poll/{VIDEO_POLL}"))
@@ -299,6 +321,7 @@ def test_hard_delete(box: Sandbox) -> None:
     assert box.platform.worlds.default.store.get("poll_cards", VIDEO_POLL) is None
 
 
+@pytest.mark.spec("B, States and transitions", "poll cards cannot")
 def test_no_update(box: Sandbox) -> None:
     """Poll cards cannot be updated."""
     response = put(box, f"cards/poll/{VIDEO_POLL}", name="New")
@@ -306,6 +329,7 @@ def test_no_update(box: Sandbox) -> None:
     assert (405, [("METHOD_NOT_ALLOWED", None)]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
 def test_card_ids(box: Sandbox) -> None:
     """Ids restrict the list; 200 of them are taken, 201 refused."""
     found = get(box, "cards/poll", card_ids=f"{IMAGE_POLL},{VIDEO_POLL},nothing")
@@ -317,6 +341,7 @@ def test_card_ids(box: Sandbox) -> None:
     assert [("INVALID_PARAMETER", "card_ids")] == faults(answers[1])
 
 
+@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
 def test_q(box: Sandbox) -> None:
     """The search is a prefix of the name in any case, of at most 80 characters."""
     names = [record["name"] for record in data(get(box, "cards/poll", q="BEST"))]

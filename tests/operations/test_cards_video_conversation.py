@@ -62,6 +62,11 @@ FOUR = "1712880000003000009"  # title, four
 INVALID, MISSING, INCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "INCLUSIVE_PARAMETERS"
 
 
+@pytest.mark.spec("B, Video conversation card", "id, name, title", "media_key, media_url")
+@pytest.mark.spec("B, Video conversation cards", "POST .../video_conversation")
+@pytest.mark.spec(
+    "B, What public facts and settled questions add", "Numbers of poll", "Poll and conversation"
+)
 def test_create(box: Sandbox) -> None:
     """The card shows its media by address, sizes as strings, and leaves unset fields out."""
     response = post(box, PATH, **CARD)
@@ -90,6 +95,8 @@ def test_create(box: Sandbox) -> None:
     assert CARD | {"account_id": ACCOUNT, "card_type": "VIDEO_CONVERSATION"} == echo(response)
 
 
+@pytest.mark.spec("B, Video conversation card", "first_cta_post")
+@pytest.mark.spec("B, Video conversation cards", "poster_media_key")
 def test_create_with_everything(box: Sandbox) -> None:
     """All fields together; keys of poster and unlocked media are taken and not served."""
     record = data(post(box, PATH, **FULL))
@@ -100,6 +107,7 @@ def test_create_with_everything(box: Sandbox) -> None:
     assert data(get(box, f"media_library/{SQUARE}"))["media_url"] == record["poster_media_url"]
 
 
+@pytest.mark.spec("B, Video conversation cards", "POST .../video_conversation")
 @pytest.mark.parametrize("name", REQUIRED)
 def test_required(box: Sandbox, name: str) -> None:
     """What is required is named if it is absent."""
@@ -108,6 +116,7 @@ def test_required(box: Sandbox, name: str) -> None:
     assert (400, [(MISSING, name)]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec("B, Video conversation cards", "Optional title")
 def test_title_or_second(box: Sandbox) -> None:
     """Title, second call to action, or both; neither is too little."""
     second = {"second_cta": "#Second", "second_cta_post": "The second."}
@@ -121,6 +130,8 @@ def test_title_or_second(box: Sandbox) -> None:
     )
 
 
+@pytest.mark.spec("B, Video conversation card", "first_cta_post")
+@pytest.mark.spec("B, Video conversation cards", "second_cta_post", "poster_media_key")
 @pytest.mark.parametrize("ordinal", ["second", "third", "fourth"])
 def test_pairs(box: Sandbox, ordinal: str) -> None:
     """A call to action and its post need each other."""
@@ -135,6 +146,8 @@ def test_pairs(box: Sandbox, ordinal: str) -> None:
         )
 
 
+@pytest.mark.spec("B, Video conversation card", "first_cta to fourth_cta")
+@pytest.mark.spec("B, Limits", "Field lengths: CTA")
 @pytest.mark.parametrize("name", ["first_cta", "second_cta", "third_cta", "fourth_cta"])
 @pytest.mark.parametrize(
     ("value", "fine"),
@@ -162,6 +175,8 @@ def test_hashtags(box: Sandbox, name: str, value: str, fine: bool) -> None:
         assert (400, [(INVALID, name)]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec("B, Video conversation card", "id, name, title", "thank_you_text")
+@pytest.mark.spec("B, Limits", "Field lengths: conversation")
 @pytest.mark.parametrize(("name", "most"), [("name", 80), ("title", 23), ("thank_you_text", 23)])
 @pytest.mark.parametrize("method", ["create", "update"])
 def test_lengths(box: Sandbox, name: str, most: int, method: str) -> None:
@@ -176,6 +191,8 @@ def test_lengths(box: Sandbox, name: str, most: int, method: str) -> None:
     assert [(INVALID, name)] == faults(write("é" * (most + 1)))
 
 
+@pytest.mark.spec("B, Video conversation card", "thank_you_text")
+@pytest.mark.spec("B, Video conversation cards", "poster_media_key")
 def test_thank_you_url(box: Sandbox) -> None:
     """The address is http or https."""
     for url in ("example.com", "ftp://example.com", "https://"):
@@ -201,6 +218,7 @@ def test_unknown_media(box: Sandbox, name: str, key: str) -> None:
         assert (404, [("MEDIA_NOT_FOUND", name)]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec("B, Video conversation cards", "POST .../video_conversation")
 def test_video_must_be_in_the_library(box: Sandbox) -> None:
     """An uploaded video will not do; for posters and unlocked media an upload suffices."""
     response = post(box, PATH, **CARD | {"media_key": UPLOADED_VIDEO})
@@ -214,6 +232,7 @@ def test_video_must_be_in_the_library(box: Sandbox) -> None:
     assert 200 == post(box, PATH, **CARD | uploads).status_code
 
 
+@pytest.mark.spec("B, Video conversation cards", "POST .../video_conversation", "poster_media_key")
 @pytest.mark.parametrize(
     ("name", "key"),
     [
@@ -238,6 +257,7 @@ def test_unfit_media(box: Sandbox, name: str, key: str) -> None:
         assert "cards-video-conversation.media" in assumptions(response)
 
 
+@pytest.mark.spec("B, Video conversation cards", "POST .../video_conversation")
 @pytest.mark.parametrize(
     ("width", "height", "fine"),
     [(1920, 1080, True), (854, 480, True), (640, 480, False), (1280, 700, False)],
@@ -297,6 +317,8 @@ UPDATES: list[dict[str, str]] = [
 ]
 
 
+@pytest.mark.spec("B, Video conversation cards", "PUT .../video_conversation/:card_id")
+@pytest.mark.spec("B, Not shown", "Parameters of this")
 @pytest.mark.parametrize("params", UPDATES)
 def test_update(box: Sandbox, params: dict[str, str]) -> None:
     """Each field changes alone, with its pair where it has one; updated_at moves."""
@@ -335,6 +357,7 @@ def test_own_poster(box: Sandbox) -> None:
     assert [404, 404] == [response.status_code for response in refused]
 
 
+@pytest.mark.spec("B, Video conversation cards", "PUT .../video_conversation/:card_id")
 def test_update_of_media(box: Sandbox) -> None:
     """Another video brings its address, poster and sizes; a chosen poster outlives it."""
     other = data(put(box, f"{PATH}/{ONE}", media_key=AMPLIFY))
@@ -366,6 +389,7 @@ def test_update_after_the_video_left_the_library(box: Sandbox) -> None:
     assert before["poster_media_url"] != after["poster_media_url"]
 
 
+@pytest.mark.spec("B, Video conversation cards", "PUT .../video_conversation/:card_id")
 def test_update_of_nothing(box: Sandbox) -> None:
     """An update without parameters changes nothing."""
     before = data(get(box, f"{PATH}/{ONE}"))
@@ -373,6 +397,7 @@ def test_update_of_nothing(box: Sandbox) -> None:
     assert before == data(put(box, f"{PATH}/{ONE}"))
 
 
+@pytest.mark.spec("B, Video conversation cards", "PUT .../video_conversation/:card_id")
 def test_unset(box: Sandbox) -> None:
     """An empty value takes an optional field away, pairs together."""
     record = data(put(box, f"{PATH}/{FOUR}", fourth_cta="", fourth_cta_post="", title=""))
@@ -382,6 +407,7 @@ def test_unset(box: Sandbox) -> None:
     assert record == data(get(box, f"{PATH}/{FOUR}"))
 
 
+@pytest.mark.spec("B, Video conversation cards", "PUT .../video_conversation/:card_id")
 @pytest.mark.parametrize(
     ("card", "params", "expected"),
     [
@@ -427,6 +453,9 @@ def test_update_of_unknown(box: Sandbox, key: str) -> None:
     assert (404, [("CARD_NOT_FOUND", "card_id")]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec(
+    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
+)
 def test_card_ids(box: Sandbox) -> None:
     """Ids restrict the list; 200 of them are taken, 201 refused."""
     found = data(get(box, PATH, card_ids=f"{TWO},{ONE},nothing"))
@@ -437,6 +466,9 @@ def test_card_ids(box: Sandbox) -> None:
     assert [(INVALID, "card_ids")] == faults(answers[1])
 
 
+@pytest.mark.spec(
+    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
+)
 def test_q(box: Sandbox) -> None:
     """The search is a prefix of the name in any case, of at most 80 characters."""
     assert ["Brew talk"] == [record["name"] for record in data(get(box, PATH, q="BREW"))]

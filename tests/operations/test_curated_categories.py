@@ -31,6 +31,9 @@ def ids(response: TestResponse) -> list[str]:
 class TestList:
     """GET /12/accounts/:account_id/curated_categories."""
 
+    @pytest.mark.spec("B, Curated category", "id, name, description")
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/curated_categories: list")
+    @pytest.mark.spec("B, What public facts and settled questions add", "Curated categories")
     def test_shape(self, box: Sandbox) -> None:
         """A category has the documented fields; the total is there without being asked for."""
         body = ask(box).get_json()
@@ -49,6 +52,7 @@ class TestList:
             "updated_at": "2026-11-01T03:00:00Z",
         }
 
+    @pytest.mark.spec("B, Curated category", "Each is available")
     @pytest.mark.parametrize(
         ("codes", "expected"),
         [
@@ -78,6 +82,7 @@ class TestList:
         assert faults(response) == [("INVALID_PARAMETER", "country_codes")]
         assert "alpha-2" in response.get_json()["errors"][0]["message"]
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/curated_categories: list")
     def test_pages_of_a_country(self, box: Sandbox) -> None:
         """Pages hold what the filter leaves; every page has the whole total."""
         first = ask(box, country_codes="US", count=2)
@@ -95,6 +100,7 @@ class TestList:
         assert (page["total_count"], len(page["data"])) == (7, 3)
         assert faults(response) == [("EXCLUSIVE_PARAMETERS", "with_total_count")]
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/curated_categories: list")
     @pytest.mark.parametrize(
         ("attribute", "ascending"),
         [
@@ -138,6 +144,9 @@ class TestList:
 class TestGet:
     """GET /12/accounts/:account_id/curated_categories/:curated_category_id."""
 
+    @pytest.mark.spec(
+        "B, Accounts", "GET /12/accounts/:account_id/curated_categories/:curated_category_id"
+    )
     def test_one(self, box: Sandbox) -> None:
         """One category is as in the list, under data."""
         body = box.call("GET", f"{PATH}/{CYCLING}").get_json()
@@ -145,6 +154,9 @@ class TestGet:
         assert body["data"] == ask(box).get_json()["data"][3]
         assert body["request"]["params"] == {"account_id": ACCOUNT, "id": CYCLING}
 
+    @pytest.mark.spec(
+        "B, Accounts", "GET /12/accounts/:account_id/curated_categories/:curated_category_id"
+    )
     def test_unknown(self, box: Sandbox) -> None:
         """An unknown one is not found."""
         response = box.call("GET", f"{PATH}/000000000000")

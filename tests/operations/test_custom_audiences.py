@@ -62,6 +62,11 @@ def stored(box: Sandbox, audience: str = "1nmth") -> list[dict[str, Any]]:
 # -- targeted -----------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, Targeted audience entry", "campaign_id, campaign_name")
+@pytest.mark.spec(
+    "B, Custom audiences",
+    "GET {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/targeted",
+)
 def test_targeted_shows_servable_line_items(box: Sandbox) -> None:
     """By default only line items that can serve are listed, by campaign."""
     body = box.call("GET", f"{base()}/targeted").get_json()
@@ -76,6 +81,10 @@ def test_targeted_shows_servable_line_items(box: Sandbox) -> None:
     assert body["next_cursor"] is None
 
 
+@pytest.mark.spec(
+    "B, Custom audiences",
+    "GET {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/targeted",
+)
 def test_targeted_shows_all_without_with_active(box: Sandbox) -> None:
     """with_active=false includes line items that cannot serve."""
     body = box.call("GET", f"{base()}/targeted?with_active=false").get_json()
@@ -84,6 +93,10 @@ def test_targeted_shows_all_without_with_active(box: Sandbox) -> None:
     assert body["request"]["params"]["with_active"] is False
 
 
+@pytest.mark.spec(
+    "B, Custom audiences",
+    "GET {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/targeted",
+)
 def test_targeted_is_paged(box: Sandbox) -> None:
     """A page holds 200 campaigns; its cursor leads to the others, and null ends the list."""
     world = box.platform.worlds.default
@@ -118,6 +131,10 @@ def test_targeted_takes_count_and_total(box: Sandbox) -> None:
     assert 2 == counted["total_count"]
 
 
+@pytest.mark.spec(
+    "B, Custom audiences",
+    "GET {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/targeted",
+)
 @pytest.mark.parametrize(
     ("table", "key", "change"),
     [
@@ -151,6 +168,9 @@ def test_an_audience_out_of_reach_is_not_found(box: Sandbox) -> None:
 # -- permissions --------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, Custom audiences", "GET .../custom_audiences/:custom_audience_id/permissions")
+@pytest.mark.spec("B, Not shown", "Parameters and")
+@pytest.mark.spec("B, What public facts and settled questions add", "Catalog and set")
 def test_permissions_have_the_custom_audience_id(box: Sandbox) -> None:
     """The shape is that of version 5 with custom_audience_id; --strict refuses it."""
     body = box.call("GET", f"{base()}/permissions").get_json()
@@ -161,6 +181,7 @@ def test_permissions_have_the_custom_audience_id(box: Sandbox) -> None:
     assert (strict.status_code, faults(strict)) == (501, [("NOT_IMPLEMENTED", None)])
 
 
+@pytest.mark.spec("B, Custom audiences", "GET .../custom_audiences/:custom_audience_id/permissions")
 def test_permissions_take_the_filters_of_version_5(box: Sandbox) -> None:
     """Account and permission ids filter, under the name that belongs to version 12."""
     path = f"{base('4q7sd', OTHER_ACCOUNT)}/permissions"
@@ -179,6 +200,14 @@ def test_permissions_take_the_filters_of_version_5(box: Sandbox) -> None:
 # -- users --------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec(
+    "B, Custom audiences",
+    "POST {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/users",
+    "params.effective_at",
+    "params.expires_at",
+    "Several identifier",
+    "Response data: {success_count",
+)
 def test_users_are_stored_with_defaults(box: Sandbox) -> None:
     """effective_at is now, expires_at 13 calendar months after the request."""
     size = box.record("custom_audiences", "1nmth")["audience_size"]
@@ -194,6 +223,7 @@ def test_users_are_stored_with_defaults(box: Sandbox) -> None:
     assert box.record("custom_audiences", "1nmth")["audience_size"] == size + 1
 
 
+@pytest.mark.spec("B, Custom audiences", "Each user object", "Every value except")
 @pytest.mark.parametrize(
     "kind", ["email", "device_id", "handle", "platform_id", "phone_number", "partner_user_id"]
 )
@@ -206,6 +236,7 @@ def test_each_identifier_is_taken(box: Sandbox, kind: str) -> None:
     assert [{kind: values}] == [user["identifiers"] for user in stored(box)]
 
 
+@pytest.mark.spec("B, Custom audiences", "Response data: {success_count")
 def test_counts_are_of_users(box: Sandbox) -> None:
     """Two operations with two users each count four."""
     batch = [
@@ -225,6 +256,7 @@ def test_the_same_user_again_is_replaced(box: Sandbox) -> None:
     assert user["expires_at"] == "2026-12-01T00:00:00Z"
 
 
+@pytest.mark.spec("B, Custom audiences", "operation_type")
 def test_delete_takes_users_out_by_any_identifier(box: Sandbox) -> None:
     """One shared identifier is enough; nobody else goes."""
     handle = hashed("ada")
@@ -236,6 +268,7 @@ def test_delete_takes_users_out_by_any_identifier(box: Sandbox) -> None:
     assert [user["identifiers"] for user in stored(box)] == [{"email": [hashed("b")]}]
 
 
+@pytest.mark.spec("B, Custom audiences", "Batches succeed")
 def test_operations_are_applied_in_order(box: Sandbox) -> None:
     """A user put in and taken out within one batch is out; the other way round it is in."""
     user = {"email": [EMAIL]}
@@ -287,6 +320,24 @@ BAD_ITEMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.spec("B, Custom audiences", "operation_type", case="operation_type is required")
+@pytest.mark.spec(
+    "B, Custom audiences", "operation_type", case="operation_type is Update or Delete"
+)
+@pytest.mark.spec("B, Custom audiences", "params: required", case="params is required")
+@pytest.mark.spec("B, Custom audiences", "params.users: required", case="users is required")
+@pytest.mark.spec("B, Custom audiences", "params.users: required", case="a user is an object")
+@pytest.mark.spec("B, Custom audiences", "params.effective_at", case="times are ISO 8601")
+@pytest.mark.spec("B, Custom audiences", "params.expires_at", case="expiry is after effective")
+@pytest.mark.spec("B, Custom audiences", "Each user object", case="identifiers are known")
+@pytest.mark.spec("B, Custom audiences", "Each user object", case="identifiers are arrays")
+@pytest.mark.spec("B, Custom audiences", "Every value except", case="email is hashed")
+@pytest.mark.spec("B, Custom audiences", "Every value except", case="device_id is hashed")
+@pytest.mark.spec("B, Custom audiences", "Every value except", case="handle is hashed")
+@pytest.mark.spec("B, Custom audiences", "Every value except", case="platform_id is hashed")
+@pytest.mark.spec("B, Custom audiences", "Every value except", case="phone is hashed")
+@pytest.mark.spec("B, Custom audiences", "Batch errors: request-level", "Batches succeed")
+@pytest.mark.spec("B, Errors", "Batch uploads report")
 @pytest.mark.parametrize(("rule", "item", "parameter"), BAD_ITEMS)
 def test_a_bad_item_refuses_the_whole_batch(
     box: Sandbox, rule: str, item: dict[str, Any], parameter: str
@@ -304,6 +355,7 @@ def test_a_bad_item_refuses_the_whole_batch(
     assert stored(box) == []
 
 
+@pytest.mark.spec("B, Custom audiences", "params.expires_at")
 def test_dates_just_inside_are_taken(box: Sandbox) -> None:
     """An expiry one second after the effective date is fine, also the one by default."""
     batch = [
@@ -316,6 +368,8 @@ def test_dates_just_inside_are_taken(box: Sandbox) -> None:
     assert upload(box, batch).status_code == 200
 
 
+@pytest.mark.spec("B, Custom audiences", "Body is an array", "Batch errors: request-level")
+@pytest.mark.spec("B, Errors", "Batch uploads report")
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
@@ -334,6 +388,10 @@ def test_request_level_faults_stand_under_errors(
     assert (response.status_code, faults(response)[0][0]) == (status, code)
 
 
+@pytest.mark.spec(
+    "B, Custom audiences",
+    "POST {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/users",
+)
 def test_a_body_must_be_json(box: Sandbox) -> None:
     """Another content type is refused by name."""
     response = upload(box, [update(SOUND)], content_type="text/plain")
@@ -341,6 +399,7 @@ def test_a_body_must_be_json(box: Sandbox) -> None:
     assert (response.status_code, faults(response)[0][0]) == (415, "UNSUPPORTED_MEDIA_TYPE")
 
 
+@pytest.mark.spec("B, Limits", "Custom audience users batch: 2500")
 @pytest.mark.parametrize(("operations", "status"), [(2500, 200), (2501, 400)])
 def test_a_request_has_at_most_2500_operations(box: Sandbox, operations: int, status: int) -> None:
     """2,500 operations pass, one more is a request-level error."""
@@ -353,6 +412,7 @@ def test_a_request_has_at_most_2500_operations(box: Sandbox, operations: int, st
     assert len(stored(box)) == (operations if status == 200 else 0)
 
 
+@pytest.mark.spec("B, Limits", "Custom audience users batch: body")
 @pytest.mark.parametrize(("size", "status"), [(5_000_000, 200), (5_000_001, 413)])
 def test_a_body_has_at_most_five_million_bytes(box: Sandbox, size: int, status: int) -> None:
     """A body of exactly 5,000,000 bytes passes, one more byte is 413."""
@@ -361,6 +421,7 @@ def test_a_body_has_at_most_five_million_bytes(box: Sandbox, size: int, status: 
     assert upload(box, body + b" " * (size - len(body))).status_code == status
 
 
+@pytest.mark.spec("B, Limits", "Custom audience users batch: 1500")
 def test_uploads_are_limited_to_1500_a_minute(box: Sandbox) -> None:
     """The 1,500th request of a minute passes, the 1,501st is 429, the next minute is free."""
     clock = box.platform.worlds.default.clock

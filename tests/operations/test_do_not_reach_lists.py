@@ -38,6 +38,13 @@ def upload(box: Sandbox, body: Any, key: str = LIST) -> TestResponse:
     return box.call("POST", path, data=json.dumps(body), content_type="application/json")
 
 
+@pytest.mark.spec(
+    "B, Do-not-reach lists",
+    "POST "
+    "{ads_base_url}/12/batch/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id/users",
+    "Response data: array",
+)
+@pytest.mark.spec("B, What public facts and settled questions add", "The batch of a")
 def test_a_batch_answers_per_operation(box: Sandbox) -> None:
     """Data and the echoed request are parallel to the input; users are not echoed."""
     body = [
@@ -73,6 +80,7 @@ def test_the_echo_has_times_in_the_form_of_the_wire(box: Sandbox) -> None:
     assert [{"expires_at": "2027-01-01T00:00:00Z", **ids}, ids] == echoed
 
 
+@pytest.mark.spec("B, Do-not-reach lists", "expires_at (ISO")
 @pytest.mark.parametrize(
     ("expires_at", "status"),
     [
@@ -94,6 +102,7 @@ def test_expiry_is_later_than_now_and_within_13_months(
         assert [e["parameter"] for e in errors] == ["expires_at"]
 
 
+@pytest.mark.spec("B, Custom audiences", "params.expires_at")
 @pytest.mark.parametrize(
     ("start", "end"),
     [
@@ -107,6 +116,7 @@ def test_thirteen_months_are_calendar_months(start: str, end: str) -> None:
     assert months_after(datetime.fromisoformat(start)) == datetime.fromisoformat(end)
 
 
+@pytest.mark.spec("B, Do-not-reach lists", "users (array of")
 @pytest.mark.parametrize("kind", ["handle", "device_id", "platform_id", "partner_user_id"])
 def test_only_email_and_phone_number_are_taken(box: Sandbox, kind: str) -> None:
     """A user with other identifiers of custom audiences alone is refused; nothing is kept."""
@@ -117,6 +127,10 @@ def test_only_email_and_phone_number_are_taken(box: Sandbox, kind: str) -> None:
     assert box.record("do_not_reach_lists", LIST)["_size"] == 2
 
 
+@pytest.mark.spec(
+    "B, Do-not-reach lists",
+    "DELETE {ads_base_url}/12/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id",
+)
 def test_a_list_is_deleted_once(box: Sandbox) -> None:
     """The list comes back deleted; afterwards it is not found, neither for uploads."""
     path = f"/12/accounts/{ACCOUNT}/do_not_reach_lists/{LIST}"
@@ -129,6 +143,7 @@ def test_a_list_is_deleted_once(box: Sandbox) -> None:
     assert upload(box, [operation({"email": [EMAIL]})]).status_code == 404
 
 
+@pytest.mark.spec("B, Do-not-reach list", "id, name, description")
 def test_a_small_list_is_not_targetable(box: Sandbox) -> None:
     """With 100 users the list stops being TOO_SMALL, and only then its size is shown."""
     users = [{"email": [sha256(str(n).encode()).hexdigest()]} for n in range(98)]
@@ -142,6 +157,7 @@ def test_a_small_list_is_not_targetable(box: Sandbox) -> None:
     assert [] == enough["reasons_not_targetable"]
 
 
+@pytest.mark.spec("B, Do-not-reach lists", "expires_at (ISO")
 def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
     """Without expires_at a user stays 13 calendar months; one that is sent is kept."""
     dated = operation({"phone_number": [PHONE]}, expires_at="2027-01-01T00:00:00Z")
@@ -156,6 +172,14 @@ def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
     assert {"email": "2027-12-20T12:00:00Z", "phone_number": "2027-01-01T00:00:00Z"} == times
 
 
+@pytest.mark.spec(
+    "B, Do-not-reach lists",
+    "POST "
+    "{ads_base_url}/12/batch/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id/users",
+    "Same batch error",
+)
+@pytest.mark.spec("B, Do-not-reach lists", "users (array of", case="users[0].phone_number[0]")
+@pytest.mark.spec("B, Errors", "Batch uploads report")
 @pytest.mark.parametrize(
     ("item", "parameter"),
     [
@@ -186,6 +210,8 @@ def test_a_bad_item_refuses_the_whole_batch(
     assert 2 == box.record("do_not_reach_lists", LIST)["_size"]
 
 
+@pytest.mark.spec("B, Do-not-reach lists", "Same batch error")
+@pytest.mark.spec("B, Errors", "Batch uploads report")
 @pytest.mark.parametrize("body", [{}, [], "x", 5])
 def test_request_level_faults_stand_under_errors(box: Sandbox, body: Any) -> None:
     """A body that is no array of operations is no item's fault."""

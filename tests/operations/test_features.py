@@ -41,6 +41,7 @@ def keys(response: TestResponse) -> Any:
 class TestGet:
     """GET /12/accounts/:account_id/features."""
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/features")
     def test_all(self, box: Sandbox) -> None:
         """All granted keys come in alphabetical order, without a cursor."""
         body = ask(box, "GET", PATH).get_json()
@@ -54,6 +55,7 @@ class TestGet:
 
         assert keys(ask(box, "GET", PATH)) == ["BRAND_TPN", "REACH_FREQUENCY_CAP"]
 
+    @pytest.mark.spec("B, Account feature keys", "Read filter values")
     @pytest.mark.parametrize("key", READ_FILTER)
     def test_documented_filter(self, box: Sandbox, key: str) -> None:
         """Each documented value of the filter leaves that feature."""
@@ -62,6 +64,7 @@ class TestGet:
         assert body["data"] == [key]
         assert body["request"]["params"] == {"account_id": ACCOUNT, "feature_keys": [key]}
 
+    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/features")
     @pytest.mark.parametrize(
         ("wanted", "expected"),
         [
@@ -102,10 +105,13 @@ class TestGet:
 class TestAdd:
     """POST {sandbox}/12/accounts/:account_id/features."""
 
+    @pytest.mark.spec("B, Account feature keys", "Sandbox add/remove")
     def test_the_documented_keys(self) -> None:
         """The keys that can be added are those of the document, no more and no fewer."""
         assert sorted(DOCUMENTED.replace("\n", " ").replace(",", " ").split()) == list(SANDBOX_KEYS)
 
+    @pytest.mark.spec("B, Account feature keys", "Sandbox add/remove")
+    @pytest.mark.spec("B, Accounts", "POST {ads_sandbox_base_url}/12/accounts/:account_id/features")
     @pytest.mark.parametrize("key", SANDBOX_KEYS)
     def test_each(self, box: Sandbox, key: str) -> None:
         """Each documented key can be added; the answer is what the account has from then on."""
@@ -119,6 +125,7 @@ class TestAdd:
         }
         assert keys(ask(box, "GET", PATH)) == expected
 
+    @pytest.mark.spec("B, Accounts", "POST {ads_sandbox_base_url}/12/accounts/:account_id/features")
     def test_several_and_twice(self, box: Sandbox) -> None:
         """Several are added at once; one that is there already changes nothing."""
         wanted = "CPI_CHARGING,BRAND_TPN,AGE_TARGETING,BRAND_TPN"
@@ -133,6 +140,7 @@ class TestAdd:
 
         assert {"BRAND_TPN", "DR_TAP"} <= {*keys(response)}
 
+    @pytest.mark.spec("B, Account feature keys", "Sandbox add/remove")
     @pytest.mark.parametrize(
         "wanted",
         ["NO_SUCH_FEATURE", "WEBSITE_CLICKS_CPM_BILLING", "PROMOTED_MEDIA_POLLS", "dr_tap", ""],
@@ -146,11 +154,17 @@ class TestAdd:
             assert ", ".join(SANDBOX_KEYS) in response.get_json()["errors"][0]["message"]
         assert keys(ask(box, "GET", PATH)) == GRANTED
 
+    @pytest.mark.spec(
+        "B, Accounts",
+        "POST {ads_sandbox_base_url}/12/accounts/:account_id/features",
+        "DELETE {ads_sandbox_base_url}/12/accounts/:account_id/features",
+    )
     @pytest.mark.parametrize("method", ["POST", "DELETE"])
     def test_required(self, box: Sandbox, method: str) -> None:
         """feature_keys is required."""
         assert faults(ask(box, method, SANDBOX)) == [("MISSING_PARAMETER", "feature_keys")]
 
+    @pytest.mark.spec("B, Accounts", "POST {ads_sandbox_base_url}/12/accounts/:account_id/features")
     @pytest.mark.parametrize("method", ["POST", "DELETE"])
     def test_sandbox_only(self, box: Sandbox, method: str) -> None:
         """The plain address has no such method, and nothing changes."""
@@ -181,6 +195,10 @@ class TestAdd:
 class TestRemove:
     """DELETE {sandbox}/12/accounts/:account_id/features."""
 
+    @pytest.mark.spec("B, Account feature keys", "Sandbox add/remove")
+    @pytest.mark.spec(
+        "B, Accounts", "DELETE {ads_sandbox_base_url}/12/accounts/:account_id/features"
+    )
     @pytest.mark.parametrize("key", SANDBOX_KEYS)
     def test_each(self, box: Sandbox, key: str) -> None:
         """Each documented key can be removed; one that is not there changes nothing."""

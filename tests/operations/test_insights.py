@@ -55,6 +55,12 @@ def words(count: int) -> str:
 class TestParameters:
     """What may be sent."""
 
+    @pytest.mark.spec(
+        "B, Keyword insights",
+        "GET {ads_base_url}/12/insights/keywords/search",
+        "related_keywords",
+        "tweet_volume renamed",
+    )
     def test_shape(self, box: Sandbox) -> None:
         """Thirty related keywords and one volume a bucket; lists are echoed as lists, no cursor."""
         body = ask(box, negative_keywords="tea, cocoa", location=GERMANY).get_json()
@@ -72,6 +78,9 @@ class TestParameters:
             "location": GERMANY,
         }
 
+    @pytest.mark.spec(
+        "B, Keyword insights", "granularity: required", "keywords: required", "start_time: required"
+    )
     @pytest.mark.parametrize("name", ["granularity", "keywords", "start_time"])
     def test_required(self, box: Sandbox, name: str) -> None:
         """Granularity, keywords and start are required, each by itself."""
@@ -86,11 +95,14 @@ class TestParameters:
             ("MISSING_PARAMETER", name) for name in ("granularity", "keywords", "start_time")
         ]
 
+    @pytest.mark.spec("B, Keyword insights", "granularity: required")
     @pytest.mark.parametrize("granularity", ["WEEK", "day", "TOTAL", ""])
     def test_other_granularity(self, box: Sandbox, granularity: str) -> None:
         """Only DAY and HOUR are taken."""
         assert faults(ask(box, granularity=granularity)) == [("INVALID_PARAMETER", "granularity")]
 
+    @pytest.mark.spec("B, Keyword insights", "negative_keywords")
+    @pytest.mark.spec("B, Limits", "Keyword insights: 10", side="inside")
     @pytest.mark.parametrize(("keywords", "negative"), [(10, 0), (1, 9), (9, 1), (5, 5)])
     def test_ten_keywords(self, box: Sandbox, keywords: int, negative: int) -> None:
         """Ten keywords together are taken, however they are shared out."""
@@ -98,6 +110,8 @@ class TestParameters:
 
         assert ask(box, keywords=words(keywords), negative_keywords=negatives).status_code == 200
 
+    @pytest.mark.spec("B, Keyword insights", "negative_keywords")
+    @pytest.mark.spec("B, Limits", "Keyword insights: 10", side="outside")
     @pytest.mark.parametrize(("keywords", "negative"), [(11, 0), (1, 10), (10, 1), (6, 5)])
     def test_eleven_keywords(self, box: Sandbox, keywords: int, negative: int) -> None:
         """Eleven are refused."""
@@ -117,6 +131,7 @@ class TestParameters:
         """A keyword that is sent twice counts twice against the limit."""
         assert ask(box, keywords=",".join(["coffee"] * 11)).status_code == 400
 
+    @pytest.mark.spec("B, Keyword insights", "keywords: required")
     @pytest.mark.parametrize("name", ["keywords", "negative_keywords"])
     @pytest.mark.parametrize("value", ["", ",", "a,", "a,,b", " "])
     def test_empty_keyword(self, box: Sandbox, name: str, value: str) -> None:
@@ -125,11 +140,13 @@ class TestParameters:
 
         assert {name} == {parameter for _, parameter in faults(response)}
 
+    @pytest.mark.spec("B, Keyword insights", "location: optional")
     @pytest.mark.parametrize("location", ["US", "96683cc9126741d", "96683cc9126741d1,x", "Berlin"])
     def test_other_location(self, box: Sandbox, location: str) -> None:
         """The location is one targeting value."""
         assert faults(ask(box, location=location)) == [("INVALID_PARAMETER", "location")]
 
+    @pytest.mark.spec("B, Keyword insights", "start_time: required")
     @pytest.mark.parametrize("name", ["start_time", "end_time"])
     def test_no_time(self, box: Sandbox, name: str) -> None:
         """A time that cannot be read is refused, and nothing is concluded from it."""
@@ -167,6 +184,8 @@ class TestParameters:
 class TestWindow:
     """start_time, end_time and the buckets between them."""
 
+    @pytest.mark.spec("B, Keyword insights", "end_time: optional")
+    @pytest.mark.spec("B, Limits", "Keyword insights: 7", side="inside")
     @pytest.mark.parametrize("granularity", ["DAY", "HOUR"])
     def test_seven_days(self, box: Sandbox, granularity: str) -> None:
         """Exactly seven days are taken, in 7 buckets or 168."""
@@ -174,6 +193,8 @@ class TestWindow:
 
         assert len(found["post_volume"]) == {"DAY": 7, "HOUR": 168}[granularity]
 
+    @pytest.mark.spec("B, Keyword insights", "end_time: optional")
+    @pytest.mark.spec("B, Limits", "Keyword insights: 7", side="outside")
     @pytest.mark.parametrize("end", ["2026-11-08T00:00:01Z", "2026-12-01", "9999-12-31T23:59:59Z"])
     def test_more_than_seven_days(self, box: Sandbox, end: str) -> None:
         """A second more is refused, never cut off."""
@@ -191,6 +212,7 @@ class TestWindow:
         assert response.status_code == 400
         assert faults(response) == [("INVALID_TIME_WINDOW", "end_time")]
 
+    @pytest.mark.spec("B, Keyword insights", "granularity: required", "tweet_volume renamed")
     @pytest.mark.parametrize(
         ("granularity", "seconds", "buckets"),
         [
@@ -226,6 +248,7 @@ class TestWindow:
 
         assert len(found["post_volume"]) == buckets
 
+    @pytest.mark.spec("B, Keyword insights", "end_time: optional")
     def test_until_now(self, box: Sandbox) -> None:
         """Without end_time the window ends now, on the world's clock; the default is not echoed."""
         body = ask(box, start_time="2026-11-20T07:00:00Z", granularity="HOUR", end_time=None)
@@ -240,6 +263,7 @@ class TestWindow:
         assert body.get_json()["data"] == explicit
         assert "end_time" not in body.get_json()["request"]["params"]
 
+    @pytest.mark.spec("B, Keyword insights", "end_time: optional")
     @pytest.mark.parametrize(
         ("start", "status"),
         [
@@ -310,6 +334,7 @@ class TestNumbers:
         assert data(sandbox(seed=0)) == data(box)
         assert data(sandbox(seed=1)) != data(box)
 
+    @pytest.mark.spec("B, Keyword insights", "keywords: required")
     def test_keywords_add_up(self, box: Sandbox) -> None:
         """Keywords are joined by OR: their volumes add up, each counted once in any case."""
         coffee, tea = (data(box, keywords=word)["post_volume"][0] for word in ("coffee", "tea"))
@@ -317,10 +342,12 @@ class TestNumbers:
         assert data(box, keywords="coffee,tea")["post_volume"] == [coffee + tea]
         assert data(box, keywords="Coffee,COFFEE, coffee")["post_volume"] == [coffee]
 
+    @pytest.mark.spec("B, Keyword insights", "tweet_volume renamed")
     def test_negative_ones_do_not_count(self, box: Sandbox) -> None:
         """Volumes count the keywords alone."""
         assert data(box, negative_keywords="tea,cocoa")["post_volume"] == data(box)["post_volume"]
 
+    @pytest.mark.spec("B, Keyword insights", "location: optional", "Results are scoped")
     def test_one_country(self, box: Sandbox) -> None:
         """Each country has its own numbers; without location they are those of the US."""
         assert data(box, location=GERMANY)["post_volume"] != data(box)["post_volume"]
@@ -344,6 +371,7 @@ class TestNumbers:
         assert not {"coffee", "tea", "coffee shop"} & set(found)
         assert len(set(found)) == 30
 
+    @pytest.mark.spec("B, Keyword insights", "negative_keywords")
     def test_related_without_negative_ones(self, box: Sandbox) -> None:
         """Those with a negative keyword in them are left out as long as others are enough."""
         found = data(box, negative_keywords="best,shop,NEW")["related_keywords"]
@@ -351,6 +379,7 @@ class TestNumbers:
         assert not [word for word in found if "best" in word or "shop" in word or "new" in word]
 
 
+@pytest.mark.spec("B, Keyword insights", "tweet_volume renamed")
 @given(st.integers(-(10**9), 10**10), st.integers(1, 7 * 86_400), st.sampled_from([3_600, 86_400]))
 def test_buckets_cover_the_window(start: int, length: int, size: int) -> None:
     """Buckets are as many as fit, rounded up; whole but for the last one, and without gaps."""
@@ -378,6 +407,8 @@ def test_cuts_add_up(cuts: list[int], keywords: list[str], seed: int) -> None:
     assert volumes(ids, keywords, GERMANY, [edges[0], edges[-1]]) == [sum(parts)]
 
 
+@pytest.mark.spec("B, Keyword insights", "related_keywords")
+@pytest.mark.spec("B, Limits", "Keyword insights: 30")
 @given(
     st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=10),
     st.data(),

@@ -39,6 +39,10 @@ def call(box: Sandbox, method: str, key: str = "", **params: Any) -> TestRespons
     return box.call(method, path, query_string=params)
 
 
+@pytest.mark.spec("B, Line item curated category", "id, line_item_id")
+@pytest.mark.spec(
+    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
+)
 def test_links_are_listed(box: Sandbox) -> None:
     """Deleted links are left out unless asked for; pages and totals work."""
     live = call(box, "GET").get_json()
@@ -59,6 +63,9 @@ def test_links_are_listed(box: Sandbox) -> None:
     }
 
 
+@pytest.mark.spec(
+    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
+)
 @pytest.mark.parametrize(
     ("params", "status"),
     [({"count": "1"}, 200), ({"count": "1000"}, 200), ({"count": "0"}, 400),
@@ -69,6 +76,12 @@ def test_list_bounds(box: Sandbox, params: dict[str, str], status: int) -> None:
     assert call(box, "GET", **params).status_code == status
 
 
+@pytest.mark.spec(
+    "B, Line item curated categories",
+    "PUT .../:line_item_curated_category_id",
+    "DELETE .../:line_item_curated_category_id",
+)
+@pytest.mark.spec("B, States and transitions", "Account media, media")
 def test_a_link_is_created_changed_and_deleted(box: Sandbox) -> None:
     """What one call does, the next ones show; a second delete finds nothing."""
     made = call(box, "POST", line_item_id=VIDEO, curated_category_id=ENGLISH).get_json()["data"]
@@ -91,6 +104,7 @@ def test_a_link_is_created_changed_and_deleted(box: Sandbox) -> None:
         )
 
 
+@pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
 @pytest.mark.parametrize(
     ("params", "status", "expected"),
     [
@@ -155,6 +169,9 @@ def listed(box: Sandbox, **params: str) -> list[str]:
     return [link["id"] for link in call(box, "GET", **params).get_json()["data"]]
 
 
+@pytest.mark.spec(
+    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
+)
 def test_links_are_sorted(box: Sandbox) -> None:
     """Timestamps and deleted sort both ways; what a link points at does not."""
     assert [FIRST, THIRD, SECOND] == listed(box, sort_by="updated_at-asc")
@@ -166,6 +183,10 @@ def test_links_are_sorted(box: Sandbox) -> None:
     )
 
 
+@pytest.mark.spec(
+    "B, Line item curated categories",
+    "GET .../line_item_curated_categories/:line_item_curated_category_id",
+)
 def test_one_link_is_read(box: Sandbox) -> None:
     """It reads as it is listed, its id echoed; a deleted one only with with_deleted."""
     body = call(box, "GET", SECOND).get_json()
@@ -180,6 +201,10 @@ def test_one_link_is_read(box: Sandbox) -> None:
     assert (GONE, True) == (shown["id"], shown["deleted"])
 
 
+@pytest.mark.spec(
+    "B, Line item curated categories",
+    "GET .../line_item_curated_categories/:line_item_curated_category_id",
+)
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 @pytest.mark.parametrize("key", ["nope", FOREIGN, GONE])
 def test_a_link_out_of_reach_is_not_found(box: Sandbox, method: str, key: str) -> None:
@@ -192,6 +217,8 @@ def test_a_link_out_of_reach_is_not_found(box: Sandbox, method: str, key: str) -
     )
 
 
+@pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
+@pytest.mark.spec("B, Common conventions", "Creation and update")
 def test_a_new_link_stands_in_the_list(box: Sandbox) -> None:
     """It has an id and the world's time; what was sent is echoed."""
     box.platform.worlds.default.clock.freeze(datetime(2026, 11, 20, 10, tzinfo=UTC))
@@ -204,6 +231,7 @@ def test_a_new_link_stands_in_the_list(box: Sandbox) -> None:
     assert [FIRST, SECOND, THIRD, body["data"]["id"]] == listed(box)
 
 
+@pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
 @pytest.mark.parametrize("name", ["line_item_id", "curated_category_id"])
 def test_each_end_is_required(box: Sandbox, name: str) -> None:
     """Neither end may be absent or empty."""
@@ -215,6 +243,7 @@ def test_each_end_is_required(box: Sandbox, name: str) -> None:
     assert (400, [("INVALID_PARAMETER", name)]) == (empty.status_code, faults(empty))
 
 
+@pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
 @pytest.mark.parametrize("line_item", ["iuqf4", "iv3k8"])
 def test_deleted_and_other_line_items_cannot_be_linked(box: Sandbox, line_item: str) -> None:
     """A deleted line item, and one of the user's other account, are not found."""
@@ -226,6 +255,7 @@ def test_deleted_and_other_line_items_cannot_be_linked(box: Sandbox, line_item: 
     )
 
 
+@pytest.mark.spec("B, Curated category", "Each is available")
 @pytest.mark.parametrize(
     ("line_item", "category", "status"),
     [
@@ -245,6 +275,7 @@ def test_countries(box: Sandbox, line_item: str, category: str, status: int) -> 
     assert (status == 400) == (len(listed(box)) == 3)
 
 
+@pytest.mark.spec("B, Line item curated categories", "PUT .../:line_item_curated_category_id")
 @pytest.mark.parametrize(
     "changes",
     [
@@ -263,6 +294,7 @@ def test_either_end_changes(box: Sandbox, changes: dict[str, str]) -> None:
     assert after == call(box, "GET", FIRST).get_json()["data"]
 
 
+@pytest.mark.spec("B, Line item curated categories", "PUT .../:line_item_curated_category_id")
 @pytest.mark.parametrize(
     ("changes", "status", "code", "parameter"),
     [
@@ -283,6 +315,7 @@ def test_a_refused_update_changes_nothing(
     assert before == box.record("line_item_curated_categories", FIRST)
 
 
+@pytest.mark.spec("B, Line item curated categories", "DELETE .../:line_item_curated_category_id")
 def test_a_delete_leaves_both_ends(box: Sandbox) -> None:
     """Line item and category stay, and can be linked again."""
     call(box, "DELETE", FIRST)

@@ -69,6 +69,26 @@ TAKEN = [
 ]  # fmt: skip
 
 
+@pytest.mark.spec("B, Line item", "Monetary amounts", case="5500000")
+@pytest.mark.spec(
+    "B, Line items",
+    "PUT /12/accounts/:account_id/line_items/:line_item_id",
+    "bid_amount_local_micro",
+)
+@pytest.mark.spec("B, Line items", "advertiser_domain", case="shop.example.com")
+@pytest.mark.spec("B, Line items", "android_app_store_identifier", case="com.example.app")
+@pytest.mark.spec("B, Line items", "audience_expansion", case="EXPANDED")
+@pytest.mark.spec("B, Line items", "categories: IAB", case="IAB8")
+@pytest.mark.spec("B, Line items", "duration_in_days", case="duration_in_days")
+@pytest.mark.spec("B, Line items", "entity_status: ACTIVE", case="PAUSED")
+@pytest.mark.spec("B, Line items", "start_time, end_time", case="start_time")
+@pytest.mark.spec("B, Line items", "frequency_cap: REACH", case="frequency_cap")
+@pytest.mark.spec("B, Line items", "goal: APP_CLICKS", case="WEBSITE_CONVERSIONS")
+@pytest.mark.spec("B, Line items", "name: string", case="Renamed")
+@pytest.mark.spec("B, Line items", "pay_by: APP_CLICK", case="LINK_CLICK")
+@pytest.mark.spec("B, Line items", "total_budget_amount_local_micro", case="150000000")
+@pytest.mark.spec("B, Line items", "daily_budget_amount_local_micro: at", case="12000000000")
+@pytest.mark.spec("B, States and transitions", "Line item, entity_status", case="entity_status")
 @pytest.mark.parametrize(("line_item", "params"), TAKEN)
 def test_what_the_table_allows_is_taken(
     box: Sandbox, line_item: str, params: dict[str, str]
@@ -159,6 +179,59 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.spec(
+    "B, Advertiser business category",
+    "Applies only to",
+    case="PREROLL_VIEWS needs a business category",
+)
+@pytest.mark.spec("B, Line items", "advertiser_domain", case="advertiser_domain has no protocol")
+@pytest.mark.spec(
+    "B, Line items", "advertiser_domain", case="advertiser_domain is required for PUBLISHER_NETWORK"
+)
+@pytest.mark.spec("B, Line items", "android_app_store_identifier", case="app installs need an app")
+@pytest.mark.spec(
+    "B, Line items", "android_app_store_identifier", case="app engagements need an app"
+)
+@pytest.mark.spec("B, Line items", "audience_expansion", case="audience_expansion is one of three")
+@pytest.mark.spec("B, Line items", "bid_amount_local_micro", case="bid amount is above zero")
+@pytest.mark.spec("B, Line items", "bid_amount_local_micro", case="bid amount is required with MAX")
+@pytest.mark.spec(
+    "B, Line items", "bid_amount_local_micro", case="bid amount is required with TARGET"
+)
+@pytest.mark.spec("B, Line items", "bid_strategy: MAX", case="MAX is not for REACH")
+@pytest.mark.spec("B, Line items", "bid_strategy: MAX", case="MAX is not for FOLLOWERS")
+@pytest.mark.spec(
+    "B, Line items", "bid_strategy: TARGET", case="TARGET is for REACH or WEBSITE_CLICKS"
+)
+@pytest.mark.spec(
+    "B, Line items", "categories: IAB", case="categories are required for PUBLISHER_NETWORK"
+)
+@pytest.mark.spec("B, Line items", "duration_in_days", case="duration is 1, 7 or 30")
+@pytest.mark.spec("B, Line items", "entity_status: ACTIVE", case="entity_status is one of two")
+@pytest.mark.spec("B, Line items", "start_time, end_time", case="times are ISO 8601")
+@pytest.mark.spec("B, Line items", "frequency_cap: REACH", case="frequency_cap is not for ")
+@pytest.mark.spec("B, Line items", "goal: APP_CLICKS", case="goal is one of the table")
+@pytest.mark.spec(
+    "B, Line items", "pay_by: APP_CLICK", case="pay_by is changeable only for APP_INSTALLS"
+)
+@pytest.mark.spec("B, Line items", "pay_by: APP_CLICK", case="pay_by is one of three")
+@pytest.mark.spec(
+    "B, Line items", "pay_by: not supported", case="IMPRESSION does not go with TARGET"
+)
+@pytest.mark.spec("B, Line items", "total_budget_amount_local_micro", case="budgets are above zero")
+@pytest.mark.spec(
+    "B, Line items", "daily_budget_amount_local_micro: at", case="daily budget is at most the total"
+)
+@pytest.mark.spec(
+    "B, Line items",
+    "daily_budget_amount_local_micro: at",
+    case="total is at least the daily budget",
+)
+@pytest.mark.spec(
+    "B, Line items",
+    "daily_budget_amount_local_micro: only",
+    case="daily budget needs LINE_ITEM optimization",
+)
 @pytest.mark.parametrize(("rule", "line_item", "params", "expected"), REFUSED)
 def test_what_the_table_forbids_is_refused(
     box: Sandbox,
@@ -187,6 +260,7 @@ def test_all_violations_are_told_at_once(box: Sandbox) -> None:
     ]
 
 
+@pytest.mark.spec("B, Line items", "bid_strategy: AUTO")
 def test_auto_does_not_keep_an_amount(box: Sandbox) -> None:
     """AUTO ignores the bid amount: it is accepted and not kept, also one from before."""
     response = put(box, CLICKS, bid_strategy="AUTO", **{BID: "5500000"})
@@ -196,6 +270,7 @@ def test_auto_does_not_keep_an_amount(box: Sandbox) -> None:
     assert "line-items.auto-drops-amount" in response.headers["X-Mock-Assumptions"]
 
 
+@pytest.mark.spec("B, Line items", "bid_strategy: TARGET")
 def test_target_is_for_website_clicks_too(box: Sandbox) -> None:
     """TARGET suits WEBSITE_CLICKS where it is not paid by impression."""
     box.change("line_items", CLICKS, pay_by="LINK_CLICK")
@@ -242,6 +317,8 @@ def test_a_refused_domain_is_told_in_one_sentence(box: Sandbox) -> None:
     ) == error["message"]
 
 
+@pytest.mark.spec("B, Line items", "Update parameters")
+@pytest.mark.spec("B, What public facts and settled questions add", "An empty value")
 def test_an_empty_value_unsets_an_optional_field(box: Sandbox) -> None:
     """An empty end_time takes the end away; only what was sent changes."""
     before = box.record("line_items", CLICKS)
@@ -259,6 +336,8 @@ def test_an_unrelated_update_never_trips_over_an_old_record(box: Sandbox) -> Non
     assert put(box, CLICKS, name="Still fine").status_code == 200
 
 
+@pytest.mark.spec("B, Line items", "PUT /12/accounts/:account_id/line_items/:line_item_id")
+@pytest.mark.spec("B, What public facts and settled questions add", "Parameters of a")
 def test_parameters_are_taken_from_a_form_as_well(box: Sandbox) -> None:
     """PUT parameters may stand in the body instead of the query."""
     response = box.call("PUT", f"{PATH}/{CLICKS}", form={"name": "From a form"})
@@ -266,6 +345,7 @@ def test_parameters_are_taken_from_a_form_as_well(box: Sandbox) -> None:
     assert response.get_json()["data"]["name"] == "From a form"
 
 
+@pytest.mark.spec("B, What public facts and settled questions add", "Unknown, read-only")
 def test_a_whole_record_can_be_sent_back(box: Sandbox) -> None:
     """Client libraries send every field: read-only ones are ignored with a warning."""
     response = put(box, VIDEO, id=VIDEO, campaign_id="8x3fz", name="N", created_at="x")
@@ -274,6 +354,7 @@ def test_a_whole_record_can_be_sent_back(box: Sandbox) -> None:
     assert (response.status_code, len(warnings)) == (200, 3)
 
 
+@pytest.mark.spec("B, Line items", "advertiser_user_id")
 def test_advertiser_user_id_is_restricted(box: Sandbox) -> None:
     """Only allowlisted client applications set advertiser_user_id, and only for PREROLL_VIEWS."""
     refused = put(box, PREROLL, advertiser_user_id="2244994945")
@@ -298,6 +379,7 @@ def test_the_stored_advertiser_user_id_may_be_sent_back(box: Sandbox) -> None:
     assert put(box, CLICKS, advertiser_user_id="2244994945").status_code == 200
 
 
+@pytest.mark.spec("B, Line items", "categories: IAB")
 def test_unknown_categories_are_not_found(box: Sandbox) -> None:
     """A category that nothing knows is 404 INVALID_IAB_CATEGORY, each one named."""
     response = put(box, PREROLL, categories="IAB99,nonsense")
@@ -308,6 +390,11 @@ def test_unknown_categories_are_not_found(box: Sandbox) -> None:
     )
 
 
+@pytest.mark.spec("B, Line items", "DELETE the same", "DELETE is irreversible")
+@pytest.mark.spec(
+    "B, States and transitions", "Line item, DELETE: irreversible", "Line item, DELETE: child"
+)
+@pytest.mark.spec("B, Errors", "Repeated DELETE")
 def test_a_delete_is_irreversible_and_happens_once(box: Sandbox) -> None:
     """The record is returned deleted, later calls find nothing, children stay as they are."""
     children = [
@@ -361,6 +448,7 @@ def test_a_line_item_of_another_account_is_not_found(box: Sandbox) -> None:
     assert put(box, "iv3k8", name="N").status_code == 404
 
 
+@pytest.mark.spec("B, Not shown", "Endpoints not shown")
 def test_line_items_are_listed_and_filtered(box: Sandbox) -> None:
     """The public list takes ids, campaigns and a name prefix."""
     by_campaign = box.call("GET", PATH, query_string={"campaign_ids": "8wku2"}).get_json()
@@ -373,6 +461,9 @@ def test_line_items_are_listed_and_filtered(box: Sandbox) -> None:
     assert by_ids["request"]["params"]["line_item_ids"] == [VIDEO, CLICKS, "x"]
 
 
+@pytest.mark.spec(
+    "B, Line items", "Update parameters", "bid_strategy: default", "goal: default depends"
+)
 def test_what_is_not_sent_keeps_its_value(box: Sandbox) -> None:
     """Goal, bid strategy and pay_by have defaults only where nothing stands; an update has none."""
     before = box.record("line_items", INSTALLS)
@@ -385,6 +476,7 @@ def test_what_is_not_sent_keeps_its_value(box: Sandbox) -> None:
     assert {"name", "updated_at"} == {name for name in data if data[name] != before[name]}
 
 
+@pytest.mark.spec("B, Line items", "pay_by: IMPRESSION")
 def test_a_line_item_without_pay_by_is_paid_by_impression(box: Sandbox) -> None:
     """IMPRESSION is the default for the goals APP_INSTALLS and LINK_CLICKS."""
     state = State(box.platform.worlds.default, box.platform.tables)
@@ -529,6 +621,7 @@ def test_bounds_of_the_update_are_not_those_of_a_record(box: Sandbox, odd: dict[
             assert (400, name) == (response.status_code, faults(response)[0][1])
 
 
+@pytest.mark.spec("B, Advertiser business category", "Applies only to")
 @pytest.mark.parametrize(
     ("categories", "status"),
     [

@@ -38,12 +38,15 @@ def found(box: Sandbox, q: str) -> set[str]:
     return {record["name"] or record["file_name"] for record in records}
 
 
+@pytest.mark.spec("B, Media library object", "media_type (GIF")
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
 @pytest.mark.parametrize("kind", ["GIF", "IMAGE", "VIDEO"])
 def test_media_type(box: Sandbox, kind: str) -> None:
     """Each media type shows something, and nothing else."""
     assert {kind} == {r["media_type"] for r in data(get(box, "media_library", media_type=kind))}
 
 
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
 def test_unknown_media_type(box: Sandbox) -> None:
     """Another media type is refused, as are two at once."""
     for kind in ("AUDIO", "GIF,IMAGE", "gif"):
@@ -52,6 +55,7 @@ def test_unknown_media_type(box: Sandbox) -> None:
         )
 
 
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
 @pytest.mark.parametrize(
     ("q", "expected"),
     [
@@ -112,6 +116,7 @@ def test_search_page_by_page(box: Sandbox, sort_by: str | None) -> None:
     assert [record["media_key"] for record in whole["data"]] == pages
 
 
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
 def test_search_within_a_type(box: Sandbox) -> None:
     """Search and media_type both restrict."""
     response = get(box, "media_library", q="brew", media_type="IMAGE")
@@ -120,6 +125,8 @@ def test_search_within_a_type(box: Sandbox) -> None:
     assert "media-library.term-search" in assumptions(response)
 
 
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+@pytest.mark.spec("B, Limits", "Field lengths: media")
 def test_length_of_q(box: Sandbox) -> None:
     """The search has 1 to 255 characters."""
     answers = [get(box, "media_library", q=q) for q in ("a", "a" * 255, "", "a" * 256)]
@@ -128,6 +135,9 @@ def test_length_of_q(box: Sandbox) -> None:
     assert [("INVALID_PARAMETER", "q")] == faults(answers[2]) == faults(answers[3])
 
 
+@pytest.mark.spec("B, Media library object", "media_category")
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
+@pytest.mark.spec("B, Common conventions", "Creation and update")
 def test_add_image(box: Sandbox) -> None:
     """An uploaded image becomes a library object without the fields of videos."""
     response = post(
@@ -155,6 +165,8 @@ def test_add_image(box: Sandbox) -> None:
     assert UPLOADED_IMAGE == echo(response)["media_key"]
 
 
+@pytest.mark.spec("B, Media library object", "media_category")
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
 def test_add_gif(box: Sandbox) -> None:
     """A GIF has duration and poster like a video, but no title and description."""
     record = data(post(box, "media_library", media_key=UPLOADED_GIF))
@@ -165,6 +177,8 @@ def test_add_gif(box: Sandbox) -> None:
     assert record["poster_media_url"].endswith("/steam-loop/first_frame.jpg")
 
 
+@pytest.mark.spec("B, Media library object", "media_key, name")
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
 def test_add_video(box: Sandbox) -> None:
     """A video takes description, title and poster, and shows its duration in milliseconds."""
     record = data(
@@ -185,6 +199,8 @@ def test_add_video(box: Sandbox) -> None:
     assert (None, None) == (record["name"], record["file_name"])
 
 
+@pytest.mark.spec("B, Media library object", "poster_media_url")
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
 def test_poster_is_first_frame(box: Sandbox) -> None:
     """Without a poster, and after taking it away, a video shows its first frame.
 
@@ -205,6 +221,9 @@ def test_poster_is_first_frame(box: Sandbox) -> None:
         assert record["poster_media_url"].endswith("/latte-art/first_frame.jpg")
 
 
+@pytest.mark.spec("B, Media library object", "media_key, name", "description (videos")
+@pytest.mark.spec("B, Media library", "PUT /12/accounts/:account_id/media_library/:media_key")
+@pytest.mark.spec("B, Limits", "Field lengths: library")
 @pytest.mark.parametrize(
     ("name", "most"), [("name", 100), ("file_name", 255), ("title", 70), ("description", 200)]
 )
@@ -223,6 +242,12 @@ def test_lengths(box: Sandbox, name: str, most: int, method: str) -> None:
     assert (200, []) == write("é" * most)
 
 
+@pytest.mark.spec("B, Media library object", "description (videos")
+@pytest.mark.spec(
+    "B, Media library",
+    "Description, poster_media_key",
+    "PUT /12/accounts/:account_id/media_library/:media_key",
+)
 @pytest.mark.parametrize("name", ["description", "title", "poster_media_key"])
 @pytest.mark.parametrize("uploaded", [UPLOADED_IMAGE, UPLOADED_GIF])
 def test_video_only(box: Sandbox, name: str, uploaded: str) -> None:
@@ -235,6 +260,7 @@ def test_video_only(box: Sandbox, name: str, uploaded: str) -> None:
     assert box.record("media", uploaded)
 
 
+@pytest.mark.spec("B, Media library", "Description, poster_media_key")
 def test_all_violations_at_once(box: Sandbox) -> None:
     """Every video-only parameter on an image is named, with the lack of a category."""
     response = post(
@@ -248,6 +274,7 @@ def test_all_violations_at_once(box: Sandbox) -> None:
     ] == sorted(faults(response), key=str)
 
 
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
 def test_media_key_is_required(box: Sandbox) -> None:
     """Adding needs a media key of the form <number>_<digits>."""
     assert [("MISSING_PARAMETER", "media_key")] == faults(post(box, "media_library"))
@@ -264,6 +291,8 @@ def test_unknown_media(box: Sandbox, key: str) -> None:
     assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec("B, Media library object", "media_category")
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
 def test_media_category_is_needed(box: Sandbox) -> None:
     """Media uploaded without a media category cannot be added."""
     response = post(box, "media_library", media_key=UPLOADED_UNCATEGORISED)
@@ -319,6 +348,8 @@ def test_poster_is_an_image(box: Sandbox, key: str) -> None:
         assert [("INVALID_MEDIA", "poster_media_key")] == faults(response)
 
 
+@pytest.mark.spec("B, Media library", "PUT /12/accounts/:account_id/media_library/:media_key")
+@pytest.mark.spec("B, What public facts and settled questions add", "An empty value")
 def test_update(box: Sandbox) -> None:
     """An update changes what is sent and nothing else, moves updated_at and can unset."""
     before = data(get(box, f"media_library/{VIDEO}"))
@@ -365,12 +396,15 @@ class TestTranscoding:
         shown: str = data(get(box, f"media_library/{UPLOADED_VIDEO}"))["media_status"]
         return shown
 
+    @pytest.mark.spec("B, Media library object", "media_status (value")
+    @pytest.mark.spec("B, Not shown", "Transitions: not")
     def test_by_default(self, box: Sandbox) -> None:
         """By default only the documented value is ever seen."""
         record = data(post(box, "media_library", media_key=UPLOADED_VIDEO))
 
         assert "TRANSCODE_COMPLETED" == record["media_status"] == self.status(box)
 
+    @pytest.mark.spec("B, Not shown", "Transitions: not")
     def test_by_time(self, box: Sandbox) -> None:
         """Under time, a read shows the end as soon as the clock has reached it."""
         self.slow(box, Pace("time", seconds=60))

@@ -31,6 +31,11 @@ def box() -> Sandbox:
 # -- request_token: what it answers --------------------------------------------------------------
 
 
+@pytest.mark.spec("A, Credential payloads", "Request token: oauth_token", "Request token and")
+@pytest.mark.spec(
+    "A, POST {base_url}/oauth/request_token", "Listed as not requiring", "Response: the request"
+)
+@pytest.mark.spec("A, States and transitions", "(none): POST oauth/request_token")
 def test_request_token_answers_with_the_request_token_payload(box: Sandbox) -> None:
     """Credential payloads: name=value pairs joined by &, the last one literally true."""
     response = box.call(
@@ -47,6 +52,7 @@ def test_request_token_answers_with_the_request_token_payload(box: Sandbox) -> N
     assert "Tue, 31 Mar 1981 05:00:00 GMT" == response.headers["expires"]
 
 
+@pytest.mark.spec("A, Credential payloads", "Request token and")
 def test_request_tokens_have_the_public_shape(box: Sandbox) -> None:
     """A request token is 27 to 43 letters and digits, its secret 40 to 45, and no two are equal."""
     keys = [begun(box) for _ in range(5)]
@@ -104,6 +110,8 @@ def test_two_places_that_disagree_are_refused(box: Sandbox) -> None:
 # -- request_token: oauth_callback ---------------------------------------------------------------
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "oauth_callback", "Always sent, even")
+@pytest.mark.spec("A, States and transitions", "(none): POST oauth/request_token")
 @pytest.mark.parametrize("query", [{}, {"oauth_callback": ""}])
 def test_oauth_callback_is_required(box: Sandbox, query: dict[str, str]) -> None:
     """Without oauth_callback, or with an empty one, the answer is 403 with code 38."""
@@ -113,6 +121,7 @@ def test_oauth_callback_is_required(box: Sandbox, query: dict[str, str]) -> None
     assert "oauth_callback parameter is missing." == response.get_json()["errors"][0]["message"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "oauth_callback")
 def test_every_configured_callback_is_accepted(box: Sandbox) -> None:
     """The app's callbacks, custom schemes included, and oob each start the flow."""
     registered = box.record("apps", "11827")["callback_urls"]
@@ -122,6 +131,7 @@ def test_every_configured_callback_is_accepted(box: Sandbox) -> None:
         assert callback == box.record("tokens", str(begun(box, callback).token))["callback"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "The callback URL")
 @pytest.mark.parametrize(
     "callback",
     [
@@ -148,6 +158,7 @@ def test_a_callback_that_is_not_configured_is_refused(box: Sandbox, callback: st
     assert "/_mock/state/apps/11827" in last(box).diagnosis["explanation"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "The callback URL")
 def test_a_near_miss_of_a_callback_is_pointed_out(box: Sandbox) -> None:
     """The journal names the configured callback that comes closest."""
     box.call(
@@ -157,6 +168,7 @@ def test_a_near_miss_of_a_callback_is_pointed_out(box: Sandbox) -> None:
     assert f"did you mean '{CALLBACK}'?" in last(box).diagnosis["explanation"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "the value oob selects")
 def test_out_of_band_mode_needs_a_configured_callback_too(box: Sandbox) -> None:
     """Public fact: also for oob a callback must still be registered."""
     box.change("apps", "11827", callback_urls=[])
@@ -171,6 +183,7 @@ def test_out_of_band_mode_needs_a_configured_callback_too(box: Sandbox) -> None:
 # -- request_token: x_auth_access_type -----------------------------------------------------------
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "x_auth_access_type")
 @pytest.mark.parametrize(
     ("permissions", "wanted", "access"),
     [
@@ -205,6 +218,7 @@ def test_x_auth_access_type_beyond_the_permissions_is_warned_of(box: Sandbox) ->
     ).warnings
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "x_auth_access_type")
 @pytest.mark.parametrize("value", ["", "Read", "direct_messages", "readwrite"])
 def test_x_auth_access_type_is_read_or_write(box: Sandbox, value: str) -> None:
     """Any other value is refused, saying which there are."""
@@ -234,6 +248,7 @@ def test_the_signature_covers_the_address_that_was_called(box: Sandbox) -> None:
     assert "address-world-prefix" == entry.diagnosis["mistake"]
 
 
+@pytest.mark.spec("A, States and transitions", "(none): POST oauth/request_token")
 @pytest.mark.parametrize(
     ("keys", "mistake"),
     [
@@ -264,6 +279,7 @@ def test_a_replayed_nonce_is_refused(box: Sandbox) -> None:
     assert "nonce" == last(box).diagnosis["mistake"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "oauth_nonce accepts")
 def test_the_nonce_is_ascii(box: Sandbox) -> None:
     """oauth_nonce accepts ASCII values only."""
     client = Client(HARBOR.key, HARBOR.secret, callback_uri=CALLBACK, nonce="nönce")
@@ -288,6 +304,7 @@ def test_timestamps_may_lie_300_seconds_off_the_machine_clock(off: int, status: 
     assert status == 200 or (401, 135) == code(response)
 
 
+@pytest.mark.spec("A, Authentication", "Header Authorization")
 def test_signatures_other_than_hmac_sha1_are_refused(box: Sandbox) -> None:
     """oauth_signature_method is HMAC-SHA1."""
     client = Client(HARBOR.key, HARBOR.secret, callback_uri=CALLBACK, signature_method="PLAINTEXT")
@@ -296,6 +313,7 @@ def test_signatures_other_than_hmac_sha1_are_refused(box: Sandbox) -> None:
     assert (400, 215) == code(box.client.post("/oauth/request_token", headers=headers))
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "Listed as not requiring")
 def test_request_token_needs_a_signature(box: Sandbox) -> None:
     """Without OAuth parameters, or with a bearer token, there is no request token."""
     asked = {"oauth_callback": CALLBACK}
@@ -335,6 +353,8 @@ STEPS = [
 ]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "HTTPS required")
+@pytest.mark.spec("A, Authentication", "All OAuth authorization")
 @pytest.mark.parametrize(("method", "path"), STEPS)
 def test_require_https_refuses_plain_http(method: str, path: str) -> None:
     """Rule 1: every OAuth step over plain http is 403 with code 92, over https it is not."""
@@ -347,6 +367,7 @@ def test_require_https_refuses_plain_http(method: str, path: str) -> None:
     assert "SSL is required" not in secure.text
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "HTTPS required")
 @pytest.mark.parametrize(("method", "path"), STEPS)
 def test_plain_http_is_a_recorded_assumption_on_loopback_only(method: str, path: str) -> None:
     """By default loopback may be called by http, other hosts may not."""
@@ -359,6 +380,7 @@ def test_plain_http_is_a_recorded_assumption_on_loopback_only(method: str, path:
     assert (403, True) == (far.status_code, "SSL is required" in far.text)
 
 
+@pytest.mark.spec("A, Authentication", "Steps: request_token", "All OAuth authorization")
 def test_the_flow_runs_over_https_where_it_is_required() -> None:
     """With --require-https all steps succeed over https, signed for the https address."""
     box = sandbox(require_https=True)
@@ -378,6 +400,8 @@ def test_the_flow_runs_over_https_where_it_is_required() -> None:
     assert "oauth.http-on-loopback" not in response.headers["X-Mock-Assumptions"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "Rate limited")
+@pytest.mark.spec("A, Versioning", "Numeric rate limits")
 def test_oauth_endpoints_are_not_limited_by_default(box: Sandbox) -> None:
     """The numbers are not shown, so none is enforced and no header is sent."""
     response = box.call(
@@ -387,6 +411,10 @@ def test_oauth_endpoints_are_not_limited_by_default(box: Sandbox) -> None:
     assert "x-rate-limit-limit" not in response.headers
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/request_token", "Rate limited")
+@pytest.mark.spec("A, POST {base_url}/oauth/access_token", "access_token, Rate")
+@pytest.mark.spec("A, POST {base_url}/1.1/oauth/invalidate_token", "invalidate_token")
+@pytest.mark.spec("A, POST {base_url}/oauth2/token", "oauth2/token, Rate")
 def test_the_oauth_limit_counts_per_endpoint_and_app_on_the_worlds_clock() -> None:
     """Inside the limit 200, beyond it 429 with code 88 and headers; 15 minutes later 200 again."""
     box = sandbox(oauth_limit=2)

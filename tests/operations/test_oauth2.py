@@ -76,6 +76,11 @@ def assert_unverified(box: Sandbox, response: TestResponse, *, assumed: bool = T
 # -- oauth2/token --------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("A, Credential payloads", "Bearer token: token_type")
+@pytest.mark.spec("A, POST {base_url}/oauth2/token", "Auth: HTTP Basic", "Response HTTP 200")
+@pytest.mark.spec("A, States and transitions", "(none or invalidated)")
+@pytest.mark.spec("A, Authentication", "OAuth 2.0 app-only")
+@pytest.mark.spec("A, Versioning", "The token revocation")
 def test_token_answers_with_the_bearer_token_payload(box: Sandbox) -> None:
     """HTTP 200 JSON: token_type bearer and an access_token with percent-encoded characters."""
     response = post(box, "/oauth2/token", GRANT, NORTHBIKE)
@@ -91,6 +96,8 @@ def test_token_answers_with_the_bearer_token_payload(box: Sandbox) -> None:
     assert response.headers["cache-control"].startswith("no-cache, no-store")
 
 
+@pytest.mark.spec("A, States and transitions", "(none or invalidated)")
+@pytest.mark.spec("A, Limits", "Outstanding bearer", side="inside")
 def test_an_app_has_one_outstanding_bearer_token(box: Sandbox) -> None:
     """Repeat calls return the same token: the fixtures' one, or the first that was created."""
     of_fixtures = {create(box) for _ in range(3)}
@@ -129,6 +136,7 @@ def test_grant_type_may_stand_in_the_query(box: Sandbox) -> None:
     )
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/token", "Body: application/x-www-form-urlencoded")
 @pytest.mark.parametrize(
     "form",
     [
@@ -145,6 +153,7 @@ def test_only_client_credentials_is_allowed(box: Sandbox, form: Mapping[str, str
     assert "grant_type must be client_credentials" in last(box).diagnosis["explanation"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/token", "Body: application/x-www-form-urlencoded")
 def test_a_body_that_is_no_form_carries_no_grant_type(box: Sandbox) -> None:
     """The body is application/x-www-form-urlencoded; JSON is ignored with a warning."""
     headers = basic() | {"Content-Type": "application/json"}
@@ -174,6 +183,7 @@ CREDENTIALS: dict[str, dict[str, str]] = {
 }
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/token", "Auth: HTTP Basic")
 @pytest.mark.parametrize("case", list(CREDENTIALS))
 @pytest.mark.parametrize("path", ["/oauth2/token", "/oauth2/invalidate_token"])
 def test_bad_credentials_are_403_with_code_99(box: Sandbox, path: str, case: str) -> None:
@@ -184,6 +194,7 @@ def test_bad_credentials_are_403_with_code_99(box: Sandbox, path: str, case: str
     assert "active" == box.record("tokens", BEARER)["state"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/token", "Auth: HTTP Basic")
 def test_token_takes_no_oauth1_signature(box: Sandbox) -> None:
     """oauth2/token is for HTTP Basic only."""
     response = box.call("POST", "/oauth2/token", keys=HARBOR, form=GRANT)
@@ -194,11 +205,14 @@ def test_token_takes_no_oauth1_signature(box: Sandbox) -> None:
 # -- too frequently ------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/token", "Tokens should be")
 def test_nothing_is_too_frequent_by_default(box: Sandbox) -> None:
     """How often is too often is not shown, so no number is enforced."""
     assert [200] * 20 == [post(box, "/oauth2/token", GRANT).status_code for _ in range(20)]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/token", "Tokens should be")
+@pytest.mark.spec("A, Errors", "oauth2/token requested")
 def test_too_frequent_requests_are_403_with_code_99() -> None:
     """Inside --bearer-threshold 200, beyond it 403 and 99, per app, on the world's clock."""
     box = sandbox(bearer_threshold=2, bearer_window=60)
@@ -248,6 +262,8 @@ def test_two_limits_send_each_header_once() -> None:
 # -- oauth2/invalidate_token ---------------------------------------------------------------------
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/invalidate_token", "Response is a JSON")
+@pytest.mark.spec("A, Versioning", "The token revocation")
 def test_invalidate_token_describes_the_revoked_token(box: Sandbox) -> None:
     """HTTP 200, JSON with access_token; recorded, because the spec shows no parameters."""
     response = revoke(box, BEARER)
@@ -256,6 +272,7 @@ def test_invalidate_token_describes_the_revoked_token(box: Sandbox) -> None:
     assert "oauth2.invalidate-access-token" in response.headers["X-Mock-Assumptions"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/invalidate_token", "Request parameters")
 @pytest.mark.parametrize("spelling", [BEARER, unquote(BEARER)])
 @pytest.mark.parametrize("place", ["form", "query"])
 def test_the_token_is_taken_encoded_and_decoded(box: Sandbox, place: str, spelling: str) -> None:
@@ -284,6 +301,8 @@ def test_the_token_is_taken_as_the_public_guide_sends_it(box: Sandbox) -> None:
     assert {"access_token": BEARER} == response.get_json()
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/invalidate_token", "Revokes the bearer")
+@pytest.mark.spec("A, States and transitions", "bearer token issued")
 def test_a_revoked_token_is_no_longer_usable(box: Sandbox) -> None:
     """Before, the v2 interface takes it; after, 401 with code 89."""
     before = use(box, BEARER)
@@ -295,6 +314,9 @@ def test_a_revoked_token_is_no_longer_usable(box: Sandbox) -> None:
     assert 89 == after.get_json()["errors"][0]["code"]
 
 
+@pytest.mark.spec("A, Other v2 endpoints", "OAuth 1.0a endpoints")
+@pytest.mark.spec("A, States and transitions", "bearer token issued")
+@pytest.mark.spec("A, Limits", "Outstanding bearer", side="outside")
 def test_a_new_creation_yields_a_different_token(box: Sandbox) -> None:
     """After revoking, the next call creates another, which works, and stays."""
     revoke(box, BEARER)
@@ -324,6 +346,7 @@ def test_what_is_no_bearer_token_cannot_be_revoked(box: Sandbox, token: str) -> 
     assert "active" == box.record("tokens", str(HARBOR.token))["state"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/invalidate_token", "Auth: client credentials")
 def test_a_token_is_revoked_once_and_by_its_own_app(box: Sandbox) -> None:
     """A revoked token, and one of another app, are 403 with code 99."""
     assert_unverified(box, revoke(box, BEARER, NORTHBIKE))
@@ -339,6 +362,7 @@ def test_the_owners_oauth1_signature_revokes_too(box: Sandbox) -> None:
     assert "oauth2.invalidate-auth" in response.headers["X-Mock-Assumptions"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/invalidate_token", "Auth: client credentials")
 def test_another_users_oauth1_signature_does_not_revoke(box: Sandbox) -> None:
     """Only the app's owner may; an app's signature without any user does not do either."""
     box.change("apps", "11827", _owner_user_id="3805104374")
@@ -368,6 +392,7 @@ def test_auth_off_gives_tokens_to_everybody() -> None:
     assert {"access_token": BEARER} == revoked.get_json()
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth2/invalidate_token", "Request parameters")
 def test_strict_refuses_what_the_spec_does_not_show() -> None:
     """oauth2/token is served; the parameters of oauth2/invalidate_token are not shown: 501."""
     box = sandbox(strict=True)

@@ -28,6 +28,9 @@ def box() -> Sandbox:
 # -- access_token --------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("A, Credential payloads", "Access token: oauth_token", "Request token and")
+@pytest.mark.spec("A, POST {base_url}/oauth/access_token", "Response: the access")
+@pytest.mark.spec("A, States and transitions", "request token issued")
 def test_access_token_answers_with_the_access_token_payload(box: Sandbox) -> None:
     """Access token and secret in the public shapes, with user_id and screen_name, not cached."""
     box.call("POST", "/1.1/oauth/invalidate_token", keys=HARBOR)  # so that none is held
@@ -55,6 +58,7 @@ def test_the_access_token_acts_for_the_user_who_allowed(box: Sandbox) -> None:
     assert "3805104374" == last(box).caller["user"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/access_token", "oauth_verifier")
 @pytest.mark.parametrize("place", ["header", "query", "body", "header and body"])
 def test_the_verifier_stands_in_header_query_or_body(box: Sandbox, place: str) -> None:
     """oauth_verifier is taken from each place, and from two of them."""
@@ -72,6 +76,7 @@ def test_the_verifier_stands_in_header_query_or_body(box: Sandbox, place: str) -
     assert "harbor_roasters" == pairs(response)["screen_name"]
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/access_token", "OAuth 1.0a is strictly")
 @pytest.mark.parametrize("verifier", [None, "", "wrong"])
 @pytest.mark.parametrize("callback", [CALLBACK, "oob"])
 def test_the_verifier_is_required_and_must_be_right(
@@ -89,6 +94,7 @@ def test_the_verifier_is_required_and_must_be_right(
     assert 200 == exchange(box, keys, right).status_code  # a wrong one uses nothing up
 
 
+@pytest.mark.spec("A, States and transitions", "request token issued")
 def test_a_request_token_that_nobody_allowed_has_no_verifier(box: Sandbox) -> None:
     """A pending request token cannot be exchanged by guessing."""
     response = exchange(box, begun(box), "None")
@@ -97,6 +103,7 @@ def test_a_request_token_that_nobody_allowed_has_no_verifier(box: Sandbox) -> No
     assert "the user has not allowed this request token yet" == last(box).diagnosis["explanation"]
 
 
+@pytest.mark.spec("A, States and transitions", "request token issued")
 @pytest.mark.parametrize("callback", [CALLBACK, "oob"])
 def test_a_request_token_is_exchanged_once(box: Sandbox, callback: str) -> None:
     """Verifier and PIN are single use."""
@@ -159,6 +166,8 @@ def forged(box: Sandbox, case: str) -> Keys:
     return keys
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/access_token", "oauth_token (required)")
+@pytest.mark.spec("A, States and transitions", "request token issued")
 @pytest.mark.parametrize(
     "case",
     ["missing", "unknown", "of another app", "an access token", "a bearer token", "denied"],
@@ -172,6 +181,7 @@ def test_the_token_must_be_the_one_that_was_issued(box: Sandbox, case: str) -> N
     assert last(box).diagnosis
 
 
+@pytest.mark.spec("A, POST {base_url}/oauth/access_token", "Requires authentication")
 def test_access_token_is_signed_with_the_request_tokens_secret(box: Sandbox) -> None:
     """A signature with another token secret is 401 with code 32."""
     keys = begun(box)
@@ -257,6 +267,7 @@ def test_fresh_tokens_invalidate_the_held_pair() -> None:
     assert "active" == box.record("tokens", found["oauth_token"])["state"]
 
 
+@pytest.mark.spec("A, Authentication", "regenerating invalidates")
 def test_a_regenerated_pair_invalidates_the_previous_one(box: Sandbox) -> None:
     """Rule 4: the portal's button issues a new pair, and the old one no longer works."""
     made = box.client.post("/_mock/credentials/regenerate").get_json()
@@ -288,6 +299,7 @@ def test_a_user_who_is_gone_gets_no_token(box: Sandbox) -> None:
     assert (401, "Invalid request token.") == (response.status_code, response.text)
 
 
+@pytest.mark.spec("A, Authentication", "Access token and")
 def test_secrets_are_shown_once(box: Sandbox) -> None:
     """Rule 4: after the exchange no answer and no journal entry shows token, secret or verifier."""
     keys = begun(box)
@@ -315,6 +327,11 @@ def test_a_pin_is_not_shown_in_the_journal(box: Sandbox) -> None:
 # -- invalidate_token ----------------------------------------------------------------------------
 
 
+@pytest.mark.spec("A, Credential payloads", "Access token invalidation")
+@pytest.mark.spec(
+    "A, POST {base_url}/1.1/oauth/invalidate_token", "A .json suffix", "Response HTTP 200"
+)
+@pytest.mark.spec("A, Versioning", "The token revocation")
 @pytest.mark.parametrize(
     "path", ["/1.1/oauth/invalidate_token", "/1.1/oauth/invalidate_token.json"]
 )
@@ -327,6 +344,8 @@ def test_invalidate_token_answers_with_the_token(box: Sandbox, path: str) -> Non
     assert "oauth.invalidate_token" == response.headers["X-Mock-Operation"]
 
 
+@pytest.mark.spec("A, States and transitions", "access token issued")
+@pytest.mark.spec("A, Errors", "Use of an invalidated")
 @pytest.mark.parametrize(
     ("method", "path"),
     [
@@ -345,6 +364,8 @@ def test_an_invalidated_token_answers_401_with_code_89(
     assert [{"code": 89, "message": "Invalid or expired token."}] == response.get_json()["errors"]
 
 
+@pytest.mark.spec("A, Other v2 endpoints", "OAuth 1.0a endpoints")
+@pytest.mark.spec("A, States and transitions", "access token issued")
 def test_a_new_creation_yields_a_different_token(box: Sandbox) -> None:
     """After invalidation the three-legged flow gives another pair, which works."""
     box.call("POST", "/1.1/oauth/invalidate_token.json", keys=HARBOR)
@@ -366,6 +387,8 @@ def test_invalidating_takes_the_grant_back(box: Sandbox) -> None:
     assert None is box.platform.worlds.default.store.get("grants", "11827-2244994945")
 
 
+@pytest.mark.spec("A, POST {base_url}/1.1/oauth/invalidate_token", "Requires user-context")
+@pytest.mark.spec("A, States and transitions", "access token issued")
 def test_invalidate_token_needs_the_user_context_of_that_token(box: Sandbox) -> None:
     """An app's own signature, a request token, a bearer token and nothing at all are refused."""
     path = "/1.1/oauth/invalidate_token.json"

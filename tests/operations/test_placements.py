@@ -18,6 +18,7 @@ def data(box: Sandbox, **params: str) -> Any:
     return response.get_json()["data"]
 
 
+@pytest.mark.spec("B, Accounts", "GET /12/line_items/placements")
 def test_all_product_types(box: Sandbox) -> None:
     """Without a filter every product type is listed, with combinations as arrays of arrays."""
     body = box.call("GET", PATH).get_json()
@@ -38,6 +39,7 @@ def test_all_product_types(box: Sandbox) -> None:
     }
 
 
+@pytest.mark.spec("B, Accounts", "GET /12/line_items/placements")
 @pytest.mark.parametrize("product_type", ["MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_POSTS"])
 def test_one_product_type(box: Sandbox, product_type: str) -> None:
     """product_type leaves one of them and is echoed."""
@@ -47,6 +49,7 @@ def test_one_product_type(box: Sandbox, product_type: str) -> None:
     assert body["request"] == {"params": {"product_type": product_type}}
 
 
+@pytest.mark.spec("B, Accounts", "GET /12/line_items/placements")
 @pytest.mark.parametrize("product_type", ["media", "MEDIA,PROMOTED_POSTS", "VIDEO", ""])
 def test_other_product_type(box: Sandbox, product_type: str) -> None:
     """Any other value is refused."""

@@ -98,6 +98,11 @@ AUTHOR = {
 """The user object of the well-known user, all 41 keys."""
 
 
+@pytest.mark.spec(
+    "B, Posting on behalf of an advertiser",
+    "POST /12/accounts/:account_id/post",
+    "Response data is",
+)
 def test_post_object(box: Sandbox) -> None:
     """The answer has the shape of the 1.1 interface, without what only reads show."""
     response = create(box, name="Greeting")
@@ -133,6 +138,7 @@ def test_post_object(box: Sandbox) -> None:
     assert (24, int) == (len(record), type(record["id"]))
 
 
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "POST /12/accounts/:account_id/post")
 def test_echo(box: Sandbox) -> None:
     """What was sent is echoed natively, defaults not."""
     response = create(
@@ -151,6 +157,7 @@ def test_echo(box: Sandbox) -> None:
     assert {"account_id", "as_user_id", "text"} == echo(create(box)).keys()
 
 
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "conversation_settings: not")
 def test_stored(box: Sandbox) -> None:
     """The post is stored with what POST does not return."""
     record = box.record("posts", data(create(box, conversation_settings="FOLLOWING"))["id_str"])
@@ -167,6 +174,12 @@ def test_stored(box: Sandbox) -> None:
     )
 
 
+@pytest.mark.spec(
+    "B, Posting on behalf of an advertiser",
+    "conversation_settings: default",
+    "conversation_settings: not",
+)
+@pytest.mark.spec("B, Versioning", "The conversation_settings")
 @pytest.mark.parametrize("value", ["EVERYONE", "FOLLOWING", "MENTIONED_USERS", None])
 def test_conversation_settings(box: Sandbox, value: str | None) -> None:
     """Each of the three is taken, EVERYONE is the default, and POST returns none of them."""
@@ -180,12 +193,15 @@ def test_conversation_settings(box: Sandbox, value: str | None) -> None:
 class TestUser:
     """as_user_id, trim_user, nullcast."""
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "as_user_id: required")
     def test_required(self, box: Sandbox) -> None:
         """as_user_id is a required long."""
         assert [(MISSING, "as_user_id")] == faults(post(box, "post", text="Hello"))
         for value in ("abc", "1.5", "", str(2**63)):
             assert [(INVALID, "as_user_id")] == faults(create(box, as_user_id=value))
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "as_user_id: required")
+    @pytest.mark.spec("B, Authentication", "Posting on behalf")
     def test_granted(self, box: Sandbox) -> None:
         """An advertiser who gave a grant is posted for; the caller contributed."""
         record = data(create(box, as_user_id=ADVERTISER))
@@ -197,6 +213,7 @@ class TestUser:
         assert record["contributors"] is None
         assert [int(OWN)] == box.record("posts", record["id_str"])["contributors"]
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "as_user_id: required")
     def test_unknown(self, box: Sandbox) -> None:
         """Who is no user answers 403 USER_NOT_FOUND."""
         for user in ("1", "-5", str(2**63 - 1)):
@@ -206,6 +223,8 @@ class TestUser:
                 faults(response),
             )
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "as_user_id: required")
+    @pytest.mark.spec("B, Authentication", "Posting on behalf")
     def test_no_grant(self, box: Sandbox) -> None:
         """Without a grant for this account and caller, 403 ACTION_NOT_ALLOWED answers."""
         box.change("accounts", ACCOUNT, _post_grants=[])
@@ -221,11 +240,13 @@ class TestUser:
                 faults(response),
             )
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "trim_user: default")
     def test_trim_user(self, box: Sandbox) -> None:
         """With trim_user only the author's id remains."""
         assert {"id": int(OWN), "id_str": OWN} == data(create(box, trim_user="true"))["user"]
         assert AUTHOR == data(create(box, trim_user="false"))["user"]
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "nullcast: default")
     @pytest.mark.parametrize(
         ("user", "nullcast", "status"),
         [
@@ -254,6 +275,7 @@ class TestUser:
 class TestText:
     """text, post_mode and what a text refers to."""
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "text: required")
     def test_required_without_media(self, box: Sandbox) -> None:
         """A text may be absent only if there are media; a blank one is told apart."""
         absent = post(box, "post", as_user_id=OWN)
@@ -274,6 +296,7 @@ class TestText:
 
         assert [(MISSING, "text")] == faults(response)
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "tweet_mode: compat")
     @pytest.mark.parametrize("name", ["post_mode", "tweet_mode"])
     def test_extended(self, box: Sandbox, name: str) -> None:
         """Extended mode serves full_text and its range; the echo knows one name alone."""
@@ -286,12 +309,14 @@ class TestText:
         assert "tweet_mode" not in echo(response)
         assert ("post.tweet-mode" in assumptions(response)) == (name == "tweet_mode")
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "tweet_mode: compat")
     @pytest.mark.parametrize("name", ["post_mode", "tweet_mode"])
     def test_compat(self, box: Sandbox, name: str) -> None:
         """Compat mode is what comes without a mode."""
         assert data(create(box, **{name: "compat"})).keys() == data(create(box)).keys()
         assert [(INVALID, name)] == faults(create(box, **{name: "full"}))
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "tweet_mode: compat")
     def test_both_modes(self, box: Sandbox) -> None:
         """Where both names are sent, the neutral one counts."""
         response = create(box, post_mode="extended", tweet_mode="compat")
@@ -299,6 +324,7 @@ class TestText:
         assert "full_text" in data(response)
         assert "extended" == echo(response)["post_mode"]
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "Response data is")
     def test_entities(self, box: Sandbox) -> None:
         """Hashtags, symbols, known users and addresses are found with their places."""
         text = "Hi @northbike_co and @nobody_here, #Roast #1 $HBR: https://a.example/x#frag."
@@ -324,6 +350,8 @@ class TestText:
 
         assert 2 == len(ids)
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "name: max 80")
+    @pytest.mark.spec("B, Limits", "Field lengths: post")
     def test_name(self, box: Sandbox) -> None:
         """A name has at most 80 characters; without one it is null."""
         assert "é" * 80 == data(create(box, name="é" * 80))["name"]
@@ -334,6 +362,8 @@ class TestText:
 class TestMedia:
     """media_keys and what is said about a video."""
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "media_keys: comma-separated")
+    @pytest.mark.spec("B, Limits", "Post media: up", side="inside")
     @pytest.mark.parametrize(
         "keys",
         [
@@ -353,6 +383,8 @@ class TestMedia:
         assert keys == [media["media_key"] for media in record["extended_entities"]["media"]]
         assert keys[:1] == [media["media_key"] for media in record["entities"]["media"]]
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "media_keys: comma-separated")
+    @pytest.mark.spec("B, Limits", "Post media: up", side="outside")
     @pytest.mark.parametrize(
         "keys",
         [
@@ -396,6 +428,7 @@ class TestMedia:
 
         assert {"photo", "animated_gif", "video"} == kinds
 
+    @pytest.mark.spec("B, Media library object", "posted (boolean)")
     def test_posted(self, box: Sandbox) -> None:
         """The library tells that media was posted."""
         assert data(get(box, f"media_library/{SQUARE}"))["posted"] is False
@@ -403,6 +436,12 @@ class TestMedia:
 
         assert data(get(box, f"media_library/{SQUARE}"))["posted"] is True
 
+    @pytest.mark.spec(
+        "B, Posting on behalf of an advertiser",
+        "video_cta_value",
+        "video_description",
+        "video_title: max",
+    )
     def test_video(self, box: Sandbox) -> None:
         """Title, description and call to action are shown with the video."""
         said = {
@@ -421,6 +460,9 @@ class TestMedia:
         assert said.items() <= echo(response).items()
         assert "post.video-cta" in assumptions(response)
 
+    @pytest.mark.spec(
+        "B, Posting on behalf of an advertiser", "video_description", "video_title: max"
+    )
     @pytest.mark.parametrize(("name", "most"), [("video_title", 70), ("video_description", 200)])
     def test_lengths(self, box: Sandbox, name: str, most: int) -> None:
         """Title and description may not be longer."""
@@ -428,6 +470,9 @@ class TestMedia:
 
         assert [(INVALID, name)] == faults(response)
 
+    @pytest.mark.spec(
+        "B, Posting on behalf of an advertiser", "video_cta: VISIT_SITE", "video_cta_value"
+    )
     @pytest.mark.parametrize("value", ["VISIT_SITE", "WATCH_NOW"])
     def test_cta(self, box: Sandbox, value: str) -> None:
         """Both calls to action are taken, with a value; another one is refused."""
@@ -453,6 +498,8 @@ class TestMedia:
 class TestCard:
     """card_uri."""
 
+    @pytest.mark.spec("B, Cards", "A card is attached")
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "card_uri: optional")
     @pytest.mark.parametrize(
         "uri",
         [
@@ -466,6 +513,8 @@ class TestCard:
         """Cards of every family are attached."""
         assert uri == data(create(box, card_uri=uri))["card_uri"]
 
+    @pytest.mark.spec("B, Cards", "A card is attached")
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "card_uri: optional")
     @pytest.mark.parametrize(
         "uri",
         [
@@ -489,6 +538,7 @@ class TestCard:
         assert 404 == create(box, card_uri="card://1712870000001000003").status_code
         assert 200 == create(box, card_uri=fresh["card_uri"]).status_code
 
+    @pytest.mark.spec("B, Posting on behalf of an advertiser", "card_uri: optional")
     @pytest.mark.parametrize(
         "uri", ["1712860000001000003", "card://", "card://abc", "CARD://1", ""]
     )
@@ -497,6 +547,7 @@ class TestCard:
         assert [(INVALID, "card_uri")] == faults(create(box, card_uri=uri))
 
 
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "conversation_settings: default")
 def test_all_violations_at_once(box: Sandbox) -> None:
     """Everything that is wrong is told together, by stage."""
     shape = post(box, "post", name="x" * 81, conversation_settings="NOBODY", video_cta="WATCH_NOW")

@@ -10,6 +10,7 @@ from tests.support import ACCOUNT, Sandbox, faults
 ONE = "1712850617439551489"
 
 
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "returns the post")
 def test_answer(box: Sandbox) -> None:
     """The answer shows the post with its text, in extended form, with what POST leaves out."""
     response = put(box, f"posts/{ONE}/name", name="Renamed")
@@ -38,6 +39,9 @@ def test_answer(box: Sandbox) -> None:
     assert {"account_id": ACCOUNT, "post_id": int(ONE), "name": "Renamed"} == echo(response)
 
 
+@pytest.mark.spec(
+    "B, Posting on behalf of an advertiser", "PUT /12/accounts/:account_id/posts/:post_id/name"
+)
 def test_stays(box: Sandbox) -> None:
     """The name stays, and nothing else changed."""
     before = box.record("posts", ONE)
@@ -46,6 +50,7 @@ def test_stays(box: Sandbox) -> None:
     assert before | {"name": "Renamed"} == box.record("posts", ONE)
 
 
+@pytest.mark.spec("B, Posting on behalf of an advertiser", "conversation_settings: not")
 def test_of_a_new_post(box: Sandbox) -> None:
     """A post that was just made can be named, and shows what it was made with."""
     made = data(
@@ -66,6 +71,10 @@ def test_of_a_new_post(box: Sandbox) -> None:
     assert made["user"] == named["user"]
 
 
+@pytest.mark.spec(
+    "B, Posting on behalf of an advertiser", "PUT /12/accounts/:account_id/posts/:post_id/name"
+)
+@pytest.mark.spec("B, Limits", "Field lengths: post")
 def test_length(box: Sandbox) -> None:
     """A name has at most 80 characters."""
     inside = put(box, f"posts/{ONE}/name", name="é" * 80)
@@ -75,6 +84,9 @@ def test_length(box: Sandbox) -> None:
     assert (400, [("INVALID_PARAMETER", "name")]) == (outside.status_code, faults(outside))
 
 
+@pytest.mark.spec(
+    "B, Posting on behalf of an advertiser", "PUT /12/accounts/:account_id/posts/:post_id/name"
+)
 def test_required(box: Sandbox) -> None:
     """A name is required; an empty one takes the name away."""
     absent = put(box, f"posts/{ONE}/name")
@@ -83,6 +95,9 @@ def test_required(box: Sandbox) -> None:
     assert data(put(box, f"posts/{ONE}/name", name=""))["name"] is None
 
 
+@pytest.mark.spec(
+    "B, Posting on behalf of an advertiser", "PUT /12/accounts/:account_id/posts/:post_id/name"
+)
 @pytest.mark.parametrize("key", ["1", "abc", "1712850617439551495"])
 def test_unknown(box: Sandbox, key: str) -> None:
     """A post that is unknown or of another account answers 404."""

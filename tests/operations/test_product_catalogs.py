@@ -55,6 +55,9 @@ def listed(box: Sandbox, **query: str) -> list[dict[str, Any]]:
 # -- catalogs -----------------------------------------------------------------------------------
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "GET /product_catalogs: user_id", "one catalog per"
+)
 def test_a_user_has_one_catalog(box: Sandbox) -> None:
     """The catalog is listed as id and name; a second one is refused."""
     body = box.call("GET", BASE).get_json()
@@ -75,6 +78,14 @@ def test_catalogs_need_early_access(box: Sandbox) -> None:
     )
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "POST /product_catalogs: name",
+    "PUT /product_catalogs/:product_catalog_id: name",
+    "DELETE /product_catalogs/:product_catalog_id: none",
+)
+@pytest.mark.spec("B, States and transitions", "Product catalog")
+@pytest.mark.spec("B, What public facts and settled questions add", "A catalog's own")
 def test_a_catalog_is_created_renamed_and_deleted_for_good(box: Sandbox) -> None:
     """A delete takes products and sets along; afterwards a new catalog can be made."""
     gone = box.call("DELETE", f"{BASE}/{CATALOG}")
@@ -97,6 +108,11 @@ def test_a_catalog_is_created_renamed_and_deleted_for_good(box: Sandbox) -> None
     }
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "POST /product_catalogs: name",
+    "PUT /product_catalogs/:product_catalog_id: name",
+)
 @pytest.mark.parametrize(
     ("method", "path", "query", "expected"),
     [
@@ -114,6 +130,7 @@ def test_catalog_parameters(
     assert (response.status_code, faults(response)) == (400, [expected])
 
 
+@pytest.mark.spec("B, Product catalogs (early access only)", "GET /product_catalogs: user_id")
 def test_another_user_is_out_of_reach(box: Sandbox) -> None:
     """user_id names the authenticated user only, and foreign catalogs are not found."""
     foreign = box.call("GET", BASE, query_string={"user_id": "3805104374"})
@@ -123,6 +140,7 @@ def test_another_user_is_out_of_reach(box: Sandbox) -> None:
     assert (foreign.status_code, unseen.status_code) == (403, 404)
 
 
+@pytest.mark.spec("B, Product catalogs (early access only)", "GET /product_catalogs: user_id")
 def test_user_id_may_be_the_users_own(box: Sandbox) -> None:
     """user_id is taken and echoed as a number; it finds the catalog of that user."""
     body = box.call("GET", BASE, query_string={"user_id": "2244994945"}).get_json()
@@ -131,6 +149,7 @@ def test_user_id_may_be_the_users_own(box: Sandbox) -> None:
     assert [CATALOG] == [catalog["id"] for catalog in body["data"]]
 
 
+@pytest.mark.spec("B, Product catalogs (early access only)", "must exist before")
 def test_products_need_a_catalog(box: Sandbox) -> None:
     """A catalog must exist before products are uploaded."""
     response = send(box, "PUT", f"{BASE}/1/products", {"products": [SOUND]})
@@ -141,6 +160,11 @@ def test_products_need_a_catalog(box: Sandbox) -> None:
 # -- upsert -------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, Product", "product_key: listed")
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "data.products_response", "unknown id creates"
+)
+@pytest.mark.spec("B, States and transitions", "Product upsert")
 def test_unknown_ids_create_and_known_ids_update(box: Sandbox) -> None:
     """CREATE_SUCCESS, NO_CHANGE and UPDATE_SUCCESS follow from what is stored; the key stays."""
     (created,) = upsert(box, SOUND)
@@ -164,6 +188,10 @@ def test_unknown_ids_create_and_known_ids_update(box: Sandbox) -> None:
     assert (stored["title"], stored["sale_price"]) == ("Better roast", None)
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "PUT /product_catalogs/:product_catalog_id/products"
+)
+@pytest.mark.spec("B, Limits", "Product upsert")
 @pytest.mark.parametrize(("count", "status"), [(25, 200), (26, 400), (0, 400)])
 def test_a_request_holds_at_most_25_products(box: Sandbox, count: int, status: int) -> None:
     """Twenty-five pass, one more is refused as a whole."""
@@ -174,6 +202,7 @@ def test_a_request_holds_at_most_25_products(box: Sandbox, count: int, status: i
     assert response.status_code == status
 
 
+@pytest.mark.spec("B, Product", "id: required, merchant")
 def test_a_repeated_id_drops_all_its_instances(box: Sandbox) -> None:
     """None of the instances is stored; the others of the request are."""
     results = upsert(box, SOUND, SOUND | {"id": "NEW-2"}, SOUND | {"title": "Twin"})
@@ -183,6 +212,8 @@ def test_a_repeated_id_drops_all_its_instances(box: Sandbox) -> None:
     assert "NEW-1" not in [p["id"] for p in listed(box)]
 
 
+@pytest.mark.spec("B, Product catalogs (early access only)", "data.products_response")
+@pytest.mark.spec("B, Errors", "Product upsert")
 def test_an_unknown_field_is_a_warning(box: Sandbox) -> None:
     """What is no field of a product is named and ignored."""
     (result,) = upsert(box, SOUND | {"colour": "red"})
@@ -224,6 +255,29 @@ GOOD = [
 ]  # fmt: skip
 
 
+@pytest.mark.spec("B, Product", "title: required", "description: required")
+@pytest.mark.spec("B, Product", "availability: required", case="available for order")
+@pytest.mark.spec("B, Product", "condition: required", case="refurbished")
+@pytest.mark.spec("B, Product", "price: required", case="0.99 EUR")
+@pytest.mark.spec("B, Product", "image_link: required", case="webp")
+@pytest.mark.spec("B, Product", "brand, gtin, mpn: optional", case="036000291452")
+@pytest.mark.spec("B, Product", "brand, gtin, mpn: optional", case="A-1")
+@pytest.mark.spec("B, Product", "brand, gtin, mpn: gtin", case="978-3-16-148410-0")
+@pytest.mark.spec("B, Product", "mobile_link: optional", case="https://m.example/")
+@pytest.mark.spec("B, Product", "additional_image_link", case="additional_image_link")
+@pytest.mark.spec("B, Product", "google_product_category", case="google_product_category")
+@pytest.mark.spec("B, Product", "product_type: optional", case="A > B > C")
+@pytest.mark.spec("B, Product", "inventory: optional", case="inventory")
+@pytest.mark.spec("B, Product", "sale_price: optional", case="12.49 USD")
+@pytest.mark.spec("B, Product", "sale_price_effective_date", case="sale_price_effective_date")
+@pytest.mark.spec("B, Product", "item_group_id: optional", case="item_group_id")
+@pytest.mark.spec("B, Product", "gender: female", case="unisex")
+@pytest.mark.spec("B, Product", "color, size: color", case="navy")
+@pytest.mark.spec("B, Product", "color, size: color", case="facade")
+@pytest.mark.spec("B, Product", "age_group: adult", case="newborn")
+@pytest.mark.spec("B, Product", "custom_label_0", case="custom_label_")
+@pytest.mark.spec("B, Limits", "Field lengths: product", side="inside")
+@pytest.mark.spec("B, Limits", "Additional product", case="additional_image_link", side="inside")
 @pytest.mark.parametrize("change", GOOD)
 def test_what_the_table_allows_is_stored(box: Sandbox, change: dict[str, Any]) -> None:
     """Each field within its rule is taken and served as it was sent."""
@@ -291,6 +345,59 @@ BAD = [
 ]  # fmt: skip
 
 
+@pytest.mark.spec("B, Product", "id: required, merchant", case="id is required")
+@pytest.mark.spec("B, Product", "id: required, merchant", case="id is not empty")
+@pytest.mark.spec("B, Product", "title: required", case="title is at most 150")
+@pytest.mark.spec("B, Product", "title: required", case="title")
+@pytest.mark.spec("B, Product", "description: required", case="description is at most 5000")
+@pytest.mark.spec("B, Product", "description: required", case="description is plain text")
+@pytest.mark.spec("B, Product", "description: required", case="description")
+@pytest.mark.spec("B, Product", "availability: required", case="availability is one of five")
+@pytest.mark.spec("B, Product", "availability: required", case="availability")
+@pytest.mark.spec("B, Product", "condition: required", case="condition is one of three")
+@pytest.mark.spec("B, Product", "condition: required", case="condition")
+@pytest.mark.spec("B, Product", "price: required", case="price has one space")
+@pytest.mark.spec("B, Product", "price: required", case="price has a space")
+@pytest.mark.spec("B, Product", "price: required", case="price has a dot")
+@pytest.mark.spec("B, Product", "price: required", case="price has a currency of ISO 4217")
+@pytest.mark.spec("B, Product", "price: required", case="price is a number")
+@pytest.mark.spec("B, Product", "link: required", case="link is https")
+@pytest.mark.spec("B, Product", "link: required", case="link is an address")
+@pytest.mark.spec("B, Product", "link: required", case="link")
+@pytest.mark.spec("B, Product", "image_link: required", case="image is JPG, GIF, WEBP or PNG")
+@pytest.mark.spec("B, Product", "image_link: required", case="image is an address")
+@pytest.mark.spec("B, Product", "image_link: required", case="image_link")
+@pytest.mark.spec(
+    "B, Product", "brand, gtin, mpn: optional", case="brand is required without gtin and mpn"
+)
+@pytest.mark.spec("B, Product", "brand, gtin, mpn: gtin", case="gtin is UPC, EAN, JAN or ISBN")
+@pytest.mark.spec("B, Product", "brand, gtin, mpn: gtin", case="gtin has digits")
+@pytest.mark.spec("B, Product", "mobile_link: optional", case="mobile_link is https")
+@pytest.mark.spec("B, Product", "additional_image_link", case="ten additional images")
+@pytest.mark.spec("B, Product", "additional_image_link", case="additional images are images")
+@pytest.mark.spec("B, Product", "product_type: optional", case="levels are separated by ' > '")
+@pytest.mark.spec("B, Product", "product_type: optional", case="levels are not empty")
+@pytest.mark.spec("B, Product", "inventory: optional", case="inventory is at least 1 in stock")
+@pytest.mark.spec("B, Product", "inventory: optional", case="inventory is an int")
+@pytest.mark.spec("B, Product", "sale_price: optional", case="sale price is lower than price")
+@pytest.mark.spec("B, Product", "sale_price: optional", case="sale price has the same format")
+@pytest.mark.spec("B, Product", "sale_price_effective_date", case="the period is a pair")
+@pytest.mark.spec("B, Product", "sale_price_effective_date", case="the period has offsets")
+@pytest.mark.spec("B, Product", "sale_price_effective_date", case="the period is of dates")
+@pytest.mark.spec("B, Product", "item_group_id: optional", case="variants need a group")
+@pytest.mark.spec("B, Product", "gender: female", case="gender is one of three")
+@pytest.mark.spec("B, Product", "color, size: color", case="color is not a hex code")
+@pytest.mark.spec("B, Product", "color, size: color", case="color is not hex digits")
+@pytest.mark.spec("B, Product", "age_group: adult", case="age group is one of seven")
+@pytest.mark.spec("B, States and transitions", "Product upsert")
+@pytest.mark.spec("B, Errors", "Product upsert")
+@pytest.mark.spec(
+    "B, Limits", "Field lengths: product", case="title is at most 150", side="outside"
+)
+@pytest.mark.spec(
+    "B, Limits", "Field lengths: product", case="description is at most 5000", side="outside"
+)
+@pytest.mark.spec("B, Limits", "Additional product", case="ten additional images", side="outside")
 @pytest.mark.parametrize(("rule", "change"), BAD)
 def test_what_the_table_forbids_is_an_error_of_the_item(
     box: Sandbox, rule: str, change: dict[str, Any]
@@ -305,6 +412,7 @@ def test_what_the_table_forbids_is_an_error_of_the_item(
     assert [p["id"] for p in listed(box) if p["id"] in {"NEW-1", "FINE"}] == ["FINE"]
 
 
+@pytest.mark.spec("B, Product catalogs (early access only)", "all required fields")
 def test_all_required_fields_are_needed_every_time(box: Sandbox) -> None:
     """An update without a required field fails and leaves the product as it is."""
     before = box.record("products", "1547080787865940007")
@@ -317,6 +425,9 @@ def test_all_required_fields_are_needed_every_time(box: Sandbox) -> None:
     assert box.record("products", "1547080787865940007") == before
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "PUT /product_catalogs/:product_catalog_id/products"
+)
 @pytest.mark.parametrize("body", [{}, {"products": {}}, {"products": None}, []])
 def test_a_body_without_products_is_refused(box: Sandbox, body: Any) -> None:
     """The body must hold an array of products."""
@@ -370,6 +481,10 @@ def test_an_update_replaces_the_product(box: Sandbox) -> None:
 # -- groups -------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, Product", "item_group_key", "a fetch returns")
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
+)
 def test_a_fetch_shows_the_first_member_of_a_group(box: Sandbox) -> None:
     """Variants of a group are hidden behind the first submitted; its key shows them all."""
     shown = [p for p in listed(box) if p["item_group_id"] == "TEE"]
@@ -379,6 +494,7 @@ def test_a_fetch_shows_the_first_member_of_a_group(box: Sandbox) -> None:
     assert [p["id"] for p in members] == ["HR-300", "HR-301", "HR-302"]
 
 
+@pytest.mark.spec("B, Product", "a fetch returns")
 def test_the_next_member_steps_forward(box: Sandbox) -> None:
     """When the first member is deleted or leaves, the next one is shown."""
     first = listed(box, item_group_key="1547080787865950001")[0]["product_key"]
@@ -387,6 +503,7 @@ def test_the_next_member_steps_forward(box: Sandbox) -> None:
     assert [p["id"] for p in listed(box) if p["item_group_id"] == "TEE"] == ["HR-301"]
 
 
+@pytest.mark.spec("B, Product", "item_group_key", "Products sharing")
 def test_new_variants_join_their_group(box: Sandbox) -> None:
     """A product with the same item_group_id gets the group's key and stays behind the first."""
     upsert(box, SOUND | {"item_group_id": "TEE", "size": "XL"})
@@ -397,6 +514,7 @@ def test_new_variants_join_their_group(box: Sandbox) -> None:
     assert len(listed(box, item_group_key="1547080787865950001")) == 4
 
 
+@pytest.mark.spec("B, Product", "Products sharing")
 def test_a_product_may_move_between_groups(box: Sandbox) -> None:
     """Moving leaves the old group with another first member and joins the new one."""
     tee = box.record(
@@ -411,6 +529,7 @@ def test_a_product_may_move_between_groups(box: Sandbox) -> None:
     assert shown == {"HR-300", "HR-301"}
 
 
+@pytest.mark.spec("B, Product", "item_group_id: optional")
 def test_a_grouped_product_needs_its_group(box: Sandbox) -> None:
     """A product with variants cannot be sent without item_group_id."""
     tee = listed(box, item_group_key="1547080787865950001")[1]
@@ -424,12 +543,19 @@ def test_a_grouped_product_needs_its_group(box: Sandbox) -> None:
 # -- list and delete ----------------------------------------------------------------------------
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
+)
+@pytest.mark.spec("B, Limits", "Product list count")
 @pytest.mark.parametrize(("count", "status"), [("1", 200), ("100", 200), ("0", 400), ("101", 400)])
 def test_count_is_1_to_100(box: Sandbox, count: str, status: int) -> None:
     """The product list takes a count of 1 to 100."""
     assert box.call("GET", PRODUCTS, query_string={"count": count}).status_code == status
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
+)
 def test_the_default_count_is_100(box: Sandbox) -> None:
     """Without a count a page holds a hundred products."""
     for start in range(0, 125, 25):
@@ -440,6 +566,9 @@ def test_the_default_count_is_100(box: Sandbox) -> None:
     assert (len(body["data"]), body["next_cursor"] is None) == (100, False)
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
+)
 def test_pages_add_up(box: Sandbox) -> None:
     """Pages of three show every listed product once."""
     seen, cursor = [], None
@@ -454,6 +583,12 @@ def test_pages_add_up(box: Sandbox) -> None:
     assert seen == [product["id"] for product in listed(box)]
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "DELETE /product_catalogs/:product_catalog_id/products",
+)
+@pytest.mark.spec("B, States and transitions", "Product catalog")
+@pytest.mark.spec("B, What public facts and settled questions add", "JSON endpoints")
 def test_deletes_are_permanent_and_reported_per_key(box: Sandbox) -> None:
     """A key is gone the second time; the report is parallel to what was sent."""
     key = "1547080787865940007"
@@ -472,6 +607,10 @@ def test_deletes_are_permanent_and_reported_per_key(box: Sandbox) -> None:
     assert all(r["message"] for r in report[1:])
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "DELETE /product_catalogs/:product_catalog_id/products",
+)
 def test_product_keys_are_required(box: Sandbox) -> None:
     """A delete without keys is refused."""
     response = send(box, "DELETE", PRODUCTS, {})

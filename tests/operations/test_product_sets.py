@@ -37,6 +37,13 @@ def where(attribute: str, operator: str, value: Any) -> dict[str, Any]:
     return {"attribute": attribute, "operator": operator, "value": value}
 
 
+@pytest.mark.spec("B, Product set", "id, name, description")
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "POST /product_catalogs/:product_catalog_id/product_sets",
+)
+@pytest.mark.spec("B, States and transitions", "Product set (FILTERED), create")
+@pytest.mark.spec("B, What public facts and settled questions add", "JSON endpoints")
 def test_a_manual_set_holds_the_given_products(box: Sandbox) -> None:
     """product_keys become merchant ids; the whole body is echoed; the status is DONE."""
     sent = {"name": "Mine", "type": "MANUAL", "product_keys": [KILO, ESPRESSO]}
@@ -53,6 +60,11 @@ def test_a_manual_set_holds_the_given_products(box: Sandbox) -> None:
     }
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "GET /product_catalogs/:product_catalog_id/product_sets/:product_set_id",
+)
+@pytest.mark.spec("B, What public facts and settled questions add", "A catalog's own")
 def test_a_set_is_read_with_its_own_id_echoed(box: Sandbox) -> None:
     """The set's key is echoed as id, the catalog under its own name."""
     body = box.call("GET", f"{SETS}/{MANUAL}").get_json()
@@ -76,6 +88,13 @@ def _products(box: Sandbox) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.spec("B, Product set", "Filter attributes")
+@pytest.mark.spec("B, Product set", "Operators: GREATER_THAN", case="NOT_CONTAINS")
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "POST /product_catalogs/:product_catalog_id/product_sets",
+)
+@pytest.mark.spec("B, States and transitions", "Product set (FILTERED), create")
 @pytest.mark.parametrize(
     ("filters", "ids"),
     [
@@ -135,6 +154,8 @@ def test_a_filtered_set_follows_its_products(box: Sandbox) -> None:
     assert (set(before) - set(after), set(after) - set(before)) == ({"HR-400"}, set())
 
 
+@pytest.mark.spec("B, Product set", "id, name, description")
+@pytest.mark.spec("B, States and transitions", "Product set (FILTERED), create")
 def test_processing_takes_time_when_it_is_asked_to(box: Sandbox) -> None:
     """Under `time` a FILTERED set is PROCESSING and empty until the clock has moved."""
     world = box.platform.worlds.default
@@ -155,6 +176,8 @@ def test_processing_takes_time_when_it_is_asked_to(box: Sandbox) -> None:
     assert [d["product_ids"] for d in (waiting, done)] == [[], ["HR-100", "HR-400"]]
 
 
+@pytest.mark.spec("B, Product set", "id, name, description")
+@pytest.mark.spec("B, States and transitions", "Product set (FILTERED), create")
 def test_processing_can_fail(box: Sandbox) -> None:
     """A set that failed says so and holds nothing."""
     world = box.platform.worlds.default
@@ -170,6 +193,13 @@ def test_processing_can_fail(box: Sandbox) -> None:
         assert (found["processing_status"], found["product_ids"]) == ("FAILED", [])
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "PUT /product_catalogs/:product_catalog_id/product_sets/:product_set_id",
+)
+@pytest.mark.spec("B, States and transitions", "Product set (FILTERED), PUT")
+@pytest.mark.spec("B, Errors", "Updating a FILTERED")
+@pytest.mark.spec("B, Not shown", "Parameters of the")
 def test_only_manual_sets_are_updated(box: Sandbox) -> None:
     """name, description and product_keys change a MANUAL set; FILTERED is unsupported."""
     body = {"name": "Renamed", "description": "Why", "product_keys": [ESPRESSO]}
@@ -191,6 +221,12 @@ def test_only_manual_sets_are_updated(box: Sandbox) -> None:
 PRICE = where("price", "LESS_THAN", "1 USD")
 
 
+@pytest.mark.spec("B, Product set", "Filter attributes", case="color")
+@pytest.mark.spec("B, Product set", "Operators: GREATER_THAN", case="IS")
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "POST /product_catalogs/:product_catalog_id/product_sets",
+)
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -294,6 +330,10 @@ def test_a_stored_set_keeps_the_rules_of_its_filters(box: Sandbox) -> None:
     )
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "POST /product_catalogs/:product_catalog_id/product_sets",
+)
 def test_unknown_products_are_not_found(box: Sandbox) -> None:
     """A key that is not of this catalog is 404."""
     body = {"name": "x", "type": "MANUAL", "product_keys": [ESPRESSO, "5"]}
@@ -302,6 +342,7 @@ def test_unknown_products_are_not_found(box: Sandbox) -> None:
     assert (response.status_code, faults(response)) == (404, [("NOT_FOUND", "product_keys")])
 
 
+@pytest.mark.spec("B, What public facts and settled questions add", "Catalog and set")
 def test_a_set_is_deleted_for_good(box: Sandbox) -> None:
     """The public delete answers with the set; then it is gone; --strict refuses it."""
     first = box.call("DELETE", f"{SETS}/{MANUAL}")

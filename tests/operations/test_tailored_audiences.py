@@ -30,6 +30,8 @@ def grant(box: Sandbox, audience: str = "1nmth", **params: Any) -> TestResponse:
     return box.call("POST", path(audience), query_string=params)
 
 
+@pytest.mark.spec("B, Tailored audience permission", "id, tailored_audience_id")
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
 def test_permissions_are_listed_for_the_owner(box: Sandbox) -> None:
     """The owner sees what stands, without revoked ones, in the documented shape."""
     body = box.call("GET", path()).get_json()
@@ -51,6 +53,7 @@ def test_permissions_are_listed_for_the_owner(box: Sandbox) -> None:
     }
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
 def test_permissions_are_filtered_and_paged(box: Sandbox) -> None:
     """Account and permission id filters, cursor and total count work together."""
     gravel = path("4q7sd", OTHER_ACCOUNT)
@@ -77,6 +80,7 @@ def test_permissions_are_filtered_and_paged(box: Sandbox) -> None:
     assert [p["id"] for p in by_id["data"]] == ["15c"]
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
 @pytest.mark.parametrize(
     ("params", "status"),
     [
@@ -97,6 +101,7 @@ def test_list_bounds(box: Sandbox, params: dict[str, str], status: int) -> None:
     assert box.call("GET", path(), query_string=params).status_code == status
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "POST: granted_account_id")
 def test_a_granted_account_sees_the_audience(box: Sandbox) -> None:
     """A grant within the business is shown to both, and the audience becomes visible."""
     hidden = box.call("GET", path("2b4kp", WHOLESALE))
@@ -117,6 +122,12 @@ def test_a_granted_account_sees_the_audience(box: Sandbox) -> None:
     assert [p["id"] for p in seen.get_json()["data"]] == [data["id"]]
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "POST: granted_account_id")
+@pytest.mark.spec(
+    "B, Tailored audience permissions (version 5)",
+    "Sharing works between",
+    case="FEATURE_NOT_AVAILABLE",
+)
 @pytest.mark.parametrize(
     ("params", "status", "expected"),
     [
@@ -162,6 +173,7 @@ def test_a_grant_that_may_not_be_is_refused(
     assert (response.status_code, faults(response)) == (status, [expected])
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "Sharing works between")
 def test_the_feature_opens_other_businesses(box: Sandbox) -> None:
     """SHARE_AUDIENCE_OUTSIDE_BUSINESS lets an owner share beyond its business."""
     box.change("accounts", HARBOR, _features=["SHARE_AUDIENCE_OUTSIDE_BUSINESS"])
@@ -171,6 +183,8 @@ def test_the_feature_opens_other_businesses(box: Sandbox) -> None:
     assert response.status_code == 200
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "Creating or revoking")
+@pytest.mark.spec("B, States and transitions", "Tailored audience")
 def test_only_the_owner_grants_and_revokes(box: Sandbox) -> None:
     """A granted account may not pass the audience on, nor take a permission away."""
     made = box.call(
@@ -184,6 +198,10 @@ def test_only_the_owner_grants_and_revokes(box: Sandbox) -> None:
         assert (response.status_code, faults(response)[0][0]) == (403, "ACTION_NOT_ALLOWED")
 
 
+@pytest.mark.spec(
+    "B, Tailored audience permissions (version 5)", "DELETE /:tailored_audience_permission_id"
+)
+@pytest.mark.spec("B, States and transitions", "Tailored audience", "granted account")
 def test_a_revoked_account_can_no_longer_target(box: Sandbox) -> None:
     """Revoking returns the permission deleted, hides the audience, and happens once."""
     first = box.call("DELETE", path(key="ri"))
@@ -220,6 +238,12 @@ def test_an_id_in_use_is_drawn_again(box: Sandbox) -> None:
     assert other == box.record("audience_permissions", taken)
 
 
+@pytest.mark.spec(
+    "B, Tailored audience permissions (version 5)",
+    "Base "
+    "{ads_base_url}/5/accounts/:account_id/tailored_audiences/:tailored_audience_id/permissions",
+)
+@pytest.mark.spec("B, Versioning", "The version is")
 def test_another_version_is_no_route(box: Sandbox) -> None:
     """Tailored audience permissions are on version 5 only."""
     response = box.call("GET", path().replace("/5/", "/12/", 1))
@@ -227,6 +251,7 @@ def test_another_version_is_no_route(box: Sandbox) -> None:
     assert (response.status_code, faults(response)) == (404, [("ROUTE_NOT_FOUND", None)])
 
 
+@pytest.mark.spec("B, States and transitions", "running campaigns")
 def test_running_campaigns_continue_after_a_revocation(box: Sandbox) -> None:
     """Line items that target the audience already go on, and show that they do."""
     criterion = box.record("targeting_criteria", "8puq7")
@@ -243,6 +268,7 @@ def test_running_campaigns_continue_after_a_revocation(box: Sandbox) -> None:
     assert [] == box.call("GET", path("1nmth", WHOLESALE)).get_json()["data"]
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
 def test_the_longest_lists_of_ids_find_what_they_name(box: Sandbox) -> None:
     """Among 200 ids, those of permissions that stand are found; a revoked one is not."""
     padding = [f"x{number}" for number in range(198)]

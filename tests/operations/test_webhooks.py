@@ -47,6 +47,15 @@ def jobs(desk: Desk) -> int:
 class TestCreated:
     """A request that is accepted."""
 
+    @pytest.mark.spec(
+        "A, Replay job create response (HTTP 200, application/json)",
+        "job_id: yes: Identifier",
+        "created_at: yes",
+    )
+    @pytest.mark.spec(
+        "A, POST {base_url}/2/webhooks/replay", "Purpose: create", "Success: HTTP 200"
+    )
+    @pytest.mark.spec("A, Authentication", "HTTP bearer token")
     def test_the_answer_is_flat(self, desk: Desk) -> None:
         """The answer has job_id, and created_at with milliseconds and Z, and nothing else."""
         answer = desk.post()
@@ -59,6 +68,10 @@ class TestCreated:
         assert re.fullmatch(r"[0-9]{19}", answer.get_json()["job_id"])
         assert "2026-11-20T12:00:30.000Z" == answer.get_json()["created_at"]
 
+    @pytest.mark.spec(
+        "A, Replay job create response (HTTP 200, application/json)", "job_id: yes: Identifier"
+    )
+    @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Purpose: create")
     def test_the_job_stands_in_its_table(self, desk: Desk) -> None:
         """What was asked for is on record, in progress."""
         job_id = desk.create(from_date="202611201000", to_date="202611201100")
@@ -85,6 +98,9 @@ class TestCreated:
         with Desk(f"http://127.0.0.1:{unused_port()}/", strict=True) as desk:
             assert 200 == desk.post().status_code
 
+    @pytest.mark.spec("A, Replay job create request", "webhook_id: yes")
+    @pytest.mark.spec("A, Webhook config id", "A string of 1 to")
+    @pytest.mark.spec("A, Limits", "webhook_id: 1 to", side="inside")
     @pytest.mark.parametrize("webhook_id", ["7", "1" * 19])
     def test_a_webhook_id_has_1_to_19_digits(self, desk: Desk, webhook_id: str) -> None:
         """The shortest and the longest id are accepted."""
@@ -94,6 +110,8 @@ class TestCreated:
 
         assert 200 == desk.post(webhook_id=webhook_id).status_code
 
+    @pytest.mark.spec("A, Other v2 endpoints", "The job re-delivers")
+    @pytest.mark.spec("A, Limits", "Replay window: events", side="inside")
     def test_the_window_may_be_24_hours(self, desk: Desk) -> None:
         """From the minute 24 hours ago to the present minute is the largest window."""
         assert 200 == desk.post(from_date="202611191200", to_date="202611201200").status_code
@@ -118,6 +136,13 @@ class TestCreated:
 class TestRefused:
     """A request whose parameters do not fit."""
 
+    @pytest.mark.spec(
+        "A, Replay job create request", "webhook_id: yes", "from_date: yes", "to_date: yes: UTC"
+    )
+    @pytest.mark.spec(
+        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+        "invalid-request",
+    )
     def test_everything_missing_is_told_at_once(self, desk: Desk) -> None:
         """An empty object lacks three parameters; the problem is exactly this."""
         answer = desk.post(webhook_id=None, from_date=None, to_date=None)
@@ -135,6 +160,9 @@ class TestRefused:
         assert (400, PROBLEM) == (answer.status_code, answer.content_type)
         assert 0 == jobs(desk)
 
+    @pytest.mark.spec("A, Replay job create request", "webhook_id: yes")
+    @pytest.mark.spec("A, Webhook config id", "A string of 1 to")
+    @pytest.mark.spec("A, Limits", "webhook_id: 1 to", side="outside")
     @pytest.mark.parametrize("value", ["", "1" * 20, "12a", " 1", "-1", "١٢", "1\n", 5, None, []])
     def test_other_webhook_ids_are_refused(self, desk: Desk, value: Any) -> None:
         """1 to 19 ASCII digits in a string, nothing else; the value stands in the problem."""
@@ -146,6 +174,8 @@ class TestRefused:
 
         assert ["webhook_id"] == list(told(answer))
 
+    @pytest.mark.spec("A, Replay job create request", "from_date: yes", "to_date: yes: UTC")
+    @pytest.mark.spec("A, Limits", "from_date, to_date", side="outside")
     @pytest.mark.parametrize("name", ["from_date", "to_date"])
     @pytest.mark.parametrize(
         "value",
@@ -165,6 +195,7 @@ class TestRefused:
         assert [name] == list(found)
         assert found[name].startswith(("Expected yyyymmddhhmm (12 digits, UTC)", "Expected String"))
 
+    @pytest.mark.spec("A, Replay job create request", "from_date: yes")
     @pytest.mark.parametrize("name", ["from_date", "to_date"])
     def test_dates_must_exist(self, desk: Desk, name: str) -> None:
         """30 February is refused in words that say why."""
@@ -173,6 +204,8 @@ class TestRefused:
             f'month), got "202602301200" for {name}'
         } == told(desk.post(**{name: "202602301200"}))
 
+    @pytest.mark.spec("A, Events", "A webhook receives")
+    @pytest.mark.spec("A, Limits", "Replay window: events", side="outside")
     def test_a_minute_too_old_is_refused(self, desk: Desk) -> None:
         """The minute before the first accepted one is refused, not clipped."""
         assert {
@@ -184,6 +217,7 @@ class TestRefused:
         """The minute after the present one is refused."""
         assert ["to_date"] == list(told(desk.post(to_date="202611201201")))
 
+    @pytest.mark.spec("A, Replay job create request", "The description")
     def test_dates_out_of_order_are_refused(self, desk: Desk) -> None:
         """from_date after to_date is refused."""
         assert {
@@ -221,6 +255,8 @@ class TestRefused:
             told(desk.post(from_date="202611201100", to_date="202611201200"))
         )
 
+    @pytest.mark.spec("A, Replay job create request", "JSON body, Content-Type")
+    @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Request: JSON body")
     @pytest.mark.parametrize(
         "content_type", ["text/plain", "application/x-www-form-urlencoded", "", "application/xml"]
     )
@@ -236,6 +272,7 @@ class TestRefused:
         assert (415, PROBLEM) == (answer.status_code, answer.content_type)
         assert "needs Content-Type application/json" in answer.get_json()["detail"]
 
+    @pytest.mark.spec("A, Replay job create request", "JSON body, Content-Type")
     @pytest.mark.parametrize(
         "content_type", ["application/json;charset=utf-8", "Application/JSON", "application/json ;"]
     )
@@ -252,6 +289,8 @@ class TestRefused:
 
         assert {"webhook_id", "from_date", "to_date"} == set(told(answer))
 
+    @pytest.mark.spec("A, Replay job create request", "JSON body, Content-Type")
+    @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Request: JSON body")
     @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"null", b"[" * 100 + b"]" * 100])
     def test_a_body_that_is_no_object_is_refused(self, desk: Desk, body: bytes) -> None:
         """Nothing, half of it, an array, a text, null and too deep a nest all answer 400."""
@@ -269,6 +308,12 @@ class TestRefused:
 class TestWhoMay:
     """Authentication, and whose webhook it is."""
 
+    @pytest.mark.spec(
+        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+        "about:blank: Generic",
+    )
+    @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Auth: bearer token")
+    @pytest.mark.spec("A, Authentication", "HTTP bearer token")
     @pytest.mark.parametrize("bearer", [None, "", "nobody's"])
     def test_without_a_bearer_token_it_is_unauthorized(
         self, desk: Desk, bearer: str | None
@@ -282,6 +327,8 @@ class TestWhoMay:
             answer.get_json()["title"],
         )
 
+    @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Failure (default")
+    @pytest.mark.spec("A, Errors", "Use of an invalidated")
     def test_an_invalidated_token_has_code_89(self, desk: Desk) -> None:
         """A token that was valid once answers 401 with code 89 in an errors array."""
         with desk.world.work():
@@ -294,6 +341,11 @@ class TestWhoMay:
             [error["code"] for error in answer.get_json()["errors"]],
         )
 
+    @pytest.mark.spec(
+        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+        "unsupported-authentication",
+    )
+    @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Auth: bearer token")
     def test_a_users_token_is_not_supported(self, desk: Desk) -> None:
         """OAuth 1.0a user context answers unsupported-authentication, 403."""
         headers = signed("POST", "http://localhost/2/webhooks/replay")
@@ -304,6 +356,10 @@ class TestWhoMay:
             "http://localhost/2/problems/unsupported-authentication" == (answer.get_json()["type"])
         )
 
+    @pytest.mark.spec(
+        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+        "resource-not-found",
+    )
     @pytest.mark.parametrize("webhook_id", ["404", FOREIGN_WEBHOOK])
     def test_an_unknown_webhook_is_not_found(self, desk: Desk, webhook_id: str) -> None:
         """A webhook that does not exist, or is another app's, is the same problem."""
@@ -330,6 +386,13 @@ class TestWhoMay:
 class TestConflict:
     """One job at a time for each webhook."""
 
+    @pytest.mark.spec(
+        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+        "conflict: A new",
+    )
+    @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Conflict problem")
+    @pytest.mark.spec("A, States and transitions", "while a job is")
+    @pytest.mark.spec("A, Errors", "Create replay job")
     def test_a_second_job_is_a_conflict(self, desk: Desk) -> None:
         """A second create answers the conflict problem, 409; the journal names the job."""
         job_id = desk.create()
@@ -357,6 +420,10 @@ class TestConflict:
         assert 200 == desk.post(webhook_id=SECOND_WEBHOOK).status_code
         assert 409 == desk.post(webhook_id=SECOND_WEBHOOK).status_code
 
+    @pytest.mark.spec(
+        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+        "Type values have",
+    )
     def test_another_world_is_free(self, desk: Desk) -> None:
         """Worlds do not see each other's jobs; the problem's type has the world's address."""
         desk.create()
@@ -368,6 +435,7 @@ class TestConflict:
         answer = desk.post(prefix="/~w1")
         assert "http://localhost/~w1/2/problems/conflict" == answer.get_json()["type"]
 
+    @pytest.mark.spec("A, States and transitions", "while a job is")
     @pytest.mark.parametrize("end", ["COMPLETE", "INCOMPLETE"])
     def test_a_job_that_ended_is_in_nobodys_way(self, desk: Desk, end: str) -> None:
         """After either end another job may be created."""
@@ -396,6 +464,7 @@ class TestConflict:
 
         assert [409, 200] == [desk.post().status_code for _ in range(2)]
 
+    @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Conflict problem")
     def test_thirty_two_clients_create_one_job(self, desk: Desk) -> None:
         """Of 32 requests at the same time one is accepted and 31 are conflicts."""
         start, statuses = threading.Barrier(32), list[int]()
@@ -440,6 +509,7 @@ class TestLimit:
             answer = desk.post()
             assert (200, "99") == (answer.status_code, answer.headers["x-rate-limit-remaining"])
 
+    @pytest.mark.spec("A, Versioning", "Numeric rate limits")
     def test_it_is_off_by_default(self, desk: Desk) -> None:
         """The spec shows no number, so by default nothing is counted or told."""
         statuses = {desk.post(webhook_id="404").status_code for _ in range(101)}

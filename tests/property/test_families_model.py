@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 from werkzeug.test import TestResponse
@@ -277,6 +278,7 @@ class LineItems(Family):
             assert (living[:2], len(living)) == (counted["data"], counted["total_count"])
 
 
+@pytest.mark.spec("B, Line items", "bid_strategy: TARGET")
 def test_line_items_agree_with_a_plain_model() -> None:
     """Random changes, deletes and links leave line items and their history as the model says."""
     run(LineItems, examples=25, steps=30)
@@ -424,6 +426,7 @@ class Permissions(Family):
             assert 403 == response.status_code
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "Creating or revoking")
 def test_permissions_agree_with_a_plain_model() -> None:
     """Random grants and revocations leave audiences visible to whom the model says."""
     run(Permissions, examples=25, steps=35)

@@ -268,6 +268,24 @@ class Writer(threading.Thread):
             self.fault = fault
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
+)
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
+@pytest.mark.spec(
+    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
+)
+@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
+@pytest.mark.spec(
+    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
+)
+@pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
+@pytest.mark.spec(
+    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
+)
+@pytest.mark.spec("B, Common conventions", "for lists next_cursor", "sort_by (attribute")
 @pytest.mark.usefixtures("_impatient")
 @pytest.mark.parametrize(("name", "sort"), CASES)
 def test_pages_while_threads_write(box: Sandbox, name: str, sort: str | None) -> None:
@@ -308,6 +326,24 @@ def test_pages_while_threads_write(box: Sandbox, name: str, sort: str | None) ->
 ACTIONS = st.lists(st.tuples(st.booleans(), st.integers(0, 99)), max_size=4)
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
+)
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
+@pytest.mark.spec(
+    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
+)
+@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
+@pytest.mark.spec(
+    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
+)
+@pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
+@pytest.mark.spec(
+    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
+)
+@pytest.mark.spec("B, Common conventions", "for lists next_cursor", "sort_by (attribute")
 @settings(
     max_examples=12,
     deadline=None,

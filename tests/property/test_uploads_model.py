@@ -7,6 +7,7 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
@@ -204,6 +205,8 @@ class Products(Family):
         return [product["id"] for product in everything if all(test(product) for test in tests)]
 
 
+@pytest.mark.spec("B, Product", "id: required, merchant")
+@pytest.mark.spec("B, Product set", "Operators: GREATER_THAN")
 def test_products_agree_with_a_plain_model() -> None:
     """Random upserts and deletes leave lists, groups and sets as the model says."""
     run(Products, examples=25, steps=25)
@@ -320,6 +323,7 @@ def person(identifiers: Mapping[str, list[str]]) -> Person:
     )
 
 
+@pytest.mark.spec("B, Custom audiences", "Batches succeed")
 def test_audience_users_agree_with_a_plain_model() -> None:
     """Random batches leave in audiences and lists who the model says."""
     run(Users, examples=25, steps=20)

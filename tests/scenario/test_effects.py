@@ -110,6 +110,10 @@ def test_errors_of_the_advertising_interface(
     assert (status, body) == (answer.status_code, answer.get_json())
 
 
+@pytest.mark.spec(
+    "A, Error object (media type application/json)", "code: integer (int32)", "message: string"
+)
+@pytest.mark.spec("A, Errors", "Replay request")
 def test_errors_under_2(box: Sandbox) -> None:
     """Under /2 a numeric code is the flat error object, a named one a problem of its status."""
     arm(box, {"on": "webhooks.replay", "call": 1, "then": {"error": 88}},

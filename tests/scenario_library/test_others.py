@@ -44,6 +44,7 @@ def bearer(box: Sandbox, method: str, path: str, body: Any = None) -> Any:
     return box.client.open(path, method=method, headers=headers, data=data)
 
 
+@pytest.mark.spec("A, Errors", "Create replay job")
 def test_replay_conflict_is_for_one_webhook(box: Sandbox) -> None:
     """Only the named webhook has a job in progress; without a name, all of them."""
     stage = Stage("replay-conflict", box, webhook_id="1146654567674912770")

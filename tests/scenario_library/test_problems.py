@@ -97,6 +97,33 @@ def box() -> Sandbox:
     return sandbox()
 
 
+@pytest.mark.spec(
+    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    "type: yes (discriminator)",
+    "title: string: yes",
+    "status: integer",
+    "about:blank: Generic",
+    "client-disconnected",
+    "client-forbidden",
+    "conflict: A new",
+    "disallowed-resource",
+    "duplicate-rules",
+    "invalid-request",
+    "invalid-rules: Submitted",
+    "noncompliant-rules",
+    "not-authorized-for-field",
+    "not-authorized-for-resource",
+    "operational-disconnect",
+    "resource-not-found",
+    "resource-unavailable",
+    "rule-cap: Maximum",
+    "streaming-connection",
+    "unsupported-authentication",
+    "usage-capped: A",
+)
+@pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Failure (default")
+@pytest.mark.spec("A, Errors", "Replay request", "Mapping from problem")
+@pytest.mark.spec("A, Errors", "Streaming connection", case="TooManyConnections")
 @pytest.mark.parametrize("slug", PROBLEM_TYPES)
 def test_each_problem_answers_replay(slug: str, box: Sandbox) -> None:
     """Its own type, title, status and fields as problem+json; and no job is created."""
@@ -221,6 +248,10 @@ def test_each_problem_takes_another_status_and_operation(slug: str, box: Sandbox
     assert [1] == stage.fired
 
 
+@pytest.mark.spec(
+    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    "usage-capped: A",
+)
 @pytest.mark.parametrize("period", ["Daily", "Monthly"])
 @pytest.mark.parametrize("scope", ["Account", "Product"])
 def test_usage_caps_of_all_kinds(period: str, scope: str, box: Sandbox) -> None:

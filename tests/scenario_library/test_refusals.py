@@ -185,6 +185,9 @@ def test_every_scenario_is_tried() -> None:
     assert set(NAMES) == problems | set(REFUSED) | ELSEWHERE | DELIVERIES
 
 
+@pytest.mark.spec("A, Authentication", "An app needing", case="direct-messages-not-permitted")
+@pytest.mark.spec("A, Errors", "oauth2/token requested", case="token-requests-too-frequent")
+@pytest.mark.spec("A, Errors", "App lacks direct-message", case="direct-messages-not-permitted")
 @pytest.mark.parametrize("name", REFUSED)
 def test_each_refusal(name: str, box: Sandbox) -> None:
     """Status, media type and error; the rule is named, has fired, and no record has changed."""

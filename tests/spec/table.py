@@ -1,8 +1,12 @@
-"""What a table of a document's rules is made of, and what it must satisfy.
+"""The rules of both documents, and the tests that say which of them they check.
 
-A row quotes the document and names the tests that hold what it says. A test is named as pytest
-names it, `operations/test_cards.py::TestCreate::test_name`, without its module where it stands in
-that of the section; `[…]` behind it names a case by a text that stands in the module.
+`document_a.yaml` and `document_b.yaml` hold every row and rule, heading by heading. A test names
+those that it checks: `@pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")`. The
+first text is the document's letter and the heading; each other one is the beginning of a row, long
+enough that only one row of the heading begins so. `case="…"` names a parametrized case by a text of
+the test's module, `side="inside"` or `side="outside"` the side of a limit (without it, both).
+
+Markers are read from the source, so that a run of a single module also sees all of them.
 """
 
 from __future__ import annotations
@@ -13,122 +17,126 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, Literal
+
+from ruamel.yaml import YAML
 
 TESTS = Path(__file__).parents[1]
+LIMITS = "Limits"
+"""The heading whose rows must be checked on both sides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row or rule: what the document says, and what holds it.
+    """One row or rule.
 
-    `because` says why nothing can hold it, where the document states what a sandbox has no part in.
+    `operation` is the id of the operation that it describes. `because` says why no test can check
+    it, where the document states what a sandbox has no part in.
     """
 
     says: str
-    held_by: tuple[str, ...] = ()
     operation: str | None = None
     because: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
-    """A documented limit: the tests that try it just inside, and those just outside."""
-
-    says: str
-    inside: tuple[str, ...]
-    outside: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
-    """The rows of one heading; `module` holds the tests that are named without one."""
+    """The rows of one heading."""
 
     title: str
-    module: str
     rows: tuple[Row, ...]
-
-    def tests(self, row: Row) -> list[str]:
-        """Full names of the tests of a row."""
-        return [name if ".py::" in name else f"{self.module}::{name}" for name in row.held_by]
-
-
-def row(says: str, *held_by: str, op: str | None = None) -> Row:
-    """A row that these tests hold; `op` is the operation that it describes."""
-    return Row(says, held_by, op)
-
-
-def beyond(says: str, because: str) -> Row:
-    """A row that no test can hold."""
-    return Row(says, because=because)
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
-    """The tests of one module and the texts that stand in it."""
+class Mark:
+    """One text of a marker `spec`: a test checks a row."""
 
-    tests: frozenset[str]
-    texts: tuple[str, ...]
+    test: str
+    heading: str
+    begins: str
+    case: str | None = None
+    side: Literal["inside", "outside"] | None = None
 
 
 @cache
-def module(path: str) -> Module | None:
-    """What stands in a test module; nothing is imported."""
-    file = TESTS / path
-    if not file.is_file():
-        return None
-    tree = ast.parse(file.read_text())
-    texts = tuple(
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+def sections(letter: Literal["A", "B"]) -> tuple[Section, ...]:
+    """The headings of a document, with their rows."""
+    file = Path(__file__).with_name(f"document_{letter.lower()}.yaml")
+    found: dict[str, list[Any]] = YAML(typ="safe").load(file)
+    return tuple(
+        Section(title, tuple(Row(row) if isinstance(row, str) else Row(**row) for row in rows))
+        for title, rows in found.items()
     )
-    return Module(frozenset(_tests(tree.body, "")), texts)
 
 
-def _tests(body: Sequence[ast.stmt], prefix: str) -> Iterator[str]:
-    for node in body:
-        if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            yield from _tests(node.body, f"{prefix}{node.name}::")
-        elif isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            yield f"{prefix}{node.name}"
-
-
-def missing(name: str) -> str | None:
-    """What is wrong with the full name of a test; None if there is such a test."""
-    path, _, rest = name.partition("::")
-    found = module(path)
-    if found is None:
-        return f"{name}: there is no module {path}"
-    test, _, case = rest.partition("[")
-    if test not in found.tests:
-        return f"{name}: {path} has no test {test}"
-    if case and not any(case.removesuffix("]") in text for text in found.texts):
-        return f"{name}: no text in {path} holds {case.removesuffix(']')!r}"
-    return None
-
-
-def assert_tried_on_both_sides(limits: Sequence[Limit]) -> None:
-    """Hold that each limit names tests just inside and just outside, and that they exist."""
-    for limit in limits:
-        assert limit.inside, limit.says
-        assert limit.outside, limit.says
-        assert [] == [m for name in (*limit.inside, *limit.outside) if (m := missing(name))]
-
-
-def faults(sections: Sequence[Section]) -> list[str]:
-    """Everything that is wrong with a table: names of tests, rows without any, rows twice."""
-    found: list[str] = []
-    for section in sections:
-        seen: set[str] = set()
-        for each in section.rows:
-            where = f"{section.title}: {each.says!r}"
-            if each.says in seen:
-                found.append(f"{where} stands twice")
-            seen.add(each.says)
-            if bool(each.held_by) == bool(each.because):
-                found.append(f"{where} needs tests, or a reason why there are none")
-            found += [fault for name in section.tests(each) if (fault := missing(name))]
+def section(letter: Literal["A", "B"], title: str) -> Section:
+    """The section of a document under a heading."""
+    (found,) = (each for each in sections(letter) if each.title == title)
     return found
+
+
+@cache
+def marks() -> tuple[tuple[Mark, ...], tuple[str, ...]]:
+    """All markers `spec` of the tests, and what is wrong with single ones of them."""
+    found: list[Mark] = []
+    faults: list[str] = []
+    for file in sorted(TESTS.rglob("test_*.py")):
+        text = file.read_text()
+        if "mark.spec(" not in text:
+            continue
+        tree = ast.parse(text)
+        texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+        for mark in _marks(tree.body, f"{file.relative_to(TESTS)}::"):
+            found.append(mark)
+            case = mark.case
+            if case and not any(isinstance(each, str) and case in each for each in texts):
+                faults.append(f"{mark.test}: no text of the module contains the case {case!r}")
+    return tuple(found), tuple(faults)
+
+
+def _marks(body: Sequence[ast.stmt], prefix: str) -> Iterator[Mark]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from _marks(node.body, f"{prefix}{node.name}::")
+        elif isinstance(node, ast.FunctionDef):
+            for call in node.decorator_list:
+                if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.spec":
+                    heading, *rows = [ast.literal_eval(argument) for argument in call.args]
+                    options = {k.arg or "": ast.literal_eval(k.value) for k in call.keywords}
+                    for begins in rows:
+                        yield Mark(f"{prefix}{node.name}", heading, begins, **options)
+
+
+def faults(letter: Literal["A", "B"]) -> list[str]:
+    """Everything that is wrong with a document's rows and with the markers that name them.
+
+    A heading or a row that does not exist, a beginning that several rows share, a row without a
+    test or a reason, a limit that is tried on one side only.
+    """
+    found, wrong = [mark for mark in marks()[0] if mark.heading.startswith(f"{letter}, ")], []
+    checked: dict[tuple[str, str], list[Mark]] = {}
+    titles = {f"{letter}, {each.title}": each for each in sections(letter)}
+    for mark in found:
+        if mark.heading not in titles:
+            wrong.append(f"{mark.test}: the document has no heading {mark.heading!r}")
+            continue
+        rows = [row.says for row in titles[mark.heading].rows if row.says.startswith(mark.begins)]
+        if mark.begins in rows:  # a whole row, although longer ones begin with it
+            rows = [mark.begins]
+        if len(rows) != 1:
+            wrong.append(f"{mark.test}: {len(rows)} rows of {mark.heading!r} begin {mark.begins!r}")
+            continue
+        checked.setdefault((titles[mark.heading].title, rows[0]), []).append(mark)
+    for each in sections(letter):
+        for row in each.rows:
+            where, tests = f"{each.title}: {row.says!r}", checked.get((each.title, row.says), [])
+            if bool(tests) == bool(row.because):
+                wrong.append(f"{where} needs either tests or a reason why there are none")
+            if each.title == LIMITS and tests:
+                missing = {"inside", "outside"} - {test.side for test in tests}
+                if missing and not any(test.side is None for test in tests):
+                    wrong.append(f"{where} is not tried {' and '.join(sorted(missing))}")
+    return wrong
 
 
 def endpoint(says: str) -> tuple[str, str] | None:

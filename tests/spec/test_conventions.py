@@ -96,6 +96,7 @@ def test_every_path_can_be_filled() -> None:
 # -- who may call --------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, Authentication", "The credential")
 @pytest.mark.parametrize("operation", DOCUMENTED, ids=named)
 def test_credentials_are_needed(box: Sandbox, operation: Operation) -> None:
     """Without credentials no operation answers, whatever else is wrong."""
@@ -104,6 +105,8 @@ def test_credentials_are_needed(box: Sandbox, operation: Operation) -> None:
     assert (401, [("UNAUTHORIZED_ACCESS", None)]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec("B, Common conventions", ":account_id identifies")
+@pytest.mark.spec("B, Authentication", "Every account-scoped")
 @pytest.mark.parametrize("operation", SCOPED, ids=named)
 def test_the_account_is_associated_with_the_user(box: Sandbox, operation: Operation) -> None:
     """An account of another user, and one that is unknown, are refused alike."""
@@ -116,6 +119,20 @@ def test_the_account_is_associated_with_the_user(box: Sandbox, operation: Operat
         )
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "GET /product_catalogs: user_id",
+    "POST /product_catalogs: name",
+    "PUT /product_catalogs/:product_catalog_id: name",
+    "DELETE /product_catalogs/:product_catalog_id: none",
+    "GET /product_catalogs/:product_catalog_id/products",
+    "PUT /product_catalogs/:product_catalog_id/products",
+    "DELETE /product_catalogs/:product_catalog_id/products",
+    "GET /product_catalogs/:product_catalog_id/product_sets/:product_set_id",
+    "POST /product_catalogs/:product_catalog_id/product_sets",
+    "PUT /product_catalogs/:product_catalog_id/product_sets/:product_set_id",
+)
+@pytest.mark.spec("B, Authentication", "Catalog endpoints")
 @pytest.mark.parametrize(
     "operation", [op for op in DOCUMENTED if "/product_catalogs" in op.path], ids=named
 )
@@ -141,6 +158,7 @@ def test_writes_need_write_access(box: Sandbox, operation: Operation) -> None:
 # -- addresses and versions ----------------------------------------------------------------------
 
 
+@pytest.mark.spec("B, What the service does", "{ads_base_url}")
 @pytest.mark.parametrize("operation", READS, ids=named)
 def test_the_sandbox_address_serves_the_same(box: Sandbox, operation: Operation) -> None:
     """Every read answers on both addresses, with the same records."""
@@ -151,6 +169,15 @@ def test_the_sandbox_address_serves_the_same(box: Sandbox, operation: Operation)
     assert (200, plain.get_json()) == (plain.status_code, other.get_json())
 
 
+@pytest.mark.spec(
+    "B, Accounts",
+    "POST {ads_sandbox_base_url}/12/accounts: none",
+    "DELETE {ads_sandbox_base_url}/12/accounts/:account_id: none",
+    "POST {ads_sandbox_base_url}/12/accounts/:account_id/features",
+    "DELETE {ads_sandbox_base_url}/12/accounts/:account_id/features",
+)
+@pytest.mark.spec("B, What the service does", "Sandbox-only operations")
+@pytest.mark.spec("B, Authentication", "Sandbox operations")
 @pytest.mark.parametrize("operation", [op for op in DOCUMENTED if op.sandbox_only], ids=named)
 def test_sandbox_operations_are_only_there(box: Sandbox, operation: Operation) -> None:
     """On the plain address the method does not exist."""
@@ -161,6 +188,7 @@ def test_sandbox_operations_are_only_there(box: Sandbox, operation: Operation) -
     assert operation.method not in response.headers["Allow"].split(", ")
 
 
+@pytest.mark.spec("B, What the service does", "Sandbox-only operations")
 def test_four_operations_are_sandbox_only() -> None:
     """They are those that document B marks so."""
     assert {"accounts.create", "accounts.delete", "features.add", "features.remove"} == {
@@ -168,6 +196,13 @@ def test_four_operations_are_sandbox_only() -> None:
     }
 
 
+@pytest.mark.spec(
+    "B, Tailored audience permissions (version 5)",
+    "Base "
+    "{ads_base_url}/5/accounts/:account_id/tailored_audiences/:tailored_audience_id/permissions",
+)
+@pytest.mark.spec("B, What the service does", "Most paths begin")
+@pytest.mark.spec("B, Versioning", "The version is", "The conversation_settings")
 @pytest.mark.parametrize("operation", ELSEWHERE, ids=named)
 @pytest.mark.parametrize("version", ["4", "11", "13"])
 def test_the_version_is_part_of_the_path(box: Sandbox, operation: Operation, version: str) -> None:
@@ -180,6 +215,7 @@ def test_the_version_is_part_of_the_path(box: Sandbox, operation: Operation, ver
     assert (404, [("ROUTE_NOT_FOUND", None)]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec("B, Not shown", "Endpoints not shown", "Parameters of the")
 @pytest.mark.parametrize(
     "path",
     [
@@ -208,6 +244,8 @@ def test_endpoints_that_are_not_shown_do_not_exist(box: Sandbox, path: str) -> N
     assert 405 == created.status_code
 
 
+@pytest.mark.spec("A, Versioning", "brand word inside")
+@pytest.mark.spec("B, What the service does", "The brand word")
 def test_names_are_neutral(shared: Sandbox) -> None:
     """No path, parameter or field has the brand word or the former name of posts in it.
 
@@ -223,6 +261,27 @@ def test_names_are_neutral(shared: Sandbox) -> None:
 # -- bodies --------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)",
+    "PUT /product_catalogs/:product_catalog_id/products",
+    "DELETE /product_catalogs/:product_catalog_id/products",
+    "POST /product_catalogs/:product_catalog_id/product_sets",
+    "PUT /product_catalogs/:product_catalog_id/product_sets/:product_set_id",
+)
+@pytest.mark.spec(
+    "B, Custom audiences",
+    "POST {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/users",
+)
+@pytest.mark.spec(
+    "B, Do-not-reach lists",
+    "POST "
+    "{ads_base_url}/12/batch/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id/users",
+)
+@pytest.mark.spec(
+    "B, Cards", "POST /12/accounts/:account_id/cards", "PUT /12/accounts/:account_id/cards/:card_id"
+)
+@pytest.mark.spec("B, Accounts", "POST /12/accounts/:account_id/audience_estimate")
+@pytest.mark.spec("B, Common conventions", "endpoints marked")
 @pytest.mark.parametrize(
     "operation", [op for op in DOCUMENTED if op.location is Location.JSON], ids=named
 )
@@ -237,6 +296,7 @@ def test_json_endpoints_take_json(box: Sandbox, operation: Operation) -> None:
         assert (415, "UNSUPPORTED_MEDIA_TYPE") == (response.status_code, faults(response)[0][0])
 
 
+@pytest.mark.spec("B, Common conventions", "endpoints marked")
 def test_the_endpoints_marked_json() -> None:
     """They are those of which document B shows a JSON body."""
     assert {
@@ -252,6 +312,7 @@ def test_the_endpoints_marked_json() -> None:
     } == {op.id for op in DOCUMENTED if op.location is Location.JSON}
 
 
+@pytest.mark.spec("B, Common conventions", "Responses are JSON")
 @pytest.mark.parametrize("operation", READS, ids=named)
 def test_answers_are_json_with_what_was_sent(box: Sandbox, operation: Operation) -> None:
     """Responses are JSON with request.params, path parameters among them, and data."""
@@ -319,6 +380,7 @@ def fill(box: Sandbox, listed: Listed, number: int) -> None:
             world.store.put(listed.table, f"new{n}", record | {listed.key: f"new{n}"})
 
 
+@pytest.mark.spec("B, Common conventions", "Lists accept cursor")
 def test_every_list_is_here() -> None:
     """What has a next_cursor in document B is one of the lists below, or always one page."""
     paged = {op.id for op in READS if op.id.endswith(".list") and "placements" not in op.path}
@@ -326,6 +388,35 @@ def test_every_list_is_here() -> None:
     assert paged == {*LISTS, *WHOLE}
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
+)
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
+@pytest.mark.spec(
+    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
+)
+@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
+@pytest.mark.spec(
+    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
+)
+@pytest.mark.spec(
+    "B, Accounts",
+    "GET /12/accounts: account_ids",
+    "GET /12/accounts/:account_id/account_apps",
+    "GET /12/accounts/:account_id/account_history",
+    "GET /12/accounts/:account_id/curated_categories: list",
+)
+@pytest.mark.spec(
+    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
+)
+@pytest.mark.spec("B, Common conventions", "for lists next_cursor", "Lists accept cursor")
+@pytest.mark.spec("B, What public facts and settled questions add", "Comma lists are")
+@pytest.mark.spec("B, Limits", "Product list count", case="product_catalogs.products.list")
+@pytest.mark.spec("B, Limits", "Card list count", case="cards.list")
+@pytest.mark.spec("B, Limits", "Media library list", case="media_library.list")
+@pytest.mark.spec("B, Limits", "Most other lists")
 @pytest.mark.parametrize("id_", LISTS)
 def test_the_default_count(box: Sandbox, id_: str) -> None:
     """Without a count a page holds the documented number; one more record opens a second page."""
@@ -340,6 +431,34 @@ def test_the_default_count(box: Sandbox, id_: str) -> None:
     assert second["next_cursor"] is None
 
 
+@pytest.mark.spec(
+    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
+)
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
+@pytest.mark.spec(
+    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
+)
+@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
+@pytest.mark.spec(
+    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
+)
+@pytest.mark.spec(
+    "B, Accounts",
+    "GET /12/accounts: account_ids",
+    "GET /12/accounts/:account_id/account_apps",
+    "GET /12/accounts/:account_id/account_history",
+    "GET /12/accounts/:account_id/curated_categories: list",
+)
+@pytest.mark.spec(
+    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
+)
+@pytest.mark.spec("B, Common conventions", "Lists accept cursor")
+@pytest.mark.spec("B, Limits", "Product list count", case="product_catalogs.products.list")
+@pytest.mark.spec("B, Limits", "Card list count", case="cards.list")
+@pytest.mark.spec("B, Limits", "Media library list", case="media_library.list")
+@pytest.mark.spec("B, Limits", "Most other lists")
 @pytest.mark.parametrize("id_", LISTS)
 def test_the_bounds_of_count(box: Sandbox, id_: str) -> None:
     """A count is 1 to the documented bound; 0 and one more are refused."""
@@ -353,6 +472,25 @@ def test_the_bounds_of_count(box: Sandbox, id_: str) -> None:
         assert (400, [("INVALID_PARAMETER", "count")]) == (response.status_code, faults(response))
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
+@pytest.mark.spec(
+    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
+)
+@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
+@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
+@pytest.mark.spec(
+    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
+)
+@pytest.mark.spec(
+    "B, Accounts",
+    "GET /12/accounts: account_ids",
+    "GET /12/accounts/:account_id/account_apps",
+    "GET /12/accounts/:account_id/curated_categories: list",
+)
+@pytest.mark.spec(
+    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
+)
+@pytest.mark.spec("B, Common conventions", "with_total_count")
 @pytest.mark.parametrize("id_", [id_ for id_, listed in LISTS.items() if listed.total])
 def test_with_total_count(box: Sandbox, id_: str) -> None:
     """The total counts every record, is exclusive with cursor, and is limited to 200."""
@@ -374,6 +512,8 @@ def test_with_total_count(box: Sandbox, id_: str) -> None:
     )
 
 
+@pytest.mark.spec("B, Common conventions", "with_total_count")
+@pytest.mark.spec("B, Limits", "Requests with with_total_count")
 @pytest.mark.parametrize("id_", [id_ for id_, listed in LISTS.items() if listed.total])
 def test_the_total_is_limited_to_200_in_15_minutes(box: Sandbox, id_: str) -> None:
     """The 200th request passes, the 201st is refused; then a window of 15 minutes is over."""
@@ -403,6 +543,7 @@ WITHOUT: dict[str, set[str]] = {
 """What the document does not list among the fields of a record."""
 
 
+@pytest.mark.spec("B, Resources and fields", "Timestamps are", "Every record carries")
 @pytest.mark.parametrize("id_", LISTS)
 def test_records_carry_the_common_fields(box: Sandbox, id_: str) -> None:
     """Every record carries id, created_at, updated_at and deleted unless stated."""
@@ -419,6 +560,22 @@ def test_records_carry_the_common_fields(box: Sandbox, id_: str) -> None:
             assert name not in expected or MOMENT.fullmatch(record[name]), record
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
+@pytest.mark.spec(
+    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
+)
+@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
+@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
+@pytest.mark.spec(
+    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
+)
+@pytest.mark.spec(
+    "B, Accounts", "GET /12/accounts: account_ids", "GET /12/accounts/:account_id/account_apps"
+)
+@pytest.mark.spec(
+    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
+)
+@pytest.mark.spec("B, Common conventions", "sort_by (attribute")
 @pytest.mark.parametrize("id_", [id_ for id_ in LISTS if id_ not in WITHOUT])
 def test_sort_by_both_ways(box: Sandbox, id_: str) -> None:
     """sort_by takes an attribute with ascending or descending order, and nothing else."""
@@ -448,6 +605,17 @@ ID_FILTERS = {
 }
 
 
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
+@pytest.mark.spec(
+    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
+)
+@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
+@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
+@pytest.mark.spec(
+    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
+)
+@pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
+@pytest.mark.spec("B, Limits", "ID filters: up")
 @pytest.mark.parametrize(("id_", "name"), sorted(ID_FILTERS))
 def test_id_filters_take_200(box: Sandbox, id_: str, name: str) -> None:
     """200 identifiers are taken, 201 refused; unknown ones find nothing and fail nothing."""

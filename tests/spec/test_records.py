@@ -160,6 +160,23 @@ def read(box: Sandbox, path: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.spec("B, Resources and fields", "Every record carries")
+@pytest.mark.spec("B, Product catalog", "id, name (string)")
+@pytest.mark.spec("B, Product", "product_key: listed")
+@pytest.mark.spec("B, Product set", "id, name, description")
+@pytest.mark.spec("B, Tailored audience permission", "id, tailored_audience_id")
+@pytest.mark.spec("B, Targeted audience entry", "campaign_id, campaign_name")
+@pytest.mark.spec("B, Account media record", "id, video_id (nullable)")
+@pytest.mark.spec("B, Card", "id, name (max 80")
+@pytest.mark.spec("B, Media library object", "media_key, name", "description (videos")
+@pytest.mark.spec("B, Poll card", "id, name, first_choice", "for media polls")
+@pytest.mark.spec("B, Video conversation card", "id, name, title", "media_key, media_url")
+@pytest.mark.spec("B, Account", "id, name, business_name")
+@pytest.mark.spec("B, Account app", "id, app_store_identifier")
+@pytest.mark.spec("B, Account history entry", "change_by {user_id")
+@pytest.mark.spec("B, Curated category", "id, name, description")
+@pytest.mark.spec("B, Line item", "id, name, campaign_id", "advertiser_user_id")
+@pytest.mark.spec("B, Line item curated category", "id, line_item_id")
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_record_has_its_documented_fields(box: Sandbox, name: str) -> None:
     """Every listed field is there, and nothing that is not listed."""
@@ -168,6 +185,7 @@ def test_a_record_has_its_documented_fields(box: Sandbox, name: str) -> None:
     assert shown.expected == read(box, shown.path).keys()
 
 
+@pytest.mark.spec("B, Do-not-reach list", "id, name, description")
 def test_a_do_not_reach_list_has_its_documented_fields() -> None:
     """Its only answer with the record is the delete."""
     path = f"{BASE}/do_not_reach_lists/4y1bc"
@@ -179,6 +197,11 @@ def test_a_do_not_reach_list_has_its_documented_fields() -> None:
     )
 
 
+@pytest.mark.spec("B, Product set", "id, name, description")
+@pytest.mark.spec("B, Targeted audience entry", "campaign_id, campaign_name")
+@pytest.mark.spec("B, Account", "approval_status")
+@pytest.mark.spec("B, Account history entry", "change_by {user_id", "entity_data (snapshot")
+@pytest.mark.spec("B, Line item", "creative_source")
 def test_parts_of_records_have_their_documented_fields(box: Sandbox) -> None:
     """Who changed, the campaign's snapshot, line items that target, filters; and seen values."""
     entry = read(box, RECORDS["account history entry"].path)
@@ -200,6 +223,9 @@ def test_parts_of_records_have_their_documented_fields(box: Sandbox) -> None:
     )
 
 
+@pytest.mark.spec("B, Media library object", "posted (boolean)", "poster_media_url")
+@pytest.mark.spec("B, Curated category", "id, name, description")
+@pytest.mark.spec("B, Line item", "id, name, campaign_id", "Monetary amounts")
 def test_values_have_their_documented_types(box: Sandbox) -> None:
     """Identifiers are strings, amounts integers, lists arrays, and what may be null is."""
     line_item = read(box, f"{BASE}/line_items/itttx")
@@ -223,6 +249,8 @@ def test_values_have_their_documented_types(box: Sandbox) -> None:
     assert targeted["servable"] is True
 
 
+@pytest.mark.spec("B, Card", "id, name (max 80")
+@pytest.mark.spec("B, Poll card", "card_uri, card_type")
 def test_card_addresses() -> None:
     """card_uri has the form card://<card_id> in every family of cards."""
     box = sandbox()
