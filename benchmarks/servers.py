@@ -1,199 +1,207 @@
-"""How fast the servers are: requests a second, latency, and what starting and stopping takes.
+"""How fast `serve` answers, as users start it, beside what they might use instead.
 
-Run it with `python benchmarks/servers.py`. All serve the same bare Flask application, each in a
-process of its own, called over keep-alive connections from this one; ratios are to cheroot as it
-is shipped, without what `mock_platform.server` changes. Client and server share the machine's
-cores, so the fast ones are under-reported.
+Run it with `python benchmarks/servers.py`. Server and load (`wrk`) have a core each.
+Authentication, journal and request log are on. Peers: one bare Flask route on granian, and
+WireMock with one stub, after ten seconds of load. What is not there is left out, and it is said how
+to get it. Ratios are to the bare Flask route.
 """
 
 from __future__ import annotations
 
 import json
-import selectors
-import socket
-import statistics
+import os
+import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.request import urlopen
 
-from cheroot.wsgi import Server
 from flask import Flask
 
-from mock_platform.server import Bound, ServerKind, ServerThread, serve_forever
-from mock_platform.world.clock import UPTIME
-
-BASE = "cheroot as shipped"
-SERVERS = (BASE, "cheroot", "granian")
-CONNECTIONS = (1, 8, 32)
-BODY = json.dumps({"data": ["x" * 40] * 50}).encode()
-REQUEST = b"GET /12/accounts HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\n\r\n"
+CONNECTIONS = (2, 64, 512)
+SECONDS = 4
+WARM_SECONDS = 10
+JAR = Path("build/peers/node_modules/wiremock/build")
+BODY = json.dumps({"request": {"params": {}}, "data": {"id": "18ce54d4x5t", "name": "x" * 200}})
+Rate = tuple[float, str, str]
+"""Requests a second, and the median and 99th percentile as wrk prints them."""
 
 
 def bare_flask() -> Flask:
-    """One route that answers 2 KB of JSON."""
+    """Two routes that answer a record in JSON."""
     app = Flask("bare", static_folder=None)
-    app.add_url_rule(
-        "/12/accounts", view_func=lambda: app.response_class(BODY, mimetype="application/json")
-    )
+
+    def answer(account: str) -> object:
+        return app.response_class(BODY, mimetype="application/json")
+
+    app.add_url_rule("/12/accounts/<account>", view_func=answer)
+    app.add_url_rule("/12/accounts/<account>/cards/poll", "create", answer, methods=["POST"])
     return app
 
 
-def shipped(app: Flask) -> Server:
-    """Cheroot as its own documentation starts it, but for the connections that it keeps."""
-    server = Server(("127.0.0.1", 0), app, numthreads=8, request_queue_size=128)
-    server.keep_alive_conn_limit = 100
-    return server
+flask_app = bare_flask()
+"""What granian imports."""
 
 
-def serve(name: str) -> None:
-    """Serve until standard input ends; tells the port on standard output."""
-    stop = threading.Event()
+def serve_flask() -> None:
+    """Serve the bare routes with granian, until killed."""
+    from granian import Granian
+    from granian.constants import Interfaces
 
-    def wait_for_end() -> None:
-        sys.stdin.read()
-        stop.set()
+    port = free_port()
+    print(json.dumps({"url": f"http://127.0.0.1:{port}"}), flush=True)
+    Granian(
+        f"{Path(__file__).stem}:flask_app",
+        address="127.0.0.1",
+        port=port,
+        interface=Interfaces.WSGI,
+        log_enabled=False,
+    ).serve()
 
-    threading.Thread(target=wait_for_end, daemon=True).start()
-    if name == BASE:
-        server = shipped(bare_flask())
-        server.prepare()
-        threading.Thread(target=server.serve, daemon=True).start()
-        print(server.bind_addr[1], flush=True)
-        stop.wait()
-        server.stop()
-        return
 
-    def ready(bound: Bound) -> None:
-        print(bound.port, flush=True)
+def free_port() -> int:
+    """A port that nobody listens on at the moment."""
+    import socket
 
-    kind: ServerKind = "granian" if name == "granian" else "cheroot"
-    serve_forever(bare_flask(), "127.0.0.1", 0, kind=kind, on_ready=ready, stop=stop)
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
 
 
 @contextmanager
-def served(name: str) -> Iterator[int]:
-    """The port of a server in a process of its own."""
-    command = [sys.executable, __file__, name]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None
+def running(command: Sequence[str], folder: Path | None = None) -> Iterator[str]:
+    """The first line of a server of its own process, on the first core."""
+    pinned = ["taskset", "-c", "0", *command] if shutil.which("taskset") else list(command)
+    with subprocess.Popen(
+        pinned, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder
+    ) as process:
         assert process.stdout is not None
-        yield int(process.stdout.readline())
-        process.stdin.close()
+        line = process.stdout.readline()
+        # A pipe that nobody reads would stop the server.
+        threading.Thread(target=process.stdout.read, daemon=True).start()
+        try:
+            yield line
+        finally:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            process.kill()
 
 
-def load(port: int, connections: int, seconds: float) -> tuple[float, float, float]:
-    """Requests a second, and the median and 99th percentile of their milliseconds."""
-    latencies: list[float] = []
-    begun: dict[socket.socket, float] = {}
-    missing: dict[socket.socket, int] = {}
-    with selectors.DefaultSelector() as selector:
-        for _ in range(connections):
-            client = socket.create_connection(("127.0.0.1", port))
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            selector.register(client, selectors.EVENT_READ, client)
-            begun[client], missing[client] = UPTIME(), 0
-            client.sendall(REQUEST)
-        start = UPTIME()
-        while UPTIME() - start < seconds:
-            for key, _ in selector.select(1):
-                client = key.data
-                came = client.recv(65_536)
-                head, mark, body = came.partition(b"\r\n\r\n")
-                if mark:
-                    missing[client] = len(BODY) - len(body)
-                else:
-                    assert head, "the server ended a connection"
-                    missing[client] -= len(came)
-                if missing[client] == 0:
-                    latencies.append(UPTIME() - begun[client])
-                    begun[client] = UPTIME()
-                    client.sendall(REQUEST)
-        took = UPTIME() - start
-    for client in begun:
-        client.close()
-    latencies.sort()
-    middle, late = len(latencies) // 2, int(len(latencies) * 0.99)
-    return len(latencies) / took, latencies[middle] * 1000, latencies[late] * 1000
+def wait_for(url: str) -> None:
+    """Return once somebody answers, whatever it is."""
+    for _ in range(200):
+        try:
+            with urlopen(url, timeout=5):
+                return
+        except OSError as fault:
+            if getattr(fault, "code", None) is not None:
+                return
+            threading.Event().wait(0.1)
+    raise RuntimeError(f"{url} does not answer")
 
 
-def start_and_stop(make: Callable[[], tuple[Callable[[], int], Callable[[], None]]]) -> list[float]:
-    """Milliseconds to start a server in a thread, and to stop it with ten idle connections."""
-    starts, stops = [], []
-    for _ in range(10):
-        start, stop = make()
-        begun = UPTIME()
-        port = start()
-        starts.append((UPTIME() - begun) * 1000)
-        clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(10)]
-        for client in clients:
-            client.sendall(REQUEST)
-            client.recv(65_536)
-        begun = UPTIME()
-        stop()
-        stops.append((UPTIME() - begun) * 1000)
-        for client in clients:
-            client.close()
-    return [statistics.median(starts), statistics.median(stops)]
+def load(url: str, connections: int, seconds: int, script: Path | None, token: str) -> Rate:
+    """What wrk measures from the second core."""
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}", "--latency"]
+    command += ["-H", f"Authorization: Bearer {token}"]
+    if script is not None:
+        command += ["-s", str(script)]
+    if shutil.which("taskset"):
+        command = ["taskset", "-c", str(max(os.sched_getaffinity(0))), *command]
+    out = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
+    if "Non-2xx" in out:
+        raise RuntimeError(f"{url} answers with errors:\n{out}")
+    found = [re.search(pattern, out) for pattern in (r"Requests/sec:\s+(\S+)", r"50%\s+(\S+)")]
+    late = re.search(r"99%\s+(\S+)", out)
+    assert found[0] is not None
+    assert found[1] is not None
+    assert late is not None
+    return float(found[0][1]), found[1][1], late[1]
 
 
-def ours() -> tuple[Callable[[], int], Callable[[], None]]:
-    """How a test starts and stops a server."""
-    servers: list[ServerThread] = []
-
-    def start() -> int:
-        servers.append(ServerThread(bare_flask()).start())
-        return servers[0].port
-
-    def stop() -> None:
-        servers[0].stop()
-
-    return start, stop
-
-
-def theirs() -> tuple[Callable[[], int], Callable[[], None]]:
-    """The same with cheroot as it is shipped."""
-    server = shipped(bare_flask())
-
-    def start() -> int:
-        server.prepare()
-        threading.Thread(target=server.serve, daemon=True).start()
-        return int(server.bind_addr[1])
-
-    return start, server.stop
+def measure(name: str, url: str, calls: dict[str, str], post: Path, token: str, warm: int) -> None:
+    """Print a line for each call and number of connections."""
+    for call, path in calls.items():
+        script = post if call == "create" else None
+        load(url + path, CONNECTIONS[1], warm, script, token)
+        for connections in CONNECTIONS:
+            rate, middle, late = load(url + path, connections, SECONDS, script, token)
+            FOUND[name, call, connections] = rate
+            base = FOUND.get(("bare Flask, granian", call, connections))
+            ratio = "" if base is None else f"x{rate / base:6.2f}"
+            print(
+                f"{name:22} {call:8} {connections:4} connections {rate:10.0f}/s "
+                f"p50 {middle:>9} p99 {late:>9} {ratio}",
+                flush=True,
+            )
 
 
-def measure(seconds: float = 1.0) -> dict[str, float]:
-    """Requests a second and milliseconds, by server and number of connections."""
-    found = {}
-    for name in SERVERS:
-        with served(name) as port:
-            load(port, 8, seconds / 4)
-            for connections in CONNECTIONS:
-                label = f"{name}, {connections} connections"
-                rate, middle, late = load(port, connections, seconds)
-                found[f"{label}: requests a second"] = rate
-                found[f"{label}: median ms"] = middle
-                found[f"{label}: 99th percentile ms"] = late
-    for name, make in ((BASE, theirs), ("cheroot", ours)):
-        begin, end = start_and_stop(make)
-        found[f"{name}, in a thread: start ms"] = begin
-        found[f"{name}, in a thread: stop ms"] = end
-    return found
+FOUND: dict[tuple[str, str, int], float] = {}
 
 
 def main() -> None:
     """Print the table."""
-    found = measure()
-    for name, value in found.items():
-        base = found.get(BASE + name[name.index(",") :])
-        ratio = "" if base is None else f"x{value / base:7.3f}"
-        print(f"{name:52} {value:10.2f}  {ratio}")
+    if shutil.which("wrk") is None:
+        print("left out: wrk is not on the path (apt-get install wrk)")
+        return
+    with tempfile.TemporaryDirectory() as made:
+        post = Path(made, "post.lua")
+        query = "name=p&first_choice=a&second_choice=b&duration_in_minutes=1440"
+        post.write_text(
+            f'wrk.method = "POST"\nwrk.body = "{query}"\n'
+            'wrk.headers["Content-Type"] = "application/x-www-form-urlencoded"\n'
+        )
+        account = "18ce54d4x5t"
+        calls = {
+            "get one": f"/12/accounts/{account}",
+            "create": f"/12/accounts/{account}/cards/poll",
+        }
+        if find_spec("granian") is None:
+            print("left out: bare Flask on granian (pip install --editable '.[bench]')")
+        else:
+            with running(
+                [sys.executable, Path(__file__).name, "flask"], Path(__file__).parent
+            ) as line:
+                url = json.loads(line)["url"]
+                wait_for(url + calls["get one"])
+                measure("bare Flask, granian", url, calls, post, "none", 1)
+        command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0", "--limits", "off"]
+        with running(command) as line:
+            url = json.loads(line.removeprefix("READY "))["url"]
+            with urlopen(f"{url}/_mock/credentials") as answer:
+                token = json.load(answer)["bearer_token"]
+            measure("mock-platform serve", url, calls, post, token, 1)
+        jars = sorted(JAR.glob("*.jar"))
+        if shutil.which("java") is None or not jars:
+            print("left out: WireMock (java, and npm install --prefix build/peers wiremock)")
+        else:
+            port = free_port()
+            command = ["java", "-jar", str(jars[0]), "--port", str(port), "--root-dir", made]
+            mappings = Path(made, "mappings")
+            mappings.mkdir()
+            for number, (call, path) in enumerate(calls.items()):
+                method = "POST" if call == "create" else "GET"
+                stub = {
+                    "request": {"method": method, "urlPath": path},
+                    "response": {"status": 200, "body": BODY},
+                }
+                mappings.joinpath(f"{number}.json").write_text(json.dumps(stub))
+            with running(command):
+                url = f"http://127.0.0.1:{port}"
+                wait_for(url + calls["get one"])
+                measure("WireMock", url, calls, post, "none", WARM_SECONDS)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        serve(sys.argv[1])
+    if sys.argv[1:] == ["flask"]:
+        serve_flask()
     else:
         main()

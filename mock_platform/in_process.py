@@ -159,6 +159,9 @@ class _Connection:
 class _Line:
     """The connection as the application finds it: what is done to it, the caller meets."""
 
+    pauses = False
+    """Waiting is for the caller's thread, and ends where the caller would give up."""
+
     def __init__(self, timeout: float | None) -> None:
         self.taken = False
         self.broken: OSError | None = None

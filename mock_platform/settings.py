@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+_MEBIBYTE = 1024 * 1024
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -24,6 +25,34 @@ class DeliverySettings:
     allow_hosts: tuple[str, ...] = ()
     """Hosts beyond loopback that may be delivered to: names or addresses; `*` for any."""
     workers: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionSettings:
+    """What clients may ask of the server: sizes, real seconds, numbers of connections."""
+
+    head_bytes: int = 64 * 1024
+    """Bytes of request line and headers; more answers 414 or 431."""
+    body_bytes: int = 32 * _MEBIBYTE
+    """Bytes of one body; more answers 413."""
+    waiting_bytes: int = 512 * _MEBIBYTE
+    """Bytes of all bodies that have not come in whole; more answers 503."""
+    head_seconds: float = 10.0
+    """From the first byte of a request to the end of its headers, and for a TLS handshake."""
+    body_seconds: float = 300.0
+    """From the end of the headers to the end of the body."""
+    body_bytes_per_second: int = 1024
+    """Bytes a second that a body must bring on average, after the first `head_seconds`."""
+    idle_seconds: float = 60.0
+    """How long a connection may wait for its next request."""
+    write_seconds: float = 30.0
+    """How long a client may take nothing of an answer that waits for it."""
+    linger_seconds: float = 2.0
+    """How long a refused client that still sends may take to read why."""
+    connections: int = 20_000
+    """Connections in all; one more answers 503."""
+    connections_per_address: int = 20_000
+    """Connections from one address; one more answers 503."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +100,7 @@ class Settings:
     journal_total_bytes: int = 256 * 1024 * 1024
     """What the journals of all worlds keep together."""
     delivery: DeliverySettings = field(default_factory=DeliverySettings)
+    connection: ConnectionSettings = field(default_factory=ConnectionSettings)
 
     @property
     def loopback(self) -> bool:

@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 LogFormat = Literal["text", "json"]
+LogLevel = Literal["info", "warning", "error", "off"]
 _REQUESTS = logging.getLogger("mock_platform.requests")
 _FIELDS = "request_fields"
 """Where a record of the standard library carries what is said of a request."""
-LOGGERS = ("mock_platform", "cheroot", "granian", "watchfiles.main", "py.warnings")
+LOGGERS = ("mock_platform", "watchfiles.main", "py.warnings")
 """Whose lines go to the log; those of a host program are not ours to direct."""
 
 
-def configure(form: LogFormat, stream: TextIO | None = None) -> None:
-    """Send every log line of the process to `stream` (standard error) in this form."""
+def configure(form: LogFormat, stream: TextIO | None = None, level: LogLevel = "info") -> None:
+    """Send the log lines of the process from a level on to `stream` (standard error)."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else PlainLines())
     logging.captureWarnings(capture=True)
@@ -36,7 +37,15 @@ def configure(form: LogFormat, stream: TextIO | None = None) -> None:
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.propagate = False
-    logging.getLogger("mock_platform").setLevel(logging.INFO)
+        logger.setLevel(_LEVELS[level])
+
+
+_LEVELS = {
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+    "off": logging.CRITICAL + 1,
+}
 
 
 class JsonLines(logging.Formatter):
@@ -100,6 +109,7 @@ class RequestLog:
 
     def __init__(self, application: WSGIApplication) -> None:
         self._application = application
+        self.runs_at_once = getattr(application, "runs_at_once", None)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer and log one request."""

@@ -75,12 +75,16 @@ def main() -> None:
     "[default: made anew at each start]",
 )  # fmt: skip
 @click.option(
-    "--server", type=click.Choice(["cheroot", "granian"]), default="cheroot", show_default=True,
-    help="HTTP server: cheroot can perform network faults, granian is faster.",
+    "--server", type=click.Choice(["cheroot", "granian"]), hidden=True,
+    help="Ignored: there is one server.",
 )  # fmt: skip
 @click.option(
     "--log-format", type=_FORMAT, default="text", show_default=True,
     help="Form of the log on standard error, one line for each request.",
+)  # fmt: skip
+@click.option(
+    "--log-level", type=click.Choice(["info", "warning", "error", "off"]), default="info",
+    show_default=True, help="What is logged: requests are info, those that answer 5xx errors.",
 )  # fmt: skip
 @click.option(
     "--watch/--no-watch",
@@ -90,8 +94,9 @@ def serve(
     *,
     tls: bool,
     tls_folder: Path | None,
-    server: Literal["cheroot", "granian"],
+    server: str | None,
     log_format: Literal["text", "json"],
+    log_level: Literal["info", "warning", "error", "off"],
     watch: bool,
     **values: Any,
 ) -> None:
@@ -106,13 +111,16 @@ def serve(
         raise click.UsageError(text)
     if tls_folder is not None and not tls:
         raise click.UsageError("--tls-folder needs --tls.")
+    if server is not None:
+        text = "Warning: --server is ignored: one server is left, which does what both did."
+        click.echo(text, err=True)
     serve_until_stopped(
         Serving(
             settings=settings,
             tls=tls,
             tls_folder=tls_folder,
-            server=server,
             log_format=log_format,
+            log_level=log_level,
             watch=watch,
         )
     )

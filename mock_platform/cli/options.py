@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from mock_platform.cli.kinds import BODY_SIZE, INSTANT, SECONDS, SIZE, STORE, WHOLE_SECONDS
-from mock_platform.settings import DeliverySettings, Settings
+from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
 
 _DEFAULTS = Settings()
 _COUNT = click.IntRange(min=1)
@@ -42,7 +42,7 @@ class Setting:
 
     @property
     def target(self) -> str:
-        """The field, `delivery.x` for one of `DeliverySettings`."""
+        """The field, `delivery.x` for one of `DeliverySettings`, `connection.x` likewise."""
         return self.field or self.parameter.removeprefix("no_")
 
     @property
@@ -53,7 +53,7 @@ class Setting:
     def default(self) -> Any:
         """The field's own default, as the option has it."""
         group, _, name = self.target.rpartition(".")
-        value = getattr(_DEFAULTS.delivery if group else _DEFAULTS, name)
+        value = getattr(getattr(_DEFAULTS, group) if group else _DEFAULTS, name)
         return not value if self.inverted else value
 
     def option(self) -> Callable[[Command], Command]:
@@ -139,6 +139,20 @@ SETTINGS: tuple[Setting, ...] = (
             "'*' for any. Repeatable.", field="delivery.allow_hosts", many=True, metavar="HOST"),
     Setting("delivery-workers", "How many deliveries run at the same time.", _COUNT,
             field="delivery.workers"),
+    Setting("max-connections", "How many connections there may be; one more is told 503.", _COUNT,
+            field="connection.connections"),
+    Setting("max-connections-per-address", "How many of them may come from one address.", _COUNT,
+            field="connection.connections_per_address"),
+    Setting("head-timeout", "How long the headers of a request, or a TLS handshake, may take.",
+            SECONDS, field="connection.head_seconds"),
+    Setting("body-timeout", "How long the body of a request may take.", SECONDS,
+            field="connection.body_seconds"),
+    Setting("body-rate", "Bytes a second that a body must bring on average, once --head-timeout "
+            "is over.", SIZE, field="connection.body_bytes_per_second", plain_default="1K"),
+    Setting("idle-timeout", "How long a connection may wait for its next request.", SECONDS,
+            field="connection.idle_seconds"),
+    Setting("write-timeout", "How long a client may take nothing of its answer.", SECONDS,
+            field="connection.write_seconds"),
 )  # fmt: skip
 
 
@@ -156,8 +170,7 @@ def settings_options(*, without: frozenset[str] = frozenset()) -> Callable[[Comm
 
 def settings_of(values: Mapping[str, Any]) -> Settings:
     """The settings that a command's parameters say; absent ones keep their default."""
-    top: dict[str, Any] = {}
-    delivery: dict[str, Any] = {}
+    groups: dict[str, dict[str, Any]] = {"": {}, "delivery": {}, "connection": {}}
     for setting in SETTINGS:
         if setting.parameter not in values:
             continue
@@ -167,5 +180,9 @@ def settings_of(values: Mapping[str, Any]) -> Settings:
         if setting.many:
             value = tuple(value)
         group, _, name = setting.target.rpartition(".")
-        (delivery if group else top)[name] = value
-    return Settings(**top, delivery=DeliverySettings(**delivery))
+        groups[group][name] = value
+    return Settings(
+        **groups[""],
+        delivery=DeliverySettings(**groups["delivery"]),
+        connection=ConnectionSettings(**groups["connection"]),
+    )

@@ -21,7 +21,7 @@ from mock_platform.cli.watching import Watch
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
 from mock_platform.opening import Opened, open_platform
-from mock_platform.server import Bound, ServerKind, performs_faults, serve_forever
+from mock_platform.server import Bound, serve_forever
 from mock_platform.settings import Settings
 from mock_platform.tls import TlsMaterial
 from mock_platform.version import __version__
@@ -38,8 +38,8 @@ class Serving:
     settings: Settings
     tls: bool = False
     tls_folder: Path | None = None
-    server: ServerKind = "cheroot"
     log_format: logs.LogFormat = "text"
+    log_level: logs.LogLevel = "info"
     watch: bool = False
 
 
@@ -49,16 +49,14 @@ def serve_until_stopped(serving: Serving) -> None:
     Raises:
         click.ClickException: The server cannot start, or its store cannot be written at the end.
     """
-    logs.configure(serving.log_format)
+    logs.configure(serving.log_format, level=serving.log_level)
     settings = _guarded(serving.settings)
     with StopSignals() as stop, told():
         material = _material(serving, settings)
         opened = open_platform(settings)
         platform = opened.platform
         platform.on_error = _report
-        if not performs_faults(serving.server):
-            platform.without_connections()
-        application = logs.RequestLog(create_app(platform))
+        application = logs.RequestLog(create_app(platform).wsgi_app)
 
         def ready(bound: Bound) -> None:
             _say_ready(bound, settings, material, made_up=serving.settings.control_token is None)
@@ -68,8 +66,8 @@ def serve_until_stopped(serving: Serving) -> None:
                 application,
                 settings.host,
                 settings.port,
-                kind=serving.server,
                 tls=material,
+                limits=settings.connection,
                 on_ready=ready,
                 stop=stop,
             )

@@ -39,7 +39,7 @@ def told() -> Iterator[None]:
     from mock_platform.scenario.document import BadParameters, BadScenario
     from mock_platform.scenario.engine import CannotPerform
     from mock_platform.scenario.library import UnknownScenario
-    from mock_platform.server import CannotBind, ServerUnavailable
+    from mock_platform.server import CannotBind
     from mock_platform.tls import AuthorityUnreadable
     from mock_platform.world.store_errors import StoreError
 
@@ -55,7 +55,7 @@ def told() -> Iterator[None]:
         raise BadInput(str(fault)) from fault
     except CannotBind as fault:
         raise CannotListen(str(fault)) from fault
-    except (BadStore, ServerUnavailable) as fault:
+    except BadStore as fault:
         raise click.UsageError(str(fault)) from fault
     except (StoreError, AuthorityUnreadable) as fault:
         raise BadInput(str(fault)) from fault

@@ -31,8 +31,8 @@ OAUTH_CODES = public_fact(
 )
 REASON = public_fact(
     "oauth.invalid-token-reason",
-    "A 401 with code 89 has the reason phrase Authorization Required. HTTP/2, and the server "
-    "granian, have none but the standard ones.",
+    "A 401 with code 89 has the reason phrase Authorization Required. "
+    "HTTP/2, where a proxy speaks it, has none.",
     "section 4, invalidate_token",
 )
 ORDER = settled(

@@ -7,11 +7,11 @@ ends when the server stops or the platform is closed.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.core.call import Reply, Sending
-from mock_platform.faults import CONNECTION, Connection
+from mock_platform.faults import CONNECTION, Connection, Pause
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -38,33 +38,57 @@ def send(
     environ: WSGIEnvironment,
     start_response: StartResponse,
     closing: threading.Event,
-) -> Iterable[bytes]:
-    """Do what `sending` says with a reply.
+) -> Iterable[bytes | Pause]:
+    """Do what `sending` says with a reply; a `Pause` only where the connection takes it.
 
     Raises:
         NoConnection: It is to be broken, and there is nothing to break.
     """
     connection: Connection | None = environ.get(CONNECTION)
+    if connection is None and sending.fault is not None:
+        closing.wait(sending.delay)
+        raise NoConnection(sending.fault)
+    pieces = _pieces(reply, sending, status, environ, start_response)
+    if connection is not None and connection.pauses:
+        return pieces
+    return _waited_for(pieces, connection, closing)
 
-    def wait(seconds: float) -> None:
-        if connection is None:
-            closing.wait(seconds)
-        else:
-            connection.wait(seconds, closing)
 
+def _pieces(
+    reply: Reply,
+    sending: Sending,
+    status: str,
+    environ: WSGIEnvironment,
+    start_response: StartResponse,
+) -> Iterator[bytes | Pause]:
+    """What happens to the reply, step by step, with a `Pause` wherever time is to pass."""
+    connection: Connection | None = environ.get(CONNECTION)
     if sending.delay:
-        wait(sending.delay)
-    if sending.fault is not None:
-        if connection is None:
-            raise NoConnection(sending.fault)
-        if sending.fault != "truncate" or environ["REQUEST_METHOD"] == "HEAD":
-            _break(connection, sending.fault)
-            return []
+        yield Pause(sending.delay)
+    if sending.fault == "truncate" and environ["REQUEST_METHOD"] != "HEAD":
         _truncate(reply)
+    elif sending.fault is not None:
+        assert connection is not None
+        _break(connection, "empty" if sending.fault == "truncate" else sending.fault)
+        return
     start_response(status, reply.headers)
     if sending.slow_body and reply.body:
-        return _slowly(reply.body, sending.slow_body, wait)
-    return [reply.body]
+        yield from _slowly(reply.body, sending.slow_body)
+    else:
+        yield reply.body
+
+
+def _waited_for(
+    pieces: Iterator[bytes | Pause], connection: Connection | None, closing: threading.Event
+) -> Iterator[bytes]:
+    """The pieces for a server that knows no `Pause`: the time passes here."""
+    for piece in pieces:
+        if not isinstance(piece, Pause):
+            yield piece
+        elif connection is None:
+            closing.wait(piece.seconds)
+        else:
+            connection.wait(piece.seconds, closing)
 
 
 def _break(connection: Connection, fault: str) -> None:
@@ -86,9 +110,9 @@ def _truncate(reply: Reply) -> None:
     reply.body = reply.body[: len(reply.body) // 2]
 
 
-def _slowly(body: bytes, seconds: float, wait: Callable[[float], None]) -> Iterator[bytes]:
+def _slowly(body: bytes, seconds: float) -> Iterator[bytes | Pause]:
     size = max(1, -(-len(body) // _PIECES))
     pieces = [body[start : start + size] for start in range(0, len(body), size)]
     for piece in pieces:
-        wait(seconds / len(pieces))
+        yield Pause(seconds / len(pieces))
         yield piece

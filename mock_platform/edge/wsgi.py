@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
@@ -65,6 +65,19 @@ class Edge:
             return self._control(environ, start_response)
         return self._answer(environ, start_response, raw, world, path)
 
+    def runs_at_once(self, environ: WSGIEnvironment) -> bool:
+        """Whether a request waits for nothing, so that the server may answer it where it reads it.
+
+        Operations never block. The control plane may (`/_mock/deliveries?wait=…`), and so may what
+        people add to Flask.
+        """
+        path = environ["PATH_INFO"]
+        if path.startswith("/~"):
+            path = "/" + path[2:].partition("/")[2]
+        if path.startswith("/_mock"):
+            return False
+        return not (self._application.adds_routes or any(self._application.listening))
+
     def _answer(
         self,
         environ: WSGIEnvironment,
@@ -112,7 +125,9 @@ class Edge:
         status = _status(reply)
         if reply.sending is not None:
             closing = self._platform.closing
-            return send(reply, reply.sending, status, environ, start_response, closing)
+            pieces = send(reply, reply.sending, status, environ, start_response, closing)
+            # Pauses are among them only where the server said that it takes them.
+            return cast("Iterable[bytes]", pieces)
         start_response(status, reply.headers)
         return [reply.body]
 

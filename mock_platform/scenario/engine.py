@@ -39,7 +39,7 @@ class CannotPerform(ValueError):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"The scenario {name!r} breaks connections, which this server cannot do. Serve with "
-            "`mock-platform serve --server cheroot` (the default) to use it."
+            "`mock-platform serve` to use it."
         )
 
 

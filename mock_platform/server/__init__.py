@@ -1,34 +1,30 @@
-"""The servers: everything between a socket and a WSGI callable.
+"""The server: everything between a socket and a WSGI callable.
 
-`ServerThread` serves inside a test or another program, `serve_forever` is the command line's. Two
-servers do the work: cheroot, the default, and granian (`mock-platform[fast]`), which answers
-several times as many requests but cannot reach the client's connection, so it performs no network
-faults: see `performs_faults`. Both run in threads of this process; there is never a second one.
+`ServerThread` serves inside a test or another program, `serve_forever` is the command line's. Both
+run one event loop in a thread of this process (`loop_server`); there is never a second process.
 
-The WSGI environ holds what PEP 3333 names, and on both servers:
+The WSGI environ holds what PEP 3333 names, and:
 
 `REQUEST_URI`
     Path and query as the client wrote them, beginning with `/`: what an OAuth 1.0a signature
-    covers. On granian it is rebuilt from the decoded path and differs where the client escaped
-    what needs no escape, or wrote an encoded slash.
+    covers.
 `PATH_INFO`
     The path decoded, encoded slashes included, one character for each byte.
+`wsgi.input`
+    The body as a whole: an application is called once everything came in.
 `faults.CONNECTION`
-    The client's connection, for network faults. On cheroot only.
-
-A body of more than 32 MiB is answered with 413 by the server itself where its length is declared;
-smaller limits, and those of chunked bodies, are the application's.
+    The client's connection, for network faults and pauses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from mock_platform.server.binding import Bound, CannotBind, bind
-from mock_platform.server.cheroot_server import CherootServer
-from mock_platform.server.granian_server import GranianServer, ServerUnavailable
+from mock_platform.server.loop_server import LoopServer
+from mock_platform.settings import ConnectionSettings
 from mock_platform.tls import TlsMaterial
 
 if TYPE_CHECKING:
@@ -37,15 +33,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Bound",
     "CannotBind",
-    "ServerKind",
     "ServerThread",
-    "ServerUnavailable",
     "Stop",
-    "performs_faults",
     "serve_forever",
 ]
 
-ServerKind = Literal["cheroot", "granian"]
+_THREADS = 32
+"""Requests worked on at once beside the loop. Threads are started when needed."""
 
 
 class Stop(Protocol):
@@ -53,12 +47,6 @@ class Stop(Protocol):
 
     def wait(self) -> object:
         """Return when the server is to stop."""
-
-
-_CHEROOT_THREADS = 32
-"""Requests worked on at once. Threads are started when needed; more do not slow it down."""
-_GRANIAN_THREADS = 4
-"""With one, an answer that a scenario delays would hold up every other."""
 
 
 class ServerThread:
@@ -78,12 +66,14 @@ class ServerThread:
         host: str = "127.0.0.1",
         port: int = 0,
         tls: TlsMaterial | None = None,
-        threads: int = _CHEROOT_THREADS,
+        threads: int = _THREADS,
+        limits: ConnectionSettings | None = None,
     ) -> None:
         context = None if tls is None else tls.server_context()
         self.tls = tls  # whose files go with it
         listener, self.bound = bind(host, port, "http" if tls is None else "https")
-        self._server = CherootServer(wsgi, listener, self.bound, context, threads)
+        limits = limits or ConnectionSettings()
+        self._server = LoopServer(wsgi, listener, self.bound, context, threads, limits)
 
     @property
     def host(self) -> str:
@@ -104,6 +94,11 @@ class ServerThread:
     def errors(self) -> list[BaseException]:
         """What should not have happened, oldest first; grows while the server runs."""
         return self._server.errors
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return self._server.connections
 
     def start(self) -> Self:
         """Begin to answer.
@@ -133,18 +128,13 @@ class ServerThread:
         self.stop()
 
 
-def performs_faults(kind: ServerKind) -> bool:
-    """Whether a server can break connections, so that scenarios with network faults can act."""
-    return kind == "cheroot"
-
-
 def serve_forever(
     wsgi: WSGIApplication,
     host: str,
     port: int,
     *,
-    kind: ServerKind = "cheroot",
     tls: TlsMaterial | None = None,
+    limits: ConnectionSettings | None = None,
     on_ready: Callable[[Bound], None],
     stop: Stop,
 ) -> None:
@@ -157,18 +147,7 @@ def serve_forever(
 
     Raises:
         CannotBind: The address cannot be listened on.
-        ServerUnavailable: `kind` is not installed.
     """
-    context = None if tls is None else tls.server_context()
-    listener, bound = bind(host, port, "http" if tls is None else "https")
-    server: CherootServer | GranianServer
-    if kind == "granian":
-        server = GranianServer(wsgi, listener, tls, _GRANIAN_THREADS)
-    else:
-        server = CherootServer(wsgi, listener, bound, context, _CHEROOT_THREADS)
-    server.start()
-    try:
-        on_ready(bound)
+    with ServerThread(wsgi, host, port, tls, limits=limits) as server:
+        on_ready(server.bound)
         stop.wait()
-    finally:
-        server.stop()

@@ -28,7 +28,7 @@ from mock_platform.cli.options import SETTINGS, settings_of
 from mock_platform.cli.serving import Serving
 from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
-from mock_platform.settings import DeliverySettings, Settings
+from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
 from tests.support import HARBOR
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -117,7 +117,7 @@ def test_help_comes_without_loading_the_server() -> None:
         "from mock_platform.cli import main\n"
         "sys.argv = ['mock-platform', 'serve', '--help']\n"
         "try:\n    main()\nexcept SystemExit: pass\n"
-        "print(sorted({'flask', 'marshmallow', 'cheroot'} & set(sys.modules)))"
+        "print(sorted({'flask', 'marshmallow', 'httptools'} & set(sys.modules)))"
     )
 
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -136,8 +136,8 @@ def test_a_server_is_up_without_what_few_servers_need() -> None:
         "logs.configure('text')\n"
         "app = create_app(open_platform(Settings()).platform)\n"
         "assert app.test_client().get('/_mock/health').status_code == 200\n"
-        "late = {'urllib3', 'requests', 'trustme', 'cryptography', 'ruamel', 'apispec', 'asyncio',"
-        " 'prometheus_client', 'watchfiles', 'pycountry', 'granian'}\n"
+        "late = {'urllib3', 'requests', 'trustme', 'cryptography', 'ruamel', 'apispec',"
+        " 'prometheus_client', 'watchfiles', 'pycountry'}\n"
         "print(sorted(late & set(sys.modules)))"
     )
 
@@ -198,9 +198,16 @@ def test_a_mistyped_variable_is_told(run: Run) -> None:
 
 
 def test_every_setting_is_an_option() -> None:
-    """Each field of the settings is filled by exactly one option."""
-    wanted = [field.name for field in fields(Settings) if field.name != "delivery"]
-    wanted += [f"delivery.{field.name}" for field in fields(DeliverySettings)]
+    """Each field of the settings is filled by exactly one option, but for fixed bounds."""
+    fixed = {"head_bytes", "body_bytes", "waiting_bytes", "linger_seconds"}
+    groups = {"delivery": DeliverySettings, "connection": ConnectionSettings}
+    wanted = [field.name for field in fields(Settings) if field.name not in groups]
+    wanted += [
+        f"{group}.{field.name}"
+        for group, kind in groups.items()
+        for field in fields(kind)
+        if field.name not in fixed
+    ]
 
     assert sorted(wanted) == sorted(setting.target for setting in SETTINGS)
 
@@ -221,7 +228,8 @@ def test_options_reach_the_settings(run: Run, served: list[Serving]) -> None:
         "7", "--freeze", "2026-03-01", "--strict", "--no-markers", "--limits", "public",
         "--oauth-limit", "15", "--bearer-window", "2m", "--public-host", "mock", "--max-body",
         "1M", "--delivery-timeout", "1.5", "--delivery-allow-host", "receiver", "--tls",
-        "--server", "granian", "--log-format", "json", "--watch",
+        "--log-level", "error", "--log-format", "json", "--watch", "--max-connections", "5",
+        "--idle-timeout", "30s",
     )  # fmt: skip
 
     assert served == [
@@ -243,10 +251,11 @@ def test_options_reach_the_settings(run: Run, served: list[Serving]) -> None:
                 public_hosts=("mock",),
                 max_body=1024**2,
                 delivery=DeliverySettings(timeout=1.5, allow_hosts=("receiver",)),
+                connection=ConnectionSettings(connections=5, idle_seconds=30.0),
             ),
             tls=True,
-            server="granian",
             log_format="json",
+            log_level="error",
             watch=True,
         )
     ]

@@ -34,8 +34,7 @@ def run(script: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-@pytest.mark.parametrize("server", ["cheroot", "granian"])
-def test_serve_stops_by_a_signal_to_another_thread(name: str, server: str) -> None:
+def test_serve_stops_by_a_signal_to_another_thread(name: str) -> None:
     """The main thread waits on no lock, so it does not sleep through a stop."""
     found = run(
         f"""
@@ -48,7 +47,7 @@ def ready(*args, **more):
     send_elsewhere(signal.{name})
 
 serving._say_ready = ready
-serving.serve_until_stopped(serving.Serving(Settings(port=0), server="{server}"))
+serving.serve_until_stopped(serving.Serving(Settings(port=0)))
 print("ended in good order")
 """
     )

@@ -52,10 +52,10 @@ def test_importing_the_package_is_cheap() -> None:
     code = (
         "import sys, mock_platform\n"
         "assert mock_platform.__version__\n"
-        "assert not {'flask', 'requests', 'marshmallow', 'cheroot'} & set(sys.modules)\n"
+        "assert not {'flask', 'requests', 'marshmallow', 'httptools'} & set(sys.modules)\n"
         "assert {'MockPlatform', 'Settings', 'WsgiAdapter'} <= set(dir(mock_platform))\n"
         "mock_platform.WsgiAdapter\n"
-        "assert not {'flask', 'marshmallow', 'cheroot'} & set(sys.modules)\n"
+        "assert not {'flask', 'marshmallow', 'httptools'} & set(sys.modules)\n"
         "mock_platform.MockPlatform\n"
         "assert 'flask' in sys.modules"
     )
@@ -94,8 +94,7 @@ def test_addresses_are_those_of_the_spec(platform: MockPlatform) -> None:
 @pytest.mark.live
 def test_it_stops_at_once_and_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopping waits for no interval, closes the port, and may be repeated."""
-    monkeypatch.setattr("mock_platform.server.loop._TICK", 10 * PATIENCE)
-    monkeypatch.setattr("mock_platform.server.loop._PATIENCE", 10 * PATIENCE)
+    monkeypatch.setattr("mock_platform.server.loop_server._SWEEP_SECONDS", 10 * PATIENCE)
     platform = MockPlatform.start()
     requests.get(f"{platform.control_url}/health", timeout=PATIENCE)
     began = UPTIME()

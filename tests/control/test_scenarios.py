@@ -213,7 +213,7 @@ def test_a_server_that_cannot_break_connections(box: Sandbox) -> None:
     answer = call(box, "POST", "/scenarios/lost/activate")
 
     assert 409 == answer.status_code
-    assert "--server cheroot" in detail(answer)
+    assert "mock-platform serve" in detail(answer)
 
 
 def test_schema(box: Sandbox) -> None:

@@ -226,10 +226,9 @@ def test_a_token_of_ones_own_is_not_repeated() -> None:
         assert "open-sesame" not in "".join([served.line, served.rest(), *served.log])
 
 
-@pytest.mark.parametrize("server", ["cheroot", "granian"])
-def test_https_names_its_authority(tmp_path: Path, server: str) -> None:
+def test_https_names_its_authority(tmp_path: Path) -> None:
     """READY holds the file to trust; a kept authority is the same at the next start."""
-    args = ("--tls", "--tls-folder", tmp_path, "--server", server)
+    args = ("--tls", "--tls-folder", tmp_path)
     with serving(*args) as served:
         authority = Path(served.ready["ca"])
         text = authority.read_text()
@@ -242,13 +241,14 @@ def test_https_names_its_authority(tmp_path: Path, server: str) -> None:
         assert text == Path(served.ready["ca"]).read_text()
 
 
-def test_granian_serves_as_well() -> None:
-    """The other server answers the same and stops as cleanly."""
+def test_the_option_of_former_servers_is_taken_with_a_warning() -> None:
+    """`--server` named one of two servers; it is accepted, and said to change nothing."""
     with serving("--server", "granian") as served:
         answer = requests.get(f"{served.url}/12/accounts", headers=bearer(), timeout=PATIENCE)
 
         assert answer.status_code == 200
         assert served.stop() == 0
+        assert any("--server is ignored" in line for line in served.log)
 
 
 # -- the log -------------------------------------------------------------------------------------

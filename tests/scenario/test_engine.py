@@ -280,7 +280,7 @@ def test_connections(box: Sandbox) -> None:
     define(box, lost)
     box.platform.without_connections()
 
-    with pytest.raises(CannotPerform, match="--server cheroot"):
+    with pytest.raises(CannotPerform, match="mock-platform serve"):
         engine(box).activate("s")
     assert 400 == call(box, **{"X-Mock-Scenario": "s"})
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import ssl
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +10,7 @@ import pytest
 import requests
 
 from mock_platform.server import ServerThread
-from mock_platform.server import exchange as exchange_module
-from mock_platform.server.cheroot_server import MAX_BODY, MAX_HEADERS
+from mock_platform.settings import ConnectionSettings
 from mock_platform.tls import TlsMaterial
 from mock_platform.version import __version__
 from tests.server.wire import Environ, Start, Wire, hello, show
@@ -18,6 +18,8 @@ from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
+MAX_BODY = ConnectionSettings().body_bytes
+MAX_HEADERS = ConnectionSettings().head_bytes
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -142,13 +144,13 @@ def test_an_idle_connection_after_a_chunked_body_needs_no_thread() -> None:
         assert 200 == second.get().answer().status
 
 
-def test_a_chunked_body_that_nobody_reads_ends_the_connection() -> None:
-    """Its rest is never taken for a next request."""
+def test_a_chunked_body_that_nobody_reads_is_skipped() -> None:
+    """It is never taken for a next request, and the connection goes on behind it."""
     with ServerThread(hello) as server, Wire(server) as wire:
-        answer = wire.send(CHUNKED + b"5\r\nGET /\r\n0\r\n\r\n").answer()
+        wire.send(CHUNKED + b"5\r\nGET /\r\n0\r\n\r\n")
 
-        assert (200, "close") == (answer.status, answer.headers["connection"])
-        assert wire.rest() == b""
+        assert b"hello" == wire.answer().body
+        assert b"hello" == wire.get().answer().body
 
 
 def test_a_body_that_nobody_reads_is_skipped() -> None:
@@ -164,6 +166,16 @@ def test_a_client_that_waits_to_send_is_told_to_go_on(wire: Wire) -> None:
     """`Expect: 100-continue` is answered before the body comes."""
     wire.send(b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
 
+    assert 100 == wire.answer().status
+    assert 5 == wire.send(b"hello").answer().json()["length"]
+
+
+def test_a_client_that_waits_behind_another_request_is_told_in_its_turn(wire: Wire) -> None:
+    """Sent in advance, `Expect: 100-continue` is answered behind the answer before it."""
+    head = b"POST /2 HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+    wire.send(b"GET /1 HTTP/1.1\r\nHost: x\r\n\r\n" + head)
+
+    assert "/1" == wire.answer().json()["REQUEST_URI"]
     assert 100 == wire.answer().status
     assert 5 == wire.send(b"hello").answer().json()["length"]
 
@@ -225,7 +237,7 @@ def test_a_refusal_before_the_body_was_read_is_readable(*, tls: bool) -> None:
             assert (413, "much") == (answer.status_code, answer.text)
 
 
-@pytest.mark.parametrize(("spare", "status"), [(0, 200), (1, 413)])
+@pytest.mark.parametrize(("spare", "status"), [(0, 200), (1, 431)])
 def test_headers_have_a_limit(wire: Wire, spare: int, status: int) -> None:
     """Request line and headers together take 64 KiB; one byte more is refused."""
     assert MAX_HEADERS == 64 * 1024
@@ -246,10 +258,10 @@ def test_a_length_that_is_no_number_is_refused(wire: Wire, length: str) -> None:
     assert 400 == wire.get("/", f"Content-Length: {length}", method="POST").answer().status
 
 
-def test_a_client_too_slow_within_a_request_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who pauses too long between the lines of a request gets 408 and the end."""
-    monkeypatch.setattr(exchange_module, "READ_SECONDS", 0.05)
-    with ServerThread(hello) as server, Wire(server) as wire:
+def test_a_client_too_slow_within_a_request_is_told() -> None:
+    """Who takes too long to say the whole request gets 408 and the end."""
+    limits = ConnectionSettings(head_seconds=0.05)
+    with ServerThread(hello, limits=limits) as server, Wire(server) as wire:
         wire.send(b"GET / HTTP/1.1\r\n")
 
         assert 408 == wire.answer().status
@@ -289,6 +301,14 @@ def test_a_long_answer_arrives_whole() -> None:
 
 def test_a_part_is_sent_when_it_is_there() -> None:
     """A streamed answer is not held back until its end."""
+    seen = threading.Event()
+
+    def stepwise(_environ: Environ, start_response: Start) -> Iterator[bytes]:
+        start_response("200 OK", [("Connection", "close")])
+        yield b"first"
+        assert seen.wait(PATIENCE)
+        yield b"second"
+
     with ServerThread(stepwise) as server, Wire(server) as wire:
         wire.get()
         came = b""
@@ -296,16 +316,8 @@ def test_a_part_is_sent_when_it_is_there() -> None:
             came += wire.socket.recv(1_000)
 
         assert b"second" not in came
-        wire.send(b"x")
+        seen.set()
         assert b"second" in wire.rest()
-
-
-def stepwise(environ: Environ, start_response: Start) -> Iterator[bytes]:
-    """Sends a part, and the rest once the client was seen to send more."""
-    start_response("200 OK", [("Connection", "close")])
-    yield b"first"
-    assert environ["mock_platform.connection"].socket.recv(1)
-    yield b"second"
 
 
 def test_an_answer_may_be_begun_anew() -> None:

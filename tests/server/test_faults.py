@@ -9,6 +9,7 @@ import requests
 
 from mock_platform.faults import CONNECTION
 from mock_platform.server import ServerThread
+from mock_platform.settings import ConnectionSettings
 from mock_platform.tls import TlsMaterial
 from tests.server.wire import Environ, Start, Wire, doing, hello
 from tests.waits import PATIENCE
@@ -152,13 +153,11 @@ def test_no_answer_at_all_occupies_no_thread(tls: TlsMaterial | None, connect: C
     assert server.errors == []
 
 
-def test_a_held_connection_outlives_the_idle_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_connection_outlives_the_idle_time() -> None:
     """An answer that never comes is not ended by the clock of idle connections."""
-    monkeypatch.setattr("mock_platform.server.loop._TICK", 0.01)
-    monkeypatch.setattr("mock_platform.server.loop._PATIENCE", 0.01)
-    monkeypatch.setattr("mock_platform.server.cheroot_server.IDLE_SECONDS", 0.5)
-    with ServerThread(doing(lambda c: c.hold())) as server, Wire(server) as wire:
-        wire.get("/act").socket.settimeout(1.0)
+    limits = ConnectionSettings(idle_seconds=0.02, head_seconds=0.02, write_seconds=0.02)
+    with ServerThread(doing(lambda c: c.hold()), limits=limits) as server, Wire(server) as wire:
+        wire.get("/act").socket.settimeout(1.2)  # the server looks twice a second
         with pytest.raises(TimeoutError):
             wire.socket.recv(1)
 

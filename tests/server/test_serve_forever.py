@@ -4,14 +4,12 @@ import threading
 
 import pytest
 
-from mock_platform.server import Bound, CannotBind, ServerKind, ServerThread, serve_forever
+from mock_platform.server import Bound, CannotBind, ServerThread, serve_forever
 from mock_platform.tls import TlsMaterial
 from tests.server.wire import Wire, hello
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
-
-KINDS: tuple[ServerKind, ...] = ("cheroot", "granian")
 
 
 class Ready:
@@ -35,24 +33,23 @@ class Ready:
         return self._bound
 
 
-def run(kind: ServerKind, ready: Ready, tls: TlsMaterial | None = None) -> threading.Thread:
+def run(ready: Ready, tls: TlsMaterial | None = None) -> threading.Thread:
     """Serve in a thread."""
     thread = threading.Thread(
         target=serve_forever,
         args=(hello, "127.0.0.1", 0),
-        kwargs={"kind": kind, "tls": tls, "on_ready": ready, "stop": ready.stop},
+        kwargs={"tls": tls, "on_ready": ready, "stop": ready.stop},
     )
     thread.start()
     return thread
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
-def test_it_serves_until_it_is_told_to_stop(kind: ServerKind, *, tls: bool) -> None:
+def test_it_serves_until_it_is_told_to_stop(*, tls: bool) -> None:
     """The address is told once it can be called; after the stop nobody listens."""
     material = TlsMaterial.generate() if tls else None
     ready = Ready()
-    thread = run(kind, ready, material)
+    thread = run(ready, material)
     try:
         scheme = "https" if tls else "http"
         assert ready.bound.url == f"{scheme}://127.0.0.1:{ready.bound.port}"
@@ -67,16 +64,14 @@ def test_it_serves_until_it_is_told_to_stop(kind: ServerKind, *, tls: bool) -> N
         Wire(ready.bound)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_port_in_use_is_told(kind: ServerKind) -> None:
+def test_a_port_in_use_is_told() -> None:
     """Nothing is started on a port that another server has."""
     ready = Ready()
     with ServerThread(hello) as other, pytest.raises(CannotBind, match="the port is in use"):
-        serve_forever(hello, "127.0.0.1", other.port, kind=kind, on_ready=ready, stop=ready.stop)
+        serve_forever(hello, "127.0.0.1", other.port, on_ready=ready, stop=ready.stop)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_goes_wrong_at_the_start_ends_the_server(kind: ServerKind) -> None:
+def test_what_goes_wrong_at_the_start_ends_the_server() -> None:
     """If `on_ready` raises, the server is stopped and its port free."""
     seen: list[Bound] = []
 
@@ -85,6 +80,6 @@ def test_what_goes_wrong_at_the_start_ends_the_server(kind: ServerKind) -> None:
         raise LookupError("nobody to tell")
 
     with pytest.raises(LookupError):
-        serve_forever(hello, "127.0.0.1", 0, kind=kind, on_ready=failing, stop=threading.Event())
+        serve_forever(hello, "127.0.0.1", 0, on_ready=failing, stop=threading.Event())
     with pytest.raises(ConnectionRefusedError):
         Wire(seen[0])

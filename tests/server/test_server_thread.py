@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from mock_platform.faults import CONNECTION
-from mock_platform.server import CannotBind, ServerThread, performs_faults
-from mock_platform.server import loop as loop_module
+from mock_platform.server import CannotBind, ServerThread, loop_server
+from mock_platform.settings import ConnectionSettings
 from mock_platform.tls import TlsMaterial
 from mock_platform.world.clock import UPTIME
 from tests.server.wire import Environ, Start, Wire, hello, reply, show
@@ -103,8 +103,7 @@ def test_a_port_in_use_is_told_by_the_constructor() -> None:
 @pytest.fixture
 def rare_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever looks at intervals looks so rarely that to wait for it shows."""
-    monkeypatch.setattr(loop_module, "_TICK", LONG)
-    monkeypatch.setattr(loop_module, "_PATIENCE", LONG)
+    monkeypatch.setattr(loop_server, "_SWEEP_SECONDS", LONG)
 
 
 @pytest.mark.usefixtures("rare_ticks")
@@ -380,20 +379,12 @@ def test_a_process_ends_though_nobody_stopped_its_server() -> None:
     assert "hello\n" == done.stdout
 
 
-def test_idle_connections_are_closed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_connections_are_closed_after_a_while() -> None:
     """A connection whose next request does not come in time is ended in good order."""
-    monkeypatch.setattr(loop_module, "_TICK", 0.01)
-    monkeypatch.setattr(loop_module, "_PATIENCE", 0.01)
-    monkeypatch.setattr("mock_platform.server.cheroot_server.IDLE_SECONDS", 1.0)
-    with ServerThread(hello) as server, Wire(server) as wire:
+    limits = ConnectionSettings(idle_seconds=0.05)
+    with ServerThread(hello, limits=limits) as server, Wire(server) as wire:
         assert wire.get().answer().status == 200
         assert wire.rest() == b""
-
-
-def test_which_server_performs_faults() -> None:
-    """The connection is within cheroot's reach, not within granian's."""
-    assert performs_faults("cheroot")
-    assert not performs_faults("granian")
 
 
 def test_several_servers_stand_side_by_side() -> None:

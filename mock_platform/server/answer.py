@@ -1,0 +1,221 @@
+"""One request's answer: runs the WSGI application and says what to send, without IO.
+
+An application is run where its server decides, on the event loop or in a worker; it never waits for
+a client. What it returns is taken piece by piece: bytes to send, or a `Pause` after which it wants
+to be asked again, during which no thread is occupied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from mock_platform.faults import Pause
+from mock_platform.server.environ import SOFTWARE
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
+Pair = tuple[str, str]
+
+_BODILESS = frozenset({204, 304})
+_SERVER_LINE = f"Server: {SOFTWARE}\r\n"
+
+
+class Answer:
+    """The answer to one request, as far as the application has made it.
+
+    `step` gets the next piece; `head` is sent before the first one.
+    """
+
+    def __init__(
+        self,
+        environ: WSGIEnvironment,
+        report: Callable[[BaseException], None],
+        *,
+        keep_alive: bool,
+    ) -> None:
+        self._environ = environ
+        self._report = report
+        self._version_1_0 = environ["SERVER_PROTOCOL"] == "HTTP/1.0"
+        self._is_head = environ["REQUEST_METHOD"] == "HEAD"
+        self._written: list[bytes] = []
+        self._pieces: Iterator[Any] | None = None
+        self._body: Iterable[bytes] | None = None
+        self.status = ""
+        self.headers: list[Pair] = []
+        self.on_loop = False
+        """Whether the application runs on the event loop, not in a worker."""
+        self.keep_alive = keep_alive
+        """Whether the connection stays open behind the answer."""
+        self.complete = False
+        """Whether the application has nothing more to send."""
+        self.chunked = False
+        self.head_sent = False
+        self._started = False
+        self._length: int | None = None
+        self._sent = 0
+        self._bodiless = False
+
+    def run(self, application: WSGIApplication) -> list[bytes] | Pause:
+        """Call the application; the first pieces of the body, or a pause before them."""
+        try:
+            body = application(self._environ, self._start_response)
+            if type(body) is list:  # all there is; only its end could still fail
+                self._written += body
+                self.complete = True
+                return self._pack(self._take_written())
+            self._body = body
+            self._pieces = iter(body)
+        except BaseException as fault:  # noqa: BLE001 - not even SystemExit ends the server
+            return self._fail(fault)
+        return self.step()
+
+    def step(self) -> list[bytes] | Pause:
+        """Ask the application for more: pieces as they are sent, or a pause."""
+        assert self._pieces is not None
+        try:
+            while True:
+                piece = next(self._pieces, None)
+                if isinstance(piece, Pause):
+                    return piece
+                if piece is None:
+                    self.close()
+                    self.complete = True
+                    return self._pack(self._take_written())
+                if piece:
+                    self._written.append(piece)
+                if self._has_no_body():
+                    self._written.clear()  # the head goes out once the application is done
+                if not self._written:
+                    continue
+                pending = sum(map(len, self._written))
+                if self._length is None or self._sent + pending < self._length:
+                    return self._pack(self._take_written())
+        except BaseException as fault:  # noqa: BLE001 - as in `run`
+            return self._fail(fault)
+
+    def close(self) -> None:
+        """Tell the body that it is no longer read. Idempotent."""
+        body, self._body, self._pieces = self._body, None, None
+        close = getattr(body, "close", None)
+        if close is None:
+            return
+        try:
+            close()
+        except BaseException as fault:  # noqa: BLE001 - as in `run`
+            self._report(fault)
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the application ended without an answer: its client is to see a closed end."""
+        return self.complete and not self._started
+
+    @property
+    def short(self) -> bool:
+        """Whether the body ended before its `Content-Length`."""
+        return self._length is not None and self._sent < self._length and not self._bodiless
+
+    def _start_response(
+        self, status: str, headers: list[Pair], exc_info: ExcInfo | None = None, /
+    ) -> Callable[[bytes], object]:
+        """Begin the answer; with `exc_info`, begin it again if nothing was sent yet."""
+        if exc_info is not None:
+            if self.head_sent and exc_info[1] is not None:
+                raise exc_info[1]
+        elif self._started:
+            raise RuntimeError("WSGI: start_response was called twice without exc_info")
+        self._started = True
+        self.status, self.headers = status, headers
+        return self._written.append
+
+    def _take_written(self) -> list[bytes]:
+        pieces, self._written = self._written, []
+        return pieces
+
+    def _pack(self, pieces: list[bytes]) -> list[bytes]:
+        """Pieces of the body as bytes on the wire, with the head before the first ones.
+
+        Raises:
+            RuntimeError: The body began before `start_response` was called.
+        """
+        if not self._started:
+            if any(pieces):
+                return self._fail(RuntimeError("WSGI: the body began before start_response"))
+            return []
+        wire: list[bytes] = []
+        if not self.head_sent:
+            wire.append(self._head())
+            self.head_sent = True
+        if self._bodiless:
+            return wire
+        for piece in pieces:
+            part = piece
+            if self._length is not None and self._sent + len(part) > self._length:
+                part = part[: self._length - self._sent]
+                self._report(ValueError("WSGI: the body is longer than its Content-Length"))
+                self.keep_alive, self.complete = False, True
+            self._sent += len(part)
+            if not part:
+                continue
+            wire.append(b"%x\r\n%b\r\n" % (len(part), part) if self.chunked else part)
+        if self.complete:
+            if self.chunked:
+                wire.append(b"0\r\n\r\n")
+            if self.short:
+                self.keep_alive = False
+        return wire
+
+    def _has_no_body(self) -> bool:
+        """Whether an answer to this request, with this status, never has a body."""
+        return self._is_head or (self._started and int(self.status[:3]) in _BODILESS)
+
+    def _head(self) -> bytes:
+        self._bodiless = self._has_no_body()
+        lines = [f"HTTP/1.1 {self.status}\r\n"]
+        own = set()
+        for name, value in self.headers:
+            lowered = name.lower()
+            own.add(lowered)
+            if lowered == "connection":
+                self.keep_alive = self.keep_alive and value.lower() != "close"
+                continue
+            if lowered == "content-length":
+                self._length = int(value)
+            lines.append(f"{name}: {value}\r\n")
+        if self._length is None and not self._bodiless:
+            if self._version_1_0:
+                self.keep_alive = False
+            else:
+                self.chunked = True
+                lines.append("Transfer-Encoding: chunked\r\n")
+        if "date" not in own:
+            lines.append(self._environ["mock_platform.date"]())
+        if "server" not in own:
+            lines.append(_SERVER_LINE)
+        if not self.keep_alive:
+            lines.append("Connection: close\r\n")
+        elif self._version_1_0:
+            lines.append("Connection: keep-alive\r\n")
+        lines.append("\r\n")
+        return "".join(lines).encode("latin-1")
+
+    def _fail(self, fault: BaseException) -> list[bytes]:
+        """Report what the application raised; 500 where nothing was sent yet."""
+        self._report(fault)
+        self.close()
+        self._written.clear()
+        if self.head_sent:
+            self.keep_alive, self.complete = False, True
+            self.chunked = False  # the end of the body must be missing
+            return []
+        text = f"The application raised {type(fault).__name__}; the server's log tells more.\n"
+        self._started, self.complete = True, True
+        self.status = "500 Internal Server Error"
+        self.headers = [
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Content-Length", str(len(text.encode()))),
+        ]
+        return self._pack([text.encode()])

@@ -1,0 +1,457 @@
+"""One client's connection on the event loop: reads requests, has them answered, writes answers.
+
+Everything here runs on the loop's thread, but for the methods of `faults.Connection`, which an
+application may call from a worker. A request reaches the application only when it came in whole;
+one answer is written at a time, in the order of the requests, and no next one begins while the
+client has not taken the last. So a slow client costs a descriptor and a small buffer, no thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import struct
+import threading
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+from mock_platform.faults import Pause
+from mock_platform.server.answer import Answer
+from mock_platform.server.reader import Refusal, Request, RequestReader
+from mock_platform.world.clock import UPTIME
+
+if TYPE_CHECKING:
+    from mock_platform.server.loop_server import LoopServer
+
+log = logging.getLogger(__name__)
+
+_RESET = struct.pack("ii", 1, 0)
+"""SO_LINGER with no time: closing discards what is unsent and sends a reset."""
+_TLS_HANDSHAKE = 0x16
+_BODY_GRACE_SECONDS = 0.25
+"""How long a stop waits for a body whose headers have come."""
+_MOST_IN_A_ROW = 32
+"""Pipelined requests that are answered before other connections have their turn."""
+_REASONS = {
+    400: "Bad Request",
+    408: "Request Timeout",
+    413: "Content Too Large",
+    414: "URI Too Long",
+    431: "Request Header Fields Too Large",
+    501: "Not Implemented",
+    503: "Service Unavailable",
+    505: "HTTP Version Not Supported",
+}
+
+
+class ClientConnection(asyncio.Protocol):
+    """A client's connection; also what the application finds as `faults.CONNECTION`."""
+
+    pauses = True
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        self._reader = RequestReader(server.limits)
+        self._waiting: deque[Request | Refusal] = deque()
+        self._answer: Answer | None = None
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._clogged = False
+        self._reading = True
+        self._discarding = False
+        self._half_closed = False
+        self._in_a_row = False
+        self._unsent = 0
+        self._body_begun = 0.0
+        self._body_counted = 0
+        self._address = ("", "")
+        self.deadline = 0.0
+        """When the loop ends the connection, by `UPTIME`; 0 for never."""
+        self.taken = False
+        self.held = False
+        self.gone = False
+
+    # -- what the loop calls ----------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take up a client, or turn it away where there are too many."""
+        # uvloop's transports do what asyncio's do, but are no subclasses.
+        self._transport = cast("asyncio.Transport", transport)
+        peer = transport.get_extra_info("peername") or ("", 0)
+        self._address = (str(peer[0]), str(peer[1]))
+        refusal = self._server.admit(self, self._address[0])
+        self._expect_request()
+        if refusal is not None:
+            self._reader.refuse(refusal)
+            self._take_ready()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget everything; what the application still makes is thrown away."""
+        self.gone = self.taken = True
+        self._server.forget(self, self._address[0])
+        self._count_body(0)
+        if self._timer is not None:
+            self._timer.cancel()
+        answer, self._answer = self._answer, None
+        if answer is not None and not self._server.is_running(answer):
+            self._server.close_answer(answer)
+        self._waiting.clear()
+        self._server.finished(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in what the client sent."""
+        if self._discarding or self.held:
+            return
+        reader = self._reader
+        if not reader.begun and not self._waiting and self._answer is None:
+            if data[0] == _TLS_HANDSHAKE and self._server.scheme == "http":
+                log.warning("A client spoke TLS to a plain port: call it with http://")
+                self._abort()
+                return
+            self.deadline = UPTIME() + self._server.limits.head_seconds
+        was_in_body = reader.in_body
+        reader.feed(data)
+        if reader.ready:
+            self._take_ready()
+        elif reader.in_body:
+            if not was_in_body:
+                self._body_begun = UPTIME()
+            if self._answer is None and not self._waiting:
+                self._watch_body()
+
+    def eof_received(self) -> bool:
+        """See the client's end: half a request acts on nothing, whole ones are still answered."""
+        self._half_closed = True
+        if self._answer is None and not self._waiting:
+            return False
+        return self._server.scheme == "http" and not self.held
+
+    def pause_writing(self) -> None:
+        """Begin to wait for a client that does not take its answer."""
+        self._clogged = True
+        self._unsent = self._buffered()
+        self.deadline = UPTIME() + self._server.limits.write_seconds
+
+    def resume_writing(self) -> None:
+        """Go on: the client took what waited."""
+        self._clogged = False
+        self.deadline = 0.0
+        if self._answer is not None and self._answer.head_sent:
+            self._continue()
+        else:
+            self._next()
+
+    # -- deadlines --------------------------------------------------------------------------------
+
+    def expire(self, now: float) -> None:
+        """End what takes too long; called now and then, with the present time."""
+        limits, reader = self._server.limits, self._reader
+        if reader.in_body and self._answer is None and not self._waiting and not self._discarding:
+            took = now - self._body_begun
+            due = (took - limits.head_seconds) * limits.body_bytes_per_second
+            if took > limits.body_seconds or reader.body_bytes < due:
+                self._refuse(Refusal(408, "The body came too slowly."))
+            return
+        if not self.deadline or now < self.deadline:
+            return
+        if self._clogged:
+            unsent = self._buffered()
+            if unsent < self._unsent:  # it takes something: slowly, but it does
+                self._unsent, self.deadline = unsent, now + limits.write_seconds
+                return
+            self._abort()
+        elif self._discarding:
+            self._abort()
+        elif reader.begun:
+            self._refuse(Refusal(408, "The headers of the request came too slowly."))
+        elif self._answer is None:
+            self._close()
+
+    # -- requests ---------------------------------------------------------------------------------
+
+    def _take_ready(self) -> None:
+        ready = self._reader.ready
+        self._waiting.extend(ready)
+        ready.clear()
+        self._count_body(0)
+        self._set_reading()
+        self._next()
+
+    def _next(self) -> None:
+        """Answer the requests that wait, one after the other."""
+        if self._in_a_row:
+            return  # called from within: the loop below goes on
+        self._in_a_row = True
+        try:
+            for _ in range(_MOST_IN_A_ROW):
+                if self._answer is not None or self._clogged or self.taken or not self._waiting:
+                    break
+                item = self._waiting.popleft()
+                if isinstance(item, Refusal):
+                    self._send_refusal(item)
+                    return
+                self._begin(item)
+            else:
+                self._server.call_soon(self._next)
+                return
+        finally:
+            self._in_a_row = False
+        if self._answer is None and not self._waiting and not self.taken and not self._clogged:
+            self._set_reading()
+            self._expect_request()
+
+    def _begin(self, request: Request) -> None:
+        server = self._server
+        self.deadline = 0.0
+        try:
+            environ = server.environs.environ_of(request, self, *self._address)
+        except ValueError as fault:
+            self._send_refusal(Refusal(400, f"Malformed request target: {fault}."))
+            return
+        environ["mock_platform.date"] = server.date_line
+        keep = request.keep_alive and not server.stopping.is_set()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._answer = Answer(environ, server.report, keep_alive=keep)
+        server.begun(self)
+        server.run(self._answer, environ, self)
+
+    def answered(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
+        """Send what the application made; called by the server once a run or a step is over."""
+        if self._answer is not answer:  # the client has left meanwhile
+            self._server.close_answer(answer)
+            return
+        if self.taken:
+            self._server.close_answer(answer)
+            self._end_taken()
+            return
+        if isinstance(pieces, Pause):
+            self._timer = self._server.call_later(pieces.seconds, self._continue)
+            return
+        if answer.given_up:
+            self._finish()
+            self._close()
+            return
+        if self._server.stopping.is_set() and not answer.complete:
+            answer.keep_alive = False
+        assert self._transport is not None
+        if pieces:
+            self._transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        if not answer.complete:
+            if not self._clogged:
+                self._server.call_soon(self._continue)
+            return
+        keep = answer.keep_alive
+        self._finish()
+        if not keep:
+            self._part()
+        elif self._half_closed and not self._waiting:
+            self._close()
+        else:
+            self._next()
+
+    def _continue(self) -> None:
+        """Ask the application for the next piece, unless the client takes nothing at present."""
+        self._timer = None
+        answer = self._answer
+        if answer is None or self.gone or (self._clogged and answer.head_sent):
+            return
+        self._server.step(answer, self)
+
+    def _finish(self) -> None:
+        self._answer = None
+        self._server.finished(self)
+
+    def _expect_request(self) -> None:
+        """Wait for the next request, and tell a client to go on that waits to send its body."""
+        if self._half_closed or self._server.stopping.is_set():
+            self._close()
+            return
+        now, limits, reader = UPTIME(), self._server.limits, self._reader
+        if reader.in_body:
+            self._body_begun = now
+            self._watch_body()
+        else:
+            self.deadline = now + (limits.head_seconds if reader.begun else limits.idle_seconds)
+
+    def _watch_body(self) -> None:
+        self.deadline = 0.0
+        if self._reader.wants_continue and not self._clogged and self._transport is not None:
+            self._reader.wants_continue = False
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        if not self._count_body(self._reader.body_bytes):
+            self._refuse(
+                Refusal(
+                    503,
+                    "Too many large bodies are on their way at once.",
+                    (("Retry-After", "1"),),
+                )
+            )
+
+    def _count_body(self, size: int) -> bool:
+        """Account for what has come of the present body; whether there is room for it."""
+        counted, self._body_counted = self._body_counted, size
+        return self._server.count_body(size - counted)
+
+    # -- ends -------------------------------------------------------------------------------------
+
+    def _refuse(self, refusal: Refusal) -> None:
+        self._reader.refuse(refusal)
+        self._take_ready()
+
+    def _send_refusal(self, refusal: Refusal) -> None:
+        """Say why no more is read, and let a client that still sends come to read it."""
+        body = f"{refusal.text}\n".encode()
+        head = [
+            f"HTTP/1.1 {refusal.status} {_REASONS[refusal.status]}\r\n",
+            "Content-Type: text/plain; charset=utf-8\r\n",
+            f"Content-Length: {len(body)}\r\n",
+            *(f"{name}: {value}\r\n" for name, value in refusal.headers),
+            self._server.date_line(),
+            "Connection: close\r\n\r\n",
+        ]
+        self._server.log_refusal(refusal, self._address[0])
+        assert self._transport is not None
+        self._transport.write("".join(head).encode("latin-1") + body)
+        self._linger()
+
+    def _part(self) -> None:
+        """End behind an answer: at once if the client said all, else after it could read it."""
+        if self._half_closed or not (self._reader.begun or self._waiting):
+            self._close()
+        else:
+            self._linger()
+
+    def _linger(self) -> None:
+        """Send the end, and throw away what still comes: closing at once would reset the client."""
+        self.taken = self._discarding = True
+        self._waiting.clear()
+        self._count_body(0)
+        self.deadline = UPTIME() + self._server.limits.linger_seconds
+        self._set_reading()
+        transport = self._transport
+        if transport is None or self._half_closed or self._server.stopping.is_set():
+            self._close()
+        elif transport.can_write_eof():
+            transport.write_eof()
+
+    def _close(self) -> None:
+        self.taken = True
+        if self._transport is not None:
+            self._transport.close()
+            limits = self._server.limits
+            self.deadline = UPTIME() + limits.write_seconds
+            self._discarding = True
+
+    def _abort(self) -> None:
+        self.taken = True
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _end_taken(self) -> None:
+        """The application ended the connection itself, or keeps it open without an answer."""
+        if self._answer is not None:
+            self._finish()
+        if self.held:
+            self.deadline = 0.0
+            self._set_reading()
+        elif self._transport is not None and not self._discarding:
+            self._linger_or_close()  # raw bytes were sent, and nothing follows them
+
+    def _set_reading(self) -> None:
+        """Read unless enough requests wait already: the rest stays with the client."""
+        transport = self._transport
+        if transport is None or self.gone or transport.is_closing():
+            return
+        wanted = self._discarding or self.held or len(self._waiting) < _MOST_IN_A_ROW
+        if wanted != self._reading:
+            self._reading = wanted
+            if wanted:
+                transport.resume_reading()
+            else:
+                transport.pause_reading()
+
+    def _buffered(self) -> int:
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+
+    def stop(self) -> None:
+        """The server stops: end now, or behind the answer that is being made."""
+        answer = self._answer
+        self._waiting.clear()
+        if answer is None and self._reader.in_body and not self._discarding:
+            # Its headers are here: the body may be under way. It is given a moment.
+            self._server.begun(self)
+            self._timer = self._server.call_later_in_any_case(_BODY_GRACE_SECONDS, self.cut)
+        elif answer is None or self.held:
+            self._close()
+        else:
+            answer.keep_alive = answer.keep_alive and answer.head_sent
+            if self._timer is not None:  # nobody waits any longer
+                self._timer.cancel()
+                self._continue()
+
+    def cut(self) -> None:
+        """The grace of a stop is over."""
+        self._server.finished(self)
+        self._abort()
+
+    # -- faults.Connection, also from workers -----------------------------------------------------
+
+    @property
+    def stopping(self) -> threading.Event:
+        """Set when the server begins to stop."""
+        return self._server.stopping
+
+    def fileno(self) -> int:
+        """The descriptor of the socket, -1 once it is closed."""
+        found: Any = self._transport.get_extra_info("socket") if self._transport else None
+        return -1 if found is None or self.gone else int(found.fileno())
+
+    def wait(self, seconds: float, closing: threading.Event) -> None:
+        """Let time pass in a worker. Whoever closes the platform stops the server first."""
+        self.stopping.wait(seconds)
+
+    def reset(self) -> None:
+        """Break the connection off at once."""
+        if self._take():
+            self._server.on_loop(self._reset)
+
+    def close(self) -> None:
+        """End the connection in good order: what was sent arrives. Idempotent."""
+        if self._take():
+            self._server.on_loop(self._linger_or_close)
+
+    def hold(self) -> None:
+        """Never answer; the connection stays open without a thread until the client leaves."""
+        if self._take():
+            self.held = True
+
+    def send_raw(self, data: bytes) -> None:
+        """Send bytes as they are. A client that is gone is no fault."""
+        self.taken = True
+        self._server.on_loop(self._write_raw, data)
+
+    def _take(self) -> bool:
+        """Whether the connection is there to be taken; from now on nothing is answered on it."""
+        self.taken = True
+        return not self.gone
+
+    def _reset(self) -> None:
+        if self._transport is None or self.gone:
+            return
+        found: Any = self._transport.get_extra_info("socket")
+        with suppress(OSError):
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self._transport.abort()
+
+    def _linger_or_close(self) -> None:
+        if self._reader.begun or self._waiting:
+            self._linger()
+        else:
+            self._close()
+
+    def _write_raw(self, data: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
