@@ -15,8 +15,8 @@ from oauthlib.oauth1 import Client
 from werkzeug.test import EnvironBuilder
 
 from mock_platform.app import create_app
+from mock_platform.control.known_credentials import credentials
 from mock_platform.core.call import Call
-from mock_platform.credentials import credentials
 from mock_platform.platform import Platform
 from mock_platform.world.clock import UPTIME
 

@@ -12,11 +12,11 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
+from mock_platform.store.archive import Archive, Durability
+from mock_platform.store.interface import Order, Record
+from mock_platform.store.memory import Base, MemoryStore
 from mock_platform.world.clock import UPTIME
-from mock_platform.world.durable import Archive, Durability
 from mock_platform.world.durable_store import DurableStore
-from mock_platform.world.memory import Base, MemoryStore
-from mock_platform.world.store import Order, Record
 
 SIZES = (1_000, 10_000, 100_000)
 RESET_SIZES = (100, 10_000, 100_000)

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from mock_platform.app import create_app
     from mock_platform.client.interface import WorldFace
     from mock_platform.client.platform import MockPlatform
+    from mock_platform.in_process.session import WsgiAdapter
     from mock_platform.settings import DeliverySettings, Settings
-    from mock_platform.transport import WsgiAdapter
 
 __all__ = [
     "DeliverySettings",
@@ -29,7 +29,7 @@ _HOMES = {
     "MockPlatform": "mock_platform.client.platform",
     "Settings": "mock_platform.settings",
     "WorldFace": "mock_platform.client.interface",
-    "WsgiAdapter": "mock_platform.transport",
+    "WsgiAdapter": "mock_platform.in_process.session",
     "create_app": "mock_platform.app",
 }
 

@@ -10,8 +10,8 @@ from flask import Flask
 from mock_platform.control.routes import create_control, share_services
 from mock_platform.edge.application import PlatformApplication
 from mock_platform.edge.wsgi import Edge
-from mock_platform.opening import open_platform, overridden
 from mock_platform.platform import Platform
+from mock_platform.restoring import open_platform, overridden
 from mock_platform.settings import Settings
 
 

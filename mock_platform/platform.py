@@ -13,12 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mock_platform import shipped
-from mock_platform.core import fixtures
+from mock_platform.core import packaged as shipped
 from mock_platform.core.assumptions import Assumption, register
-from mock_platform.core.authenticate import CORE_ASSUMPTIONS, credential_hints
+from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS, credential_hints
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.errors import (
+from mock_platform.core.description.openapi import V2_VERSION, Description, describe
+from mock_platform.core.failures.errors import (
     ADS_ERRORS,
     NOT_SHOWN,
     OAUTH_CODES,
@@ -28,33 +28,32 @@ from mock_platform.core.errors import (
     InternalError,
     NotStored,
 )
+from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES
+from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.limits import OAUTH_LIMIT
-from mock_platform.core.openapi import V2_VERSION, Description, describe
 from mock_platform.core.operation import Operation, table
-from mock_platform.core.overlays import Overlays
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, Interceptor, compile_operation
-from mock_platform.core.problems import STATUS_BY_TYPE, TITLES
-from mock_platform.core.rendering import render
 from mock_platform.core.routing import Router
-from mock_platform.core.table import Tables
 from mock_platform.core.unanswered import Unanswered
 from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, openapi
-from mock_platform.records import TABLES
+from mock_platform.records import TABLES, fixtures
+from mock_platform.records.overlays import Overlays
+from mock_platform.records.table import Tables
 from mock_platform.scenario.director import Director, engine_of
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.start_up import StartUp
 from mock_platform.settings import Settings
+from mock_platform.store.errors import StoreUnwritable
+from mock_platform.store.interface import Change
+from mock_platform.store.memory import Base
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry, JournalMemory
-from mock_platform.world.memory import Base
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store import Change
-from mock_platform.world.store_errors import StoreUnwritable
 from mock_platform.world.world import Blueprint, StoreMaker, World, WorldSettings
 from mock_platform.world.worlds import Worlds
 

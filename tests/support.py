@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from mock_platform.app import create_app
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 
 FORM = "application/x-www-form-urlencoded"
 ACCOUNT = "18ce54d4x5t"

@@ -8,10 +8,10 @@ from typing import Any, Self
 from werkzeug.test import TestResponse
 
 from mock_platform.app import create_app
-from mock_platform.core.replay import spell_minute
 from mock_platform.platform import Platform
+from mock_platform.rules.replay_jobs import spell_minute
 from mock_platform.settings import DeliverySettings, Settings
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 from tests.support import BEARER
 from tests.waits import PATIENCE

@@ -13,8 +13,8 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client
 
 from mock_platform import Settings, WsgiAdapter, create_app
+from mock_platform.in_process.session import OAuth1Auth
 from mock_platform.platform import Platform
-from mock_platform.transport import OAuth1Auth
 from tests.support import HARBOR
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mock_platform.control.routes import ROUTES
-from mock_platform.core.table import Table
 from mock_platform.records import TABLES
+from mock_platform.records.table import Table
 
 DOCS = Path(__file__).parent.parent / "docs"
 _PAGE_ONLY = {"/console", "/console/requests/<key>"}

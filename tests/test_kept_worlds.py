@@ -16,14 +16,14 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from mock_platform.app import create_app
-from mock_platform.opening import Opened, open_platform
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
+from mock_platform.restoring import Opened, open_platform
 from mock_platform.settings import Settings
+from mock_platform.store.errors import StoreUnwritable
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store_errors import StoreUnwritable
+from tests.store.test_archive import largest_file
 from tests.support import BEARER
-from tests.world.test_durable import largest_file
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 USER = {"id": "77", "screen_name": "kept", "name": "Kept"}

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import click
 
-from mock_platform import shipped
 from mock_platform.cli.trouble import CheckFailed, counted
-from mock_platform.core import fixtures
+from mock_platform.core import packaged as shipped
 from mock_platform.platform import Platform
-from mock_platform.records import TABLES
+from mock_platform.records import TABLES, fixtures
 from mock_platform.scenario import library
 from mock_platform.settings import Settings
 

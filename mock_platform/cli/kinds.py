@@ -101,7 +101,7 @@ class StoreKind(Kind):
 
     def parse(self, text: str) -> str:
         """The setting, known to name a store."""
-        from mock_platform.opening import BadStore, store_path  # its imports would slow --help
+        from mock_platform.restoring import BadStore, store_path  # its imports would slow --help
 
         try:
             store_path(text)

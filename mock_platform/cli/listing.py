@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from mock_platform import credentials as known
 from mock_platform.cli.pages import assumptions_page, operations_page, shown_path
 from mock_platform.cli.scenario_page import scenarios_page
 from mock_platform.cli.trouble import CheckFailed, told
 from mock_platform.control import about
+from mock_platform.control import known_credentials as known
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.operation import Operation

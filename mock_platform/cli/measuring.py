@@ -11,10 +11,10 @@ import click
 import requests
 
 from mock_platform.cli.trouble import CheckFailed
+from mock_platform.control.known_credentials import environment
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import pretty
 from mock_platform.coverage import CoverageDocument, Format, render
-from mock_platform.credentials import environment
 from mock_platform.drift import BadBaseUrl, Credentials, Drift, Unreachable, check, report
 from mock_platform.drift.client import PATIENCE, HttpClient
 from mock_platform.platform import Platform

@@ -14,7 +14,7 @@ import click
 from mock_platform.cli.signals import Signals
 from mock_platform.cli.trouble import told
 from mock_platform.client.platform import MockPlatform
-from mock_platform.credentials import environment
+from mock_platform.control.known_credentials import environment
 from mock_platform.settings import Settings
 
 NOT_EXECUTABLE = 126

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from mock_platform.control.known_credentials import Credentials
 from mock_platform.core.operation import Operation
-from mock_platform.credentials import Credentials
 
 MINUTE = "$minute"
 """Stands for the present minute in UTC, yyyymmddhhmm."""

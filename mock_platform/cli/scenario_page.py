@@ -12,9 +12,9 @@ from werkzeug.test import TestResponse
 
 from mock_platform.app import create_app
 from mock_platform.cli.samples import MINUTE, Sample, sample
+from mock_platform.control.known_credentials import Credentials, credentials, environment
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
-from mock_platform.credentials import Credentials, credentials, environment
 from mock_platform.platform import Platform
 from mock_platform.scenario.deliveries import DELIVERIES
 from mock_platform.scenario.document import Rule, Scenario

@@ -20,10 +20,10 @@ from mock_platform.cli.trouble import BadInput, told
 from mock_platform.cli.watching import Watch
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
-from mock_platform.opening import Opened, open_platform
+from mock_platform.restoring import Opened, open_platform
 from mock_platform.server import Bound, serve_forever
+from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import Settings
-from mock_platform.tls import TlsMaterial
 from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
 from mock_platform.world.names import DEFAULT

@@ -34,14 +34,14 @@ class BadInput(click.ClickException):
 def told() -> Iterator[None]:
     """Turn what can be wrong with a server's surroundings into the exit status it has."""
     # Whoever asks has loaded these by now; at the top they would slow `--help`.
-    from mock_platform.core.fixtures import BadFixtures
-    from mock_platform.opening import BadStore
+    from mock_platform.records.fixtures import BadFixtures
+    from mock_platform.restoring import BadStore
     from mock_platform.scenario.document import BadParameters, BadScenario
     from mock_platform.scenario.engine import CannotPerform
     from mock_platform.scenario.library import UnknownScenario
     from mock_platform.server import CannotBind
-    from mock_platform.tls import AuthorityUnreadable
-    from mock_platform.world.store_errors import StoreError
+    from mock_platform.server.tls import AuthorityUnreadable
+    from mock_platform.store.errors import StoreError
 
     try:
         yield

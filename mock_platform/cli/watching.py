@@ -16,11 +16,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from mock_platform.core.fixtures import BadFixtures
 from mock_platform.platform import Platform, load_base
+from mock_platform.records.fixtures import BadFixtures
 from mock_platform.scenario.document import SUFFIXES, BadParameters, BadScenario
 from mock_platform.scenario.engine import CannotPerform
-from mock_platform.world.store_errors import StoreUnwritable
+from mock_platform.store.errors import StoreUnwritable
 
 if TYPE_CHECKING:
     from watchfiles import Change

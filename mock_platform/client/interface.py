@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
+    from mock_platform.in_process.session import AuthScheme, BasedSession
     from mock_platform.scenario.armed import Unfired
-    from mock_platform.transport import AuthScheme, BasedSession
 
 Record = dict[str, Any]
 

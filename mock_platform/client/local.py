@@ -17,17 +17,17 @@ from mock_platform.client.scenarios import plain, read_scenario
 from mock_platform.client.sessions import authentication
 from mock_platform.control.clock import settle
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
+from mock_platform.control.known_credentials import Credentials, credentials
 from mock_platform.control.route import load_query
 from mock_platform.control.routes import services_of
 from mock_platform.control.worlds import addresses
 from mock_platform.coverage import document as coverage_document
-from mock_platform.credentials import Credentials, credentials
+from mock_platform.in_process.session import AuthScheme, PlatformSession
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
 from mock_platform.scenario.armed import Unfired
 from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.engine import Engine
-from mock_platform.transport import AuthScheme, PlatformSession
 from mock_platform.world.clock import Clock, Instant, moment
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import DEFAULT

@@ -18,10 +18,10 @@ from mock_platform.app import create_app
 from mock_platform.client.local import LocalWorld
 from mock_platform.client.remote.platform import RemotePlatform
 from mock_platform.core.call import Call
-from mock_platform.opening import Opened, open_platform, overridden
+from mock_platform.restoring import Opened, open_platform, overridden
 from mock_platform.server import ServerThread
+from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import Settings
-from mock_platform.tls import TlsMaterial
 from mock_platform.world import redact
 from mock_platform.world.clock import Instant, moment
 from mock_platform.world.names import DEFAULT

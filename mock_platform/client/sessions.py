@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mock_platform.client.errors import MissingCredentials
-from mock_platform.credentials import Credentials
-from mock_platform.transport import AuthScheme, BearerAuth, OAuth1Auth
+from mock_platform.control.known_credentials import Credentials
+from mock_platform.in_process.session import AuthScheme, BearerAuth, OAuth1Auth
 
 
 def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1Auth | BearerAuth:

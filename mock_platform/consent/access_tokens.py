@@ -8,8 +8,8 @@ of the developers' portal does, invalidates it and issues another (spec A, "Auth
 from __future__ import annotations
 
 from mock_platform.core.assumptions import settled
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_seconds
-from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
 HELD = settled(

@@ -21,12 +21,12 @@ from mock_platform.consent.pages import (
     refusal_page,
 )
 from mock_platform.core.assumptions import expectation, settled
+from mock_platform.core.auth.session import Session, find_session, log_in, log_out, set_cookie
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.envelope import Document, Page
-from mock_platform.core.errors import Failure, NumericFailure, PlainFailure
-from mock_platform.core.session import Session, find_session, log_in, log_out, set_cookie
+from mock_platform.core.failures.errors import Failure, NumericFailure, PlainFailure
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 Step = Literal["authorize", "authenticate"]

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from mock_platform.core.envelope import Document
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 
 OUT_OF_BAND = "oob"
 """The callback of apps that have no address: the user carries a PIN (spec A, request_token)."""

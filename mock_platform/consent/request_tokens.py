@@ -11,8 +11,8 @@ from urllib.parse import quote, urlencode
 
 from mock_platform.consent.pages import OUT_OF_BAND
 from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, wire_seconds
-from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
 SECONDS = 3600

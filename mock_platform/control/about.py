@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import Response
 
+from mock_platform.control.known_credentials import credentials
 from mock_platform.control.route import ControlRequest
-from mock_platform.credentials import credentials
 from mock_platform.platform import Platform
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME

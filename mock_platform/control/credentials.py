@@ -9,9 +9,9 @@ from marshmallow import Schema
 from mock_platform.consent import access_tokens
 from mock_platform.control.refusal import Refusal, did_you_mean
 from mock_platform.control.route import ControlRequest
-from mock_platform.core.authenticate import find_app, first
+from mock_platform.core.auth.authenticate import find_app, first
 from mock_platform.core.fields import ListOf, Text
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 

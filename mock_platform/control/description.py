@@ -10,9 +10,9 @@ from marshmallow import INCLUDE, Schema
 
 from mock_platform.control.refusal import MEDIA_TYPE
 from mock_platform.control.route import YAML, Nothing, Route
+from mock_platform.core.description.openapi import Description, describe
+from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Anything, Integer, ListOf, Nested, Text
-from mock_platform.core.openapi import Description, describe
-from mock_platform.core.openapi_schemas import Converter
 from mock_platform.platform import Platform
 from mock_platform.version import __version__
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
-from mock_platform.core.statuses import phrase
+from mock_platform.core.failures.statuses import phrase
 from mock_platform.version import __version__
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis

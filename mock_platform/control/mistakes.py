@@ -16,8 +16,8 @@ from mock_platform.records.state import BadRecord, Fault, UnknownRecord, Unknown
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario
+from mock_platform.store.errors import StoreUnwritable
 from mock_platform.world.names import BadWorldName, UnknownWorld
-from mock_platform.world.store_errors import StoreUnwritable
 from mock_platform.world.worlds import TooManyWorlds
 
 

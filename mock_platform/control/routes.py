@@ -30,8 +30,8 @@ from mock_platform.control.metrics import Metrics
 from mock_platform.control.mistakes import MISTAKES, describe_mistake
 from mock_platform.control.refusal import MEDIA_TYPE, BadQuery, Refusal, faulty
 from mock_platform.control.route import ControlRequest, Route, Services, body_of, query_of
+from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.openapi import Description
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
 from mock_platform.records.state import BadRecord

@@ -8,9 +8,9 @@ from marshmallow import Schema
 
 from mock_platform.control.refusal import faulty
 from mock_platform.control.route import ControlRequest, object_of
+from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Json
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.openapi_schemas import Converter
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads

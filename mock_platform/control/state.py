@@ -9,12 +9,12 @@ from marshmallow import Schema, fields
 
 from mock_platform.control.refusal import Refusal
 from mock_platform.control.route import ControlRequest, object_of
+from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.openapi_schemas import Converter
-from mock_platform.core.table import AS, RECORDED, Tables, recorded_keys
 from mock_platform.platform import Platform
-from mock_platform.world.store import Record
+from mock_platform.records.table import AS, RECORDED, Tables, recorded_keys
+from mock_platform.store.interface import Record
 
 KEPT = "recorded-keys"
 """The code of the warning that keys were kept which their table does not know."""

@@ -8,8 +8,8 @@ from marshmallow import Schema
 
 from mock_platform.control.refusal import Refusal, did_you_mean, faulty
 from mock_platform.control.route import ControlRequest
+from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Between, Choice, Integer, Number, Text
-from mock_platform.core.openapi_schemas import Converter
 from mock_platform.platform import Platform
 from mock_platform.world.transitions import PROGRESSIONS, Kind
 from mock_platform.world.world import World

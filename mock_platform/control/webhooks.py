@@ -8,13 +8,13 @@ from marshmallow import Schema, fields
 
 from mock_platform.control.refusal import Refusal, did_you_mean, faulty
 from mock_platform.control.route import ControlRequest, object_of
+from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Flag, Integer, ListOf, Text
-from mock_platform.core.openapi_schemas import Converter
-from mock_platform.core.release_history import event_name_form
 from mock_platform.delivery.events import GIVEN, BadEvent, add_event
 from mock_platform.delivery.sender import Stale
 from mock_platform.platform import Platform
 from mock_platform.records.webhooks import EventRecord
+from mock_platform.rules.release_history import event_name_form
 
 
 class AddedEvent(EventRecord):

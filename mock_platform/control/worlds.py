@@ -6,10 +6,10 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
+from mock_platform.control.known_credentials import credentials
 from mock_platform.control.refusal import Refusal, faulty
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Instant, Integer, Text
-from mock_platform.credentials import credentials
 from mock_platform.platform import Platform
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld

@@ -12,15 +12,15 @@ from typing import Any
 from marshmallow import Schema
 
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.authenticate import Auth
+from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.description.schemas import REQUEST_ECHO
+from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.openapi_schemas import REQUEST_ECHO
 from mock_platform.core.operation import Echo, Gate, Handler, Limit, Location, Operation, Origin
 from mock_platform.core.paging import PageOf
 from mock_platform.settings import Settings
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 JsonObject = dict[str, Any]

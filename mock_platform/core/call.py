@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.jsonio import BadJson, loads
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 
 if TYPE_CHECKING:
     from mock_platform.core.operation import Operation

@@ -10,8 +10,9 @@ from typing import Any
 from marshmallow import EXCLUDE, Schema, ValidationError
 from marshmallow.exceptions import SCHEMA
 
+from mock_platform.core.auth.oauth1 import MalformedAuthorization, authorization_parameters
 from mock_platform.core.call import FORM, Call, Pairs, first_values
-from mock_platform.core.errors import (
+from mock_platform.core.failures.errors import (
     BadBody,
     Failure,
     InvalidParameters,
@@ -20,7 +21,6 @@ from mock_platform.core.errors import (
 )
 from mock_platform.core.fields import flatten
 from mock_platform.core.jsonio import BadJson, loads
-from mock_platform.core.oauth1 import MalformedAuthorization, authorization_parameters
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.unread import (
     IGNORED_AUTHORIZATION,

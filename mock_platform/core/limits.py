@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call, Pairs
-from mock_platform.core.errors import RateLimited
+from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.operation import Limit, Operation
 from mock_platform.settings import Settings
 from mock_platform.world.windows import WindowState

@@ -15,10 +15,10 @@ from typing import Any, Literal
 from marshmallow import Schema
 
 from mock_platform.core.assumptions import Assumption
-from mock_platform.core.authenticate import Auth
+from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.envelope import Returns
-from mock_platform.core.errors import Failure
+from mock_platform.core.failures.errors import Failure
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
 

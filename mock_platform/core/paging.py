@@ -17,7 +17,7 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -31,7 +31,7 @@ from mock_platform.core.fields import (
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Limit
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.world.store import Entry, Order, Position, Record, Term
+from mock_platform.store.interface import Entry, Order, Position, Record, Term
 from mock_platform.world.world import World
 
 NEXT_CURSOR = public_fact(

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from mock_platform.core.assumptions import Assumption, settled
-from mock_platform.core.authenticate import Authenticator
+from mock_platform.core.auth.authenticate import Authenticator
 from mock_platform.core.call import UNESTABLISHED, Call, Reply
 from mock_platform.core.decode import decoder
 from mock_platform.core.envelope import Configurable
-from mock_platform.core.errors import Failure, InvalidParameters, NotShown, NumericFailure
+from mock_platform.core.failures.errors import Failure, InvalidParameters, NotShown, NumericFailure
+from mock_platform.core.failures.rendering import HEADERS, render
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Operation
-from mock_platform.core.rendering import HEADERS, render
 from mock_platform.settings import Settings
-from mock_platform.world.store import Change
+from mock_platform.store.interface import Change
 from mock_platform.world.world import World
 
 HTTP_ON_LOOPBACK = settled(

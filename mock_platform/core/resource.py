@@ -25,8 +25,8 @@ from mock_platform.core.paging import (
     list_parameters,
     paginate,
 )
+from mock_platform.store.interface import Record, Term, words
 from mock_platform.world.clock import wire_seconds
-from mock_platform.world.store import Record, Term, words
 from mock_platform.world.world import World
 
 TIMESTAMPS = ("created_at", "updated_at", "deleted")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from mock_platform.core.call import Call, Surface
-from mock_platform.core.errors import Failure, MethodNotAllowed, RouteNotFound
+from mock_platform.core.failures.errors import Failure, MethodNotAllowed, RouteNotFound
 from mock_platform.core.operation import NotServed, Operation
 from mock_platform.core.routing import Nearest, Router
 

@@ -14,10 +14,10 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from mock_platform.core.assumptions import settled
+from mock_platform.core.auth.oauth1 import shown
 from mock_platform.core.call import Call
-from mock_platform.core.errors import NotShown
+from mock_platform.core.failures.errors import NotShown
 from mock_platform.core.fields import Anything
-from mock_platform.core.oauth1 import shown
 
 IGNORED = settled(
     "parameters.ignored",

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from mock_platform.core.ads import Batch, account_scope, may_write
 from mock_platform.core.call import Call
-from mock_platform.core.codes import ADS_STATUS, NUMERIC_CODES
-from mock_platform.core.errors import Failure, InternalError, InvalidParameters
+from mock_platform.core.description.openapi import HERE, possible_failures
+from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
+from mock_platform.core.failures.errors import Failure, InternalError, InvalidParameters
+from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES
+from mock_platform.core.failures.rendering import render
 from mock_platform.core.fields import MISSING
-from mock_platform.core.openapi import HERE, possible_failures
 from mock_platform.core.operation import Operation
-from mock_platform.core.problems import ABOUT_BLANK, PROBLEM_TYPES
-from mock_platform.core.rendering import render
 from mock_platform.coverage.outcomes import BATCH, Outcome, codes
 from mock_platform.settings import Settings
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.operation import Operation
-from mock_platform.core.problems import PROBLEM_TYPES
 from mock_platform.coverage.contract import documented, matching, parameters
 from mock_platform.coverage.outcomes import Outcome
 from mock_platform.coverage.recorder import Recorder, Tally, observed

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from mock_platform.core.failures.statuses import phrase
 from mock_platform.core.jsonio import pretty
-from mock_platform.core.statuses import phrase
 from mock_platform.coverage.document import CoverageDocument
 
 Format = Literal["text", "json", "junit", "html"]

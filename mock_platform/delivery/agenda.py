@@ -11,8 +11,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mock_platform.store.errors import StoreUnwritable
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store_errors import StoreUnwritable
 from mock_platform.world.world import World
 
 _NO_ROOM_PAUSE_SECONDS = 5.0

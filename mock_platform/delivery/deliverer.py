@@ -10,13 +10,13 @@ import threading
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 
-from mock_platform.core.replay import CREATED, REPLAY_JOB
 from mock_platform.delivery.agenda import Agenda, Entry
 from mock_platform.delivery.envelope import activity, job_status
 from mock_platform.delivery.events import ADDED
 from mock_platform.delivery.replay_run import ReplayRun
 from mock_platform.delivery.sender import Dispatch, Invalid, Sender, Stale, receiver
 from mock_platform.delivery.workers import Workers
+from mock_platform.rules.replay_jobs import CREATED, REPLAY_JOB
 from mock_platform.settings import DeliverySettings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.world import PACED, RESTORED, Notice, World

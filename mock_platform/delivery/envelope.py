@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.core.release_history import DIRECTED_SINCE
+from mock_platform.rules.release_history import DIRECTED_SINCE
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
-from mock_platform.world.store import Record
 
 _DIRECTED_SINCE = wire_millis(DIRECTED_SINCE)
 _UNFILTERED = "oauth.revoke"

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mock_platform.core.release_history import (
+from mock_platform.delivery.sender import Receiver, receiver
+from mock_platform.records.table import missing_references
+from mock_platform.records.webhooks import EVENTS
+from mock_platform.rules.release_history import (
     DIRECTED_SINCE,
     event_name,
     not_in_force,
     warnings_for,
 )
-from mock_platform.core.table import missing_references
-from mock_platform.delivery.sender import Receiver, receiver
-from mock_platform.records.webhooks import EVENTS
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
-from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
 ADDED = "event:added"

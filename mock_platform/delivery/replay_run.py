@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from mock_platform.core.replay import REPLAY_JOB, parse_minute
 from mock_platform.delivery.envelope import activity
 from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, receiver
+from mock_platform.rules.replay_jobs import REPLAY_JOB, parse_minute
+from mock_platform.store.interface import Order, Position, Record
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store import Order, Position, Record
 from mock_platform.world.world import World
 
 _PAGE = 50

@@ -18,11 +18,11 @@ from mock_platform.delivery.signing import (
     signature,
 )
 from mock_platform.settings import DeliverySettings
+from mock_platform.store.interface import Record
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME, wire_millis
 from mock_platform.world.ids import unguessable
 from mock_platform.world.mishaps import Mishap
-from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
 Outcome = Literal["taken", "refused", "silent"]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from mock_platform.core.authenticate import Scheme
+from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import Call
+from mock_platform.core.description.openapi import templated
 from mock_platform.core.jsonio import BadJson, loads
-from mock_platform.core.openapi import templated
 from mock_platform.core.operation import Operation
 from mock_platform.drift.client import Answer
 from mock_platform.drift.compare import Difference, differences

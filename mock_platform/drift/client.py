@@ -15,7 +15,7 @@ import requests
 from oauthlib.oauth1 import Client
 from requests.utils import get_environ_proxies
 
-from mock_platform.core.authenticate import Scheme
+from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.settings import Settings
 
 PATIENCE = 30.0

@@ -26,12 +26,12 @@ from werkzeug.wsgi import ClosingIterator
 
 from mock_platform.control.route import WORLD
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.errors import Failure, MethodNotAllowed
+from mock_platform.core.failures.errors import Failure, MethodNotAllowed
+from mock_platform.core.failures.statuses import phrase
 from mock_platform.core.operation import Operation
-from mock_platform.core.statuses import phrase
 from mock_platform.edge.rules import CONVERTER, Segment, rules, sample
 from mock_platform.platform import Platform
-from mock_platform.world.store import Change
+from mock_platform.store.interface import Change
 from mock_platform.world.world import World
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.core.call import Reply, Sending
-from mock_platform.faults import CONNECTION, Connection, Pause
+from mock_platform.edge.connection import CONNECTION, Connection, Pause
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -19,8 +19,8 @@ from werkzeug.wsgi import get_input_stream
 
 from mock_platform.control.route import ORIGIN, WORLD
 from mock_platform.core.call import Call, Reply, Surface
-from mock_platform.core.errors import Failure, TooLarge
-from mock_platform.core.statuses import phrase
+from mock_platform.core.failures.errors import Failure, TooLarge
+from mock_platform.core.failures.statuses import phrase
 from mock_platform.edge.application import SANDBOX, PlatformApplication
 from mock_platform.edge.sending import send
 from mock_platform.platform import Answerer, Platform

@@ -12,15 +12,15 @@ from typing import Any
 from marshmallow import Schema
 
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.authenticate import BEARER
+from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.errors import ProblemFailure
+from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Instant, Nested, Text
 from mock_platform.core.operation import Location, Operation, Origin
-from mock_platform.core.problems import problem
-from mock_platform.core.release_history import release
-from mock_platform.core.replay import (
+from mock_platform.rules.release_history import release
+from mock_platform.rules.replay_jobs import (
     CREATES,
     MAY_CREATE,
     WEBHOOK_ID,

@@ -13,12 +13,12 @@ from mock_platform.core.ads import Many, ads, allowlisted
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Fault, Instant, Text, expected, refuse
-from mock_platform.core.history import HISTORY
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
 from mock_platform.records.campaigns import ENTITIES, AccountHistoryRecord
+from mock_platform.rules.account_history import HISTORY
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant
-from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
 ECHO = public_fact(

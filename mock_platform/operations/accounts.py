@@ -25,7 +25,7 @@ from mock_platform.core.resource import (
     unused_id,
 )
 from mock_platform.records.accounts import INDUSTRY_TYPES, AccountRecord
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 DELETED = settled(

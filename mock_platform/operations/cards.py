@@ -16,8 +16,8 @@ from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
 from mock_platform.core.ads import One, ads, fail, not_found
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.conditions import exclusive
-from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.description.conditions import exclusive
+from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import (
     INVALID,
     Choice,
@@ -55,7 +55,7 @@ from mock_platform.records.interactive_cards import (
     VideoConversationCardRecord,
 )
 from mock_platform.records.media import find_media, is_video
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 ENVELOPE = settled(

@@ -14,7 +14,7 @@ from marshmallow import Schema, ValidationError, validates_schema
 from mock_platform.core.ads import One, ads, fail, require_feature
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import INCLUSIVE, Fault, Integer, Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, stamped
@@ -34,8 +34,8 @@ from mock_platform.records.media import (
     ratio_of,
     without_extension,
 )
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_seconds
-from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
 STRINGS = public_fact(

@@ -14,7 +14,7 @@ from marshmallow import Schema, ValidationError, validates_schema
 from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import INCLUSIVE, Fault, Text, missing
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, changed, stamped
@@ -40,7 +40,7 @@ from mock_platform.records.media import (
     without_extension,
 )
 from mock_platform.records.web import WebAddress
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 STRINGS = public_fact(

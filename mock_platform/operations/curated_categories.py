@@ -18,7 +18,7 @@ from mock_platform.core.paging import (
 )
 from mock_platform.core.resource import Resource
 from mock_platform.records.accounts import CuratedCategoryRecord
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 TOTAL = public_fact(

@@ -8,23 +8,6 @@ from marshmallow import Schema
 
 from mock_platform.core.ads import Data, Many, ads, fail
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.audience import (
-    OWN_ROWS,
-    VISIBLE,
-    apply_uploads,
-    find_audience,
-    permission,
-    resized,
-    show_own_permissions,
-    targeting,
-)
-from mock_platform.core.batch import (
-    ASSUMPTIONS,
-    HASH,
-    OPERATION_TYPES,
-    BatchRules,
-    as_operations,
-)
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Limit, Location
@@ -42,8 +25,25 @@ from mock_platform.records.audiences import (
     TargetedEntry,
     UserCounts,
 )
+from mock_platform.rules.audiences import (
+    OWN_ROWS,
+    VISIBLE,
+    apply_uploads,
+    find_audience,
+    permission,
+    resized,
+    show_own_permissions,
+    targeting,
+)
+from mock_platform.rules.user_batches import (
+    ASSUMPTIONS,
+    HASH,
+    OPERATION_TYPES,
+    BatchRules,
+    as_operations,
+)
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant
-from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
 BASE = "/12/accounts/:account_id/custom_audiences/:custom_audience_id"

@@ -9,15 +9,6 @@ from marshmallow import Schema
 
 from mock_platform.core.ads import Batch, ads
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.audience import SMALLEST_TARGETABLE, apply_uploads
-from mock_platform.core.batch import (
-    ASSUMPTIONS,
-    HASH,
-    OPERATION_TYPES,
-    BatchRules,
-    as_operations,
-    echo_operations,
-)
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Location
@@ -27,6 +18,15 @@ from mock_platform.records.audiences import (
     TOO_SMALL,
     DoNotReachListRecord,
     UserCounts,
+)
+from mock_platform.rules.audiences import SMALLEST_TARGETABLE, apply_uploads
+from mock_platform.rules.user_batches import (
+    ASSUMPTIONS,
+    HASH,
+    OPERATION_TYPES,
+    BatchRules,
+    as_operations,
+    echo_operations,
 )
 from mock_platform.world.transitions import Kind, Pace
 from mock_platform.world.world import World

@@ -12,7 +12,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.fields import Text
 from mock_platform.core.resource import TIMESTAMPS, Resource, changed, stamped, unused_id
 from mock_platform.records.campaigns import LineItemCuratedCategoryRecord
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 COUNTRIES = settled(

@@ -16,7 +16,7 @@ from marshmallow import Schema, ValidationError
 from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.errors import AdsError, AdsFailure, InvalidParameters
+from mock_platform.core.failures.errors import AdsError, AdsFailure, InvalidParameters
 from mock_platform.core.fields import (
     INVALID,
     MISSING,
@@ -32,7 +32,6 @@ from mock_platform.core.fields import (
     unlisted,
 )
 from mock_platform.core.fields import OneOf as OneOfValues
-from mock_platform.core.history import HISTORY, record_change
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.resource import Ids, NamePrefix, OneOf, Resource, changed
 from mock_platform.core.unread import NO_EFFECT
@@ -49,7 +48,8 @@ from mock_platform.records.campaigns import (
     pay_by_of,
     standard_delivery_of,
 )
-from mock_platform.world.store import Record
+from mock_platform.rules.account_history import HISTORY, record_change
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 MERGED = settled(

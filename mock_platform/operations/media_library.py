@@ -10,7 +10,7 @@ from marshmallow import Schema
 from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import INVALID, Text, not_allowed
 from mock_platform.core.operation import Operation
 from mock_platform.core.resource import Equal, Resource, Words, changed, stamped, unused_id
@@ -28,7 +28,7 @@ from mock_platform.records.media import (
     moves,
     poster_of,
 )
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.transitions import Kind, Pace
 from mock_platform.world.world import World
 

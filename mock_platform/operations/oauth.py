@@ -14,10 +14,10 @@ from marshmallow import Schema
 from mock_platform.consent import access_tokens, browser, request_tokens
 from mock_platform.consent.pages import OUT_OF_BAND
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.authenticate import USER, Auth
+from mock_platform.core.auth.authenticate import USER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Document, Flat, Page, Pairwise
-from mock_platform.core.errors import (
+from mock_platform.core.failures.errors import (
     OAUTH_CODES,
     Failure,
     NumericFailure,
@@ -29,7 +29,7 @@ from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import Handler, Location, Operation, Origin
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 FORM_ENCODED = public_fact(

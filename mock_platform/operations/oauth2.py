@@ -5,15 +5,15 @@ from __future__ import annotations
 from marshmallow import Schema
 
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.authenticate import Auth, find_bearer, first
+from mock_platform.core.auth.authenticate import Auth, find_bearer, first
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import NO_CACHE, Flat
-from mock_platform.core.errors import Failure, NumericFailure
+from mock_platform.core.failures.errors import Failure, NumericFailure
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Limit, Location, Operation
 from mock_platform.settings import Settings
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_seconds
-from mock_platform.world.store import Record
 from mock_platform.world.world import World
 
 FAILURES = public_fact(

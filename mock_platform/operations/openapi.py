@@ -11,7 +11,7 @@ from typing import Any
 from marshmallow import INCLUDE, Schema
 
 from mock_platform.core.assumptions import public_fact
-from mock_platform.core.authenticate import NO_AUTH
+from mock_platform.core.auth.authenticate import NO_AUTH
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Json, ListOf, Text

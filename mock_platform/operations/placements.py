@@ -14,7 +14,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice
 from mock_platform.core.operation import Operation
 from mock_platform.records.accounts import PRODUCT_TYPES, PlacementsRecord
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 SHAPE = public_fact(

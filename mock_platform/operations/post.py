@@ -12,7 +12,7 @@ from marshmallow import Schema, ValidationError, validates_schema
 from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.errors import AdsError, AdsFailure
+from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import (
     INCLUSIVE,
     INVALID,
@@ -38,7 +38,7 @@ from mock_platform.records.posts import (
     author_of,
 )
 from mock_platform.records.users import post_time
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 SHAPE = public_fact(

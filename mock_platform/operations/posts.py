@@ -10,7 +10,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.records.posts import NAME, NamedPost, author_of
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 SHAPE = public_fact(

@@ -14,14 +14,6 @@ from marshmallow import Schema, fields
 from mock_platform.core.ads import Data, Many, One, ads, early_access, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.catalogs import (
-    BASE,
-    ECHO_ID,
-    OWN_CATALOG,
-    find_catalog,
-    leave_group,
-    remove_product,
-)
 from mock_platform.core.fields import Anything, Integer, ListOf, Long, Text
 from mock_platform.core.operation import Echo, Location
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, paginate
@@ -31,7 +23,15 @@ from mock_platform.records.catalogs import (
     ProductRecord,
     product_faults,
 )
-from mock_platform.world.store import Record
+from mock_platform.rules.catalogs import (
+    BASE,
+    ECHO_ID,
+    OWN_CATALOG,
+    find_catalog,
+    leave_group,
+    remove_product,
+)
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 SPEC = "Product catalogs (early access only)"

@@ -15,8 +15,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
 from mock_platform.core.ads import One, ads, early_access, fail, not_found
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.catalogs import BASE, ECHO_ID, find_catalog
-from mock_platform.core.conditions import either, form
+from mock_platform.core.description.conditions import either, form
 from mock_platform.core.fields import (
     INVALID,
     Choice,
@@ -37,7 +36,8 @@ from mock_platform.records.catalogs import (
     filter_fault,
     parse_price,
 )
-from mock_platform.world.store import Record
+from mock_platform.rules.catalogs import BASE, ECHO_ID, find_catalog
+from mock_platform.store.interface import Record
 from mock_platform.world.transitions import Kind, Pace
 from mock_platform.world.world import World
 

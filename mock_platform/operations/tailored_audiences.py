@@ -6,7 +6,11 @@ from marshmallow import Schema
 
 from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import settled
-from mock_platform.core.audience import (
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Choice, Text
+from mock_platform.core.resource import TIMESTAMPS, Ids, OneOf, Resource, stamped, unused_id
+from mock_platform.records.audiences import PERMISSION_LEVELS, TailoredAudiencePermissionRecord
+from mock_platform.rules.audiences import (
     OWN_ROWS,
     VISIBLE,
     find_audience,
@@ -14,11 +18,7 @@ from mock_platform.core.audience import (
     require_owner,
     show_own_permissions,
 )
-from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Text
-from mock_platform.core.resource import TIMESTAMPS, Ids, OneOf, Resource, stamped, unused_id
-from mock_platform.records.audiences import PERMISSION_LEVELS, TailoredAudiencePermissionRecord
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 OUTSIDE_BUSINESS = "SHARE_AUDIENCE_OUTSIDE_BUSINESS"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from marshmallow import Schema
 
-from mock_platform.core.authenticate import BEARER
+from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Instant, Text
 from mock_platform.core.operation import Limit, Location, Operation
-from mock_platform.core.replay import (
+from mock_platform.rules.replay_jobs import (
     CREATES,
     MAY_CREATE,
     REPLAY_JOB,

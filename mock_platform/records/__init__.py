@@ -1,6 +1,5 @@
 """The tables: one module per group, each record in the form in which it is served."""
 
-from mock_platform.core.table import Table
 from mock_platform.records import (
     accounts,
     audiences,
@@ -14,6 +13,7 @@ from mock_platform.records import (
     posts,
     webhooks,
 )
+from mock_platform.records.table import Table
 
 _GROUPS = (
     identity,

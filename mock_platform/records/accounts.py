@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.table import Reference, Table
+from mock_platform.records.table import Reference, Table
 
 INDUSTRY_TYPES = (
     "AGENCY",

@@ -12,9 +12,9 @@ from typing import Any
 from marshmallow import Schema, fields, pre_load
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, ListOf, Text
-from mock_platform.core.table import Reference, Table, renamed
 from mock_platform.records.accounts import Stamped
-from mock_platform.world.store import Record
+from mock_platform.records.table import Reference, Table, renamed
+from mock_platform.store.interface import Record
 
 PROCESSING = "PROCESSING"
 TOO_SMALL = "TOO_SMALL"

@@ -20,9 +20,9 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.table import Reference, Table, renamed
 from mock_platform.records.accounts import PRODUCT_TYPES, Stamped
-from mock_platform.world.store import Record
+from mock_platform.records.table import Reference, Table, renamed
+from mock_platform.store.interface import Record
 
 OBJECTIVES = (
     "APP_ENGAGEMENTS",

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
 
-from mock_platform.core.conditions import either, form
+from mock_platform.core.description.conditions import either, form
 from mock_platform.core.fields import (
     COUNTRY,
     INCLUSIVE,
@@ -25,10 +25,10 @@ from mock_platform.core.fields import (
     exclusive,
     missing,
 )
-from mock_platform.core.table import Reference, Table
 from mock_platform.records.accounts import Stamped
+from mock_platform.records.table import Reference, Table
 from mock_platform.records.web import WebAddress
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 
 CARD_TYPES = (
     "IMAGE_APP",

@@ -26,7 +26,7 @@ from mock_platform.core.fields import (
     invalid,
     missing,
 )
-from mock_platform.core.table import Reference, Table
+from mock_platform.records.table import Reference, Table
 from mock_platform.world.clock import parse_instant
 
 AVAILABILITIES = ("in stock", "available for order", "preorder", "out of stock", "discontinued")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.table import Reference, Table
 from mock_platform.records.accounts import Stamped
+from mock_platform.records.table import Reference, Table
 
 CREATIVE_TYPES = (
     "BANNER",

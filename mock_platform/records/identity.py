@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Text
-from mock_platform.core.table import Reference, Table
+from mock_platform.records.table import Reference, Table
 from mock_platform.records.users import USERS
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 
 PERMISSIONS = ("read", "write", "direct_messages")
 TOKEN_KINDS = ("request", "access", "bearer")

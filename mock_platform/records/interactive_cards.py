@@ -12,12 +12,12 @@ from typing import Any
 from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Instant, Text, invalid
-from mock_platform.core.table import Reference, Table
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
+from mock_platform.records.table import Reference, Table
 from mock_platform.records.web import WebAddress
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 
 POLL_TYPES = ("IMAGE_POLLS", "TEXT_POLLS", "VIDEO_POLLS")
 VIDEO_CONVERSATION = "VIDEO_CONVERSATION"

@@ -12,9 +12,9 @@ from posixpath import splitext
 from typing import Any
 
 from mock_platform.core.fields import Choice, Flag, Integer, Text
-from mock_platform.core.table import Reference, Table
 from mock_platform.records.accounts import Stamped
-from mock_platform.world.store import Record
+from mock_platform.records.table import Reference, Table
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 MEDIA_TYPES = ("GIF", "IMAGE", "VIDEO")

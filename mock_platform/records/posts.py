@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Flag, Integer, Json, ListOf, Long, Nested, Text
-from mock_platform.core.table import Reference, Table
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
+from mock_platform.records.table import Reference, Table
 from mock_platform.records.users import POST_TIME, UserObject, post_time, user_object
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 CONVERSATION_SETTINGS = ("EVERYONE", "FOLLOWING", "MENTIONED_USERS")

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from mock_platform.core.jsonio import BadJson, canonical, dumps, loads
-from mock_platform.core.table import (
+from mock_platform.records.table import (
     AS,
     RECORDED,
     Table,
@@ -21,9 +21,9 @@ from mock_platform.core.table import (
     missing_references,
     recorded_keys,
 )
+from mock_platform.store.interface import Record, SavedWorld
+from mock_platform.store.memory import MemoryStore
 from mock_platform.world.clock import Clock
-from mock_platform.world.memory import MemoryStore
-from mock_platform.world.store import Record, SavedWorld
 from mock_platform.world.transitions import PENDING, Kind, Pace, is_pending
 from mock_platform.world.world import World
 

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from marshmallow import Schema
 
 from mock_platform.core.fields import Anything, Flag, Instant, Integer, ListOf, Long, Text
-from mock_platform.core.table import Table
+from mock_platform.records.table import Table
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, wire_seconds
-from mock_platform.world.store import Record
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = (

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text, Timed
-from mock_platform.core.release_history import event_name, unknown_name
-from mock_platform.core.replay import REPLAY_JOB
-from mock_platform.core.table import Reference, Table
+from mock_platform.records.table import Reference, Table
+from mock_platform.rules.release_history import event_name, unknown_name
+from mock_platform.rules.replay_jobs import REPLAY_JOB
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import epoch_millis, wire_millis
-from mock_platform.world.store import Record
 
 DIRECTIONS = ("received", "sent", "both")
 DIRECTED = ("dm.", "chat.")

@@ -14,7 +14,7 @@ from typing import Any
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.table import Tables
+from mock_platform.records.table import Tables
 from mock_platform.scenario.armed import DECIDED, Active, Armed, Unfired
 from mock_platform.scenario.deliveries import DELIVERIES
 from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
@@ -23,10 +23,10 @@ from mock_platform.scenario.kept import Ledger, Recorded, as_records
 from mock_platform.scenario.library import Library, UnknownScenario
 from mock_platform.scenario.match import Difference
 from mock_platform.scenario.performance import perform
+from mock_platform.store.errors import StoreUnwritable
+from mock_platform.store.interface import Beside, Record
 from mock_platform.world.mishaps import Mishap
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store import Beside, Record
-from mock_platform.world.store_errors import StoreUnwritable
 from mock_platform.world.world import World
 
 _NEAREST = 3

@@ -8,7 +8,7 @@ from typing import Any
 
 from mock_platform.scenario.armed import Active, Progress
 from mock_platform.scenario.document import Scenario
-from mock_platform.world.store import Beside, Record
+from mock_platform.store.interface import Beside, Record
 
 DEFINED = "@scenarios"
 """Documents of scenarios that were defined in the world."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.errors import Failure
-from mock_platform.core.rendering import render
+from mock_platform.core.failures.errors import Failure
+from mock_platform.core.failures.rendering import render
 from mock_platform.scenario.effects.effect import (
     Answer,
     Change,

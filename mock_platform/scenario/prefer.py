@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from mock_platform.core.codes import ADS_STATUS, NUMERIC_CODES
+from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
+from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.operation import Operation
-from mock_platform.core.problems import PROBLEM_TYPES
 from mock_platform.scenario.armed import Active, Armed
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.shapes import one_of

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from mock_platform.core.fixtures import place as json_place
 from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.records.fixtures import place as json_place
 from mock_platform.scenario.shapes import Path, shown
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from mock_platform.server.binding import Bound, CannotBind, bind
 from mock_platform.server.loop_server import LoopServer
+from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
-from mock_platform.tls import TlsMaterial
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication

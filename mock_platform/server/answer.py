@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from mock_platform.faults import Pause
+from mock_platform.edge.connection import Pause
 from mock_platform.server.environ import SOFTWARE
 
 if TYPE_CHECKING:

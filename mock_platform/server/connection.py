@@ -17,7 +17,7 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from mock_platform.faults import Pause
+from mock_platform.edge.connection import Pause
 from mock_platform.server.answer import Answer
 from mock_platform.server.reader import Refusal, Request, RequestReader
 from mock_platform.world.clock import UPTIME

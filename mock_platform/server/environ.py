@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from mock_platform.faults import CONNECTION
+from mock_platform.edge.connection import CONNECTION
 from mock_platform.server.binding import Bound
 from mock_platform.server.reader import Request
 from mock_platform.version import __version__
@@ -15,7 +15,7 @@ from mock_platform.version import __version__
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-    from mock_platform.faults import Connection
+    from mock_platform.edge.connection import Connection
 
 SOFTWARE = f"mock-platform/{__version__}"
 _MOST_NAMES = 1000

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Any
 
-from mock_platform.faults import Pause
+from mock_platform.edge.connection import Pause
 from mock_platform.server.answer import Answer
 from mock_platform.server.binding import Bound
 from mock_platform.server.connection import ClientConnection

@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 
 from mock_platform.client.interface import World
 from mock_platform.client.platform import MockPlatform
+from mock_platform.in_process.session import BasedSession
 from mock_platform.testing import story
 from mock_platform.testing.servers import OwnServers
 from mock_platform.testing.trial import Trial
 from mock_platform.testing.wish import Wish
-from mock_platform.transport import BasedSession
 
 
 class PlatformMixin:

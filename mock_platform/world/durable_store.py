@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mock_platform.world.durable import Archive, Whole
+from mock_platform.store.archive import Archive, Whole
+from mock_platform.store.interface import Beside, Change, Row, SavedWorld, Slot, Snapshot
+from mock_platform.store.memory import Base, MemoryStore
 from mock_platform.world.kept import Parts
-from mock_platform.world.memory import Base, MemoryStore
-from mock_platform.world.store import Beside, Change, Row, SavedWorld, Slot, Snapshot
 
 _BESIDE = "@"
 """How the names of tables begin that hold no records of the world's but what it keeps beside."""

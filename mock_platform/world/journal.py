@@ -16,9 +16,9 @@ from datetime import datetime
 from typing import Any
 from weakref import WeakSet
 
+from mock_platform.store.interface import Change
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
-from mock_platform.world.store import Change
 
 _SHOWN_BODY = 256 * 1024
 _OVERHEAD = 600

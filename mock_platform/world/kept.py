@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from mock_platform.store.interface import Beside, Record
 from mock_platform.world.mishaps import Mishap
-from mock_platform.world.store import Beside, Record
 
 Tables = Mapping[str, Mapping[str, Record]]
 

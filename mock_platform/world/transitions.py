@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
+from mock_platform.store.interface import Store
 from mock_platform.world.clock import Clock, parse_instant
-from mock_platform.world.store import Store
 
 Progression = Literal["immediate", "time", "polls", "manual"]
 PROGRESSIONS: tuple[str, ...] = get_args(Progression)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
+from mock_platform.store.interface import Beside, Record
 from mock_platform.world.clock import Clock
-from mock_platform.world.store import Beside, Record
 
 TABLE = "@windows"
 """Where a durable world keeps its windows."""

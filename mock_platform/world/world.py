@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from mock_platform.store.errors import StoreUnwritable
+from mock_platform.store.interface import Change, SavedWorld
+from mock_platform.store.memory import Base, MemoryStore
 from mock_platform.world.clock import Clock, read_state
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal, JournalMemory
 from mock_platform.world.kept import Companion, Parts
-from mock_platform.world.memory import Base, MemoryStore
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.nonces import Nonces
-from mock_platform.world.store import Change, SavedWorld
-from mock_platform.world.store_errors import StoreUnwritable
 from mock_platform.world.transitions import Kind, Transitions
 from mock_platform.world.windows import Windows
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from mock_platform.world.memory import Base
+from mock_platform.store.interface import Change, SavedWorld
+from mock_platform.store.memory import Base
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name
-from mock_platform.world.store import Change, SavedWorld
 from mock_platform.world.world import Blueprint, StoreMaker, World
 
 

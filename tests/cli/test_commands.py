@@ -131,7 +131,7 @@ def test_a_server_is_up_without_what_few_servers_need() -> None:
         "import sys\n"
         "from mock_platform.app import create_app\n"
         "from mock_platform.cli import logs, serving\n"
-        "from mock_platform.opening import open_platform\n"
+        "from mock_platform.restoring import open_platform\n"
         "from mock_platform.settings import Settings\n"
         "logs.configure('text')\n"
         "app = create_app(open_platform(Settings()).platform)\n"

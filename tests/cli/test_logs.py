@@ -11,10 +11,10 @@ import pytest
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
-from mock_platform.environ import environ_of
+from mock_platform.in_process.environ import environ_of
+from mock_platform.in_process.session import BearerAuth, PlatformSession
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
-from mock_platform.transport import BearerAuth, PlatformSession
 from tests.support import BEARER
 
 Lines = Callable[[], list[str]]

@@ -17,9 +17,9 @@ from mock_platform.client.errors import MissingCredentials
 from mock_platform.core.call import Call
 from mock_platform.operations import OPERATIONS
 from mock_platform.server import CannotBind
+from mock_platform.store.errors import StoreInUse
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store_errors import StoreInUse
 from mock_platform.world.world import World
 from tests.waits import PATIENCE
 

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from mock_platform.consent import request_tokens
-from mock_platform.core import session as sessions
+from mock_platform.core.auth import session as sessions
 from mock_platform.world.clock import machine_now
 from tests.oauth_steps import CALLBACK, begun, exchange, granted, last, visitor
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox

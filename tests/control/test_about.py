@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.credentials import credentials
+from mock_platform.control.known_credentials import credentials
 from mock_platform.version import __version__
 from tests.control.support import call
 from tests.support import Sandbox, sandbox

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from mock_platform.control.routes import ROUTES, describe_everything
-from mock_platform.core.openapi import templated
+from mock_platform.core.description.openapi import templated
 from mock_platform.version import __version__
 from tests.control.support import call
 from tests.support import Sandbox, sandbox

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus, unquote, urlencode
 
-from mock_platform.core.oauth1 import SignedRequest
+from mock_platform.core.auth.oauth1 import SignedRequest
 
 CONSUMER_SECRET = "consumer/secret+%1"
 TOKEN_SECRET = "token secret&~2"

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from marshmallow import Schema
 
-from mock_platform.core import fixtures
 from mock_platform.core.fields import Instant, Text, Timed
-from mock_platform.core.table import Table
-from mock_platform.opening import open_platform
+from mock_platform.records import fixtures
+from mock_platform.records.table import Table
+from mock_platform.restoring import open_platform
 from mock_platform.settings import Settings
+from mock_platform.store.memory import Base
 from mock_platform.world.clock import epoch_millis, parse_relative, wire_millis
-from mock_platform.world.memory import Base
 from mock_platform.world.world import Blueprint, World, WorldSettings
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

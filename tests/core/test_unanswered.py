@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.core.call import Call, Surface
-from mock_platform.core.errors import MethodNotAllowed, RouteNotFound
+from mock_platform.core.failures.errors import MethodNotAllowed, RouteNotFound
 from mock_platform.core.operation import Operation
 from mock_platform.core.unanswered import Unanswered
 from mock_platform.operations import NOT_SERVED, OPERATIONS

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mock_platform.delivery.sender import Sender
-from mock_platform.opening import open_platform
+from mock_platform.restoring import open_platform
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.world import World

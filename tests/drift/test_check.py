@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mock_platform.control.routes import describe_everything
-from mock_platform.core.authenticate import Scheme
+from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.drift import Drift, check, report
 from mock_platform.drift.client import Answer

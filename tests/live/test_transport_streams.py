@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from mock_platform import WsgiAdapter
-from mock_platform.faults import CONNECTION
+from mock_platform.edge.connection import CONNECTION
 from mock_platform.server import ServerThread
 from tests.live.parity import Told, answer_told, direct, met
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from tests.operations.creatives import (
     AMPLIFY,
     BASE,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.core.audience import months_after
+from mock_platform.rules.audiences import months_after
 from tests.support import ACCOUNT, Sandbox, faults, sandbox
 
 LIST = "4y1bc"

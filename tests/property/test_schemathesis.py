@@ -19,9 +19,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from mock_platform.app import create_app
+from mock_platform.control.known_credentials import credentials
 from mock_platform.control.routes import describe_everything
-from mock_platform.core.openapi import templated
-from mock_platform.credentials import credentials
+from mock_platform.core.description.openapi import templated
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from mock_platform.core.table import Table
 from mock_platform.platform import load_base
 from mock_platform.records.cards import CARDS, card_type, used_media
 from mock_platform.records.interactive_cards import POLL_CARDS, VIDEO_CONVERSATION_CARDS
 from mock_platform.records.media import MEDIA, MEDIA_LIBRARY
 from mock_platform.records.posts import POSTS, author_of
+from mock_platform.records.table import Table
 from mock_platform.records.users import post_time
 from mock_platform.settings import Settings
+from mock_platform.store.interface import Record
+from mock_platform.store.memory import MemoryStore
 from mock_platform.world.clock import parse_instant
-from mock_platform.world.memory import MemoryStore
-from mock_platform.world.store import Record
 from mock_platform.world.world import Blueprint, World
 
 TABLES = (MEDIA, MEDIA_LIBRARY, CARDS, POLL_CARDS, VIDEO_CONVERSATION_CARDS, POSTS)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 from tests.support import sandbox
 

@@ -11,11 +11,10 @@ import pytest
 
 from mock_platform.cli.checking import check_files
 from mock_platform.cli.trouble import CheckFailed
-from mock_platform.core import fixtures
-from mock_platform.core.table import AS, RECORDED
-from mock_platform.records import TABLES
+from mock_platform.records import TABLES, fixtures
 from mock_platform.records.cards import CARDS
 from mock_platform.records.media import MEDIA_LIBRARY
+from mock_platform.records.table import AS, RECORDED
 from mock_platform.scenario.effects.set_records import KIND
 from tests.support import ACCOUNT, Sandbox, sandbox
 

@@ -12,8 +12,8 @@ import pytest
 
 from mock_platform.records import TABLES
 from mock_platform.records.users import post_time
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant
-from mock_platform.world.store import Record
 from mock_platform.world.world import World
 from tests.support import sandbox
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.records.users import USERS, UserObject, user_object
-from mock_platform.world.store import Record
+from mock_platform.store.interface import Record
 
 BARE = {"id": "5", "screen_name": "ada", "name": "Ada"}
 

@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.core.call import Call, Reply, Sending
-from mock_platform.core.problems import PROBLEM_TYPES
+from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.scenario.effects import KINDS
 from tests.scenario.support import LINE_ITEMS, arm, engine, last
 from tests.support import ACCOUNT, BEARER, NORTHBIKE, Sandbox, sandbox

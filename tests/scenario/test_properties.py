@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from mock_platform.core.codes import ADS_STATUS, NUMERIC_CODES
+from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
+from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.problems import PROBLEM_TYPES
 from mock_platform.scenario.document import BadScenario, Complaint
 from mock_platform.scenario.schema import json_schema
 from tests.scenario.support import OPERATIONS, read

@@ -6,9 +6,9 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from mock_platform import shipped
 from mock_platform.cli.samples import MINUTE, sample
-from mock_platform.credentials import credentials
+from mock_platform.control.known_credentials import credentials
+from mock_platform.core import packaged as shipped
 from mock_platform.world.journal import JournalEntry
 from tests.support import Sandbox, sandbox
 

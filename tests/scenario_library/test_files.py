@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mock_platform.cli.listing import scenarios_text
-from mock_platform.core.problems import PROBLEM_TYPES
+from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.operations import OPERATIONS
 from mock_platform.scenario.document import Scenario, load
 from mock_platform.scenario.library import check

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.core.problems import PROBLEM_TYPES
+from mock_platform.core.failures.problems import PROBLEM_TYPES
 from tests.scenario_library.support import Stage
 from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
 

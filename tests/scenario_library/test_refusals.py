@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.core.problems import PROBLEM_TYPES
+from mock_platform.core.failures.problems import PROBLEM_TYPES
 from tests.scenario_library.support import NAMES, Stage
 from tests.scenario_library.test_deliveries import DELIVERIES
 from tests.scenario_library.test_others import ELSEWHERE

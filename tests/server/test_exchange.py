@@ -10,8 +10,8 @@ import pytest
 import requests
 
 from mock_platform.server import ServerThread
+from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
-from mock_platform.tls import TlsMaterial
 from mock_platform.version import __version__
 from tests.server.wire import Environ, Start, Wire, hello, show
 from tests.waits import PATIENCE

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import requests
 
-from mock_platform.faults import CONNECTION
+from mock_platform.edge.connection import CONNECTION
 from mock_platform.server import ServerThread
+from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
-from mock_platform.tls import TlsMaterial
 from tests.server.wire import Environ, Start, Wire, doing, hello
 from tests.waits import PATIENCE
 

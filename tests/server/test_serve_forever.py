@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from mock_platform.server import Bound, CannotBind, ServerThread, serve_forever
-from mock_platform.tls import TlsMaterial
+from mock_platform.server.tls import TlsMaterial
 from tests.server.wire import Wire, hello
 from tests.waits import PATIENCE
 

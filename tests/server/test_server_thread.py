@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from mock_platform.faults import CONNECTION
+from mock_platform.edge.connection import CONNECTION
 from mock_platform.server import CannotBind, ServerThread, loop_server
+from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
-from mock_platform.tls import TlsMaterial
 from mock_platform.world.clock import UPTIME
 from tests.server.wire import Environ, Start, Wire, hello, reply, show
 from tests.waits import PATIENCE

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 import pytest
 import requests
 
-from mock_platform.faults import Pause
+from mock_platform.edge.connection import Pause
 from mock_platform.server import ServerThread
+from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
-from mock_platform.tls import TlsMaterial
 from tests.server.wire import Environ, Start, Wire, hello, reply, show
 from tests.waits import PATIENCE
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from mock_platform.faults import CONNECTION
+from mock_platform.edge.connection import CONNECTION
 from mock_platform.server import Bound, ServerThread
 from tests.waits import PATIENCE
 

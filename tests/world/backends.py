@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from mock_platform.world.durable import Archive, Durability
+from mock_platform.store.archive import Archive, Durability
+from mock_platform.store.interface import Change, Match, Record, Store
+from mock_platform.store.memory import Base, MemoryStore
 from mock_platform.world.durable_store import DurableStore
-from mock_platform.world.memory import Base, MemoryStore
-from mock_platform.world.store import Change, Match, Record, Store
 
 Tables = dict[str, dict[str, Record]]
 

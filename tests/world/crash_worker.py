@@ -11,10 +11,10 @@ import os
 import sys
 from itertools import count
 
-from mock_platform.world.durable import Archive
+from mock_platform.store.archive import Archive
+from mock_platform.store.interface import Record
+from mock_platform.store.memory import Base
 from mock_platform.world.durable_store import DurableStore
-from mock_platform.world.memory import Base
-from mock_platform.world.store import Record
 
 FIXTURES: dict[str, dict[str, Record]] = {"items": {f"f{n}": {"id": f"f{n}"} for n in range(3)}}
 WORLDS = ("default", "w1")

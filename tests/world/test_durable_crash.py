@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tinydb import TinyDB
 
-from mock_platform.world.durable import Archive
+from mock_platform.store.archive import Archive
 from mock_platform.world.ids import Ids
 from tests.world.crash_worker import FIXTURES, WORLDS, operation
 

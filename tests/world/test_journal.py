@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from mock_platform.store.interface import Change
 from mock_platform.world.journal import Journal, JournalEntry, JournalMemory, Query
-from mock_platform.world.store import Change
 from tests.support import sandbox
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -18,7 +18,7 @@ from typing import Any
 
 from werkzeug.test import Client
 
-from mock_platform import opening
+from mock_platform import restoring as opening
 from mock_platform.app import create_app
 from mock_platform.core.jsonio import canonical
 from mock_platform.platform import Platform, load_base
@@ -26,10 +26,10 @@ from mock_platform.records.state import State
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.library import Library
 from mock_platform.settings import Settings
-from mock_platform.world.durable import Archive
+from mock_platform.store.archive import Archive
+from mock_platform.store.interface import SavedWorld
+from mock_platform.store.memory import MemoryStore
 from mock_platform.world.ids import Ids
-from mock_platform.world.memory import MemoryStore
-from mock_platform.world.store import SavedWorld
 from mock_platform.world.world import World
 from tests.support import BEARER
 

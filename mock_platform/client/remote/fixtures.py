@@ -8,9 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mock_platform.client.remote.state import RemoteState
-from mock_platform.core import fixtures
 from mock_platform.core.jsonio import dumps
-from mock_platform.records import TABLES
+from mock_platform.records import TABLES, fixtures
 
 
 def lay(state: RemoteState, now: datetime, folders: Iterable[Path | str]) -> None:

@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from mock_platform.client.errors import Refused
 from mock_platform.client.remote.control import Control
-from mock_platform.core.table import Table, Tables
 from mock_platform.records import TABLES
 from mock_platform.records.state import (
     BadRecord,
@@ -20,6 +19,7 @@ from mock_platform.records.state import (
     load_record,
     require_key,
 )
+from mock_platform.records.table import Table, Tables
 from mock_platform.world.clock import EARLIEST
 
 Record = dict[str, Any]

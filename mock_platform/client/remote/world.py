@@ -18,10 +18,10 @@ from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.remote.state import RemoteState
 from mock_platform.client.scenarios import plain, read_scenario
 from mock_platform.client.sessions import authentication
+from mock_platform.in_process.session import AuthScheme, BasedSession
 from mock_platform.scenario.armed import Unfired
 from mock_platform.scenario.library import UnknownScenario
 from mock_platform.scenario.schema import SCENARIO_NAME
-from mock_platform.transport import AuthScheme, BasedSession
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import DEFAULT
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.table import Tables
+from mock_platform.records.table import Tables
 from mock_platform.scenario.shapes import Fields, Path, Report
 from mock_platform.world.world import World
 

@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.call import Reply
-from mock_platform.core.codes import ADS_STATUS, NUMERIC_CODES
-from mock_platform.core.errors import AdsError, AdsFailure, Failure, NumericFailure, ProblemFailure
-from mock_platform.core.problems import problem
-from mock_platform.core.rendering import dialect_of
+from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
+from mock_platform.core.failures.errors import (
+    AdsError,
+    AdsFailure,
+    Failure,
+    NumericFailure,
+    ProblemFailure,
+)
+from mock_platform.core.failures.problems import problem
+from mock_platform.core.failures.rendering import dialect_of
 from mock_platform.scenario.effects.effect import Kind, Staging
 from mock_platform.scenario.shapes import Either, Fields, Whole, Word
 

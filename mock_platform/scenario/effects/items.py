@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mock_platform.core.batch import echo_operations
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.errors import AdsError, BatchFailure
+from mock_platform.core.failures.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
+from mock_platform.rules.user_batches import echo_operations
 from mock_platform.scenario.effects.effect import Kind, Staging
 from mock_platform.scenario.effects.error import NAMED, words
 from mock_platform.scenario.shapes import Either, Entries, Fields, Word

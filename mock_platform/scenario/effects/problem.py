@@ -9,18 +9,16 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from mock_platform.core.assumptions import Assumption
-from mock_platform.core.authenticate import BEARER, USER
+from mock_platform.core.auth.authenticate import BEARER, USER
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.errors import ProblemFailure
-from mock_platform.core.fields import ListOf, Pattern
-from mock_platform.core.jsonio import dumps
-from mock_platform.core.problem_details import (
+from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.core.failures.problem_details import (
     could_not_find,
     not_authorized_to_access,
     not_authorized_to_see,
     unsupported_authentication,
 )
-from mock_platform.core.problems import (
+from mock_platform.core.failures.problems import (
     PROBLEM_TYPES,
     RESOURCE_TYPES,
     WEBHOOK_NOT_A_RESOURCE_TYPE,
@@ -28,6 +26,8 @@ from mock_platform.core.problems import (
     ProblemType,
     problem,
 )
+from mock_platform.core.fields import ListOf, Pattern
+from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.effects.effect import Kind, Staging
 from mock_platform.scenario.shapes import Entries, Fields, Fixed, Many, Shape, Whole, Word
 

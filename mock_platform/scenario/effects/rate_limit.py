@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.call import Reply
-from mock_platform.core.errors import RateLimited
+from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.limits import rate_headers
 from mock_platform.scenario.effects.effect import Kind, Staging
 from mock_platform.scenario.shapes import Fields, Whole

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.call import Reply
+from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.rendering import JSON
 from mock_platform.scenario.effects.effect import Kind, Staging
 from mock_platform.scenario.shapes import Anything, Entries, Fields, Whole, Word
 

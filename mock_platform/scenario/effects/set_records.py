@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mock_platform.core.errors import InternalError
+from mock_platform.core.failures.errors import InternalError
 from mock_platform.records import TABLES
 from mock_platform.records.state import BadRecord, State
 from mock_platform.scenario.effects.effect import Kind, Staging

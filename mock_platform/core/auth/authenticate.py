@@ -1,0 +1,443 @@
+"""Who is calling? Establishes the caller of a request from what the operation accepts.
+
+Document A, "Authentication": OAuth 1.0a signatures (HMAC-SHA1), bearer tokens, and HTTP Basic with
+API key and secret. A refusal tells the client what the platform would; the journal learns why.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+from urllib.parse import quote, unquote, unquote_plus, urlsplit
+
+from mock_platform.core.assumptions import Assumption, expectation, public_fact
+from mock_platform.core.auth.oauth1 import (
+    VERSION,
+    Credentials,
+    MalformedAuthorization,
+    SignedRequest,
+    parse,
+    verify,
+)
+from mock_platform.core.auth.oauth1_diagnosis import explain
+from mock_platform.core.auth.session import find_session
+from mock_platform.core.call import FORM, Call, Caller, first_values
+from mock_platform.core.failures.errors import Failure, Unauthorized, UnsupportedAuthentication
+from mock_platform.core.unread import NO_EFFECT
+from mock_platform.settings import Settings
+from mock_platform.store.interface import Record
+from mock_platform.world.clock import machine_now
+from mock_platform.world.world import World
+
+Scheme = Literal["bearer", "oauth1", "oauth1-app", "oauth1-request-token", "basic", "session"]
+
+CANONICAL_HOSTS = ("api.platform.com", "ads-api.platform.com", "ads-api-sandbox.platform.com")
+
+_NAMES: Mapping[Scheme, str] = {
+    "bearer": "OAuth 2.0 Application-Only",
+    "oauth1": "OAuth 1.0a User Context",
+    "oauth1-app": "OAuth 1.0a (application)",
+    "oauth1-request-token": "OAuth 1.0a (request token)",
+    "basic": "HTTP Basic",
+    "session": "login session",
+}
+_TOKEN_KINDS: Mapping[Scheme, str] = {
+    "bearer": "bearer",
+    "oauth1": "access",
+    "oauth1-request-token": "request",
+    "session": "request",
+}
+_CHALLENGES: Mapping[Scheme, str] = {"bearer": "Bearer", "basic": "Basic"}
+
+TIMESTAMP = public_fact(
+    "oauth.timestamp-tolerance",
+    "An OAuth timestamp may lie 300 seconds off the machine's real clock, either way; the spec "
+    "gives no number. It is not read against the world's clock, because clients sign with theirs.",
+    "section 4, nonce",
+)
+NONCE = public_fact(
+    "oauth.nonce-once",
+    "The same nonce with the same key, token and timestamp is refused with code 32.",
+    "section 4, nonce",
+)
+ONE_OF_TWO = expectation(
+    "oauth.parameter-in-two-places",
+    "An OAuth parameter that stands in two places with one value is accepted, whether the client "
+    "signed it twice (RFC 5849) or once (as some popular clients do).",
+)
+VERSION_VARIANT = expectation(
+    "oauth.version-variant",
+    "oauth_version is 1.0; 1.0A is taken as well, because the manual of node's most used client "
+    "says to send it.",
+)
+AUTH_OFF = expectation(
+    "auth.off",
+    "With --auth off every request acts for the well-known app and user unless its credentials "
+    "name others; nothing is verified.",
+)
+BEARER_DECODED = expectation(
+    "oauth2.bearer-decoded",
+    "A bearer token, which is handed out percent-encoded, is known in its decoded form too.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Auth:
+    """Which schemes an operation takes; an empty tuple asks for none."""
+
+    schemes: tuple[Scheme, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    on_failure: Callable[[Failure], Failure] | None = None
+    """What is raised for a refusal where an endpoint has answers of its own to some or all."""
+
+    @property
+    def refuses(self) -> bool:
+        """Whether a caller can be refused; without a session, a page asks to log in instead."""
+        return bool(self.schemes) and "session" not in self.schemes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The schemes as the documentation calls them."""
+        return tuple(_NAMES[scheme] for scheme in self.schemes)
+
+
+NO_AUTH = Auth()
+BEARER = Auth(("bearer",))
+USER = Auth(("oauth1",))
+
+
+class Authenticator:
+    """Establishes callers by the settings of one server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._off = settings.auth == "off"
+        self._tolerance = settings.oauth_tolerance
+
+    def caller(self, call: Call, world: World, auth: Auth) -> Caller:
+        """The caller, by one of the schemes that `auth` names.
+
+        Raises:
+            Unauthorized: The caller is not established.
+            UnsupportedAuthentication: It is, but by another scheme.
+        """
+        if not auth.schemes:
+            return Caller()
+        if self._off:
+            call.assume(AUTH_OFF)
+            return self._assumed(call, world, auth)
+        if "session" in auth.schemes:
+            return _session(call, world)
+        try:
+            return self._established(call, world, auth)
+        except Failure as fault:
+            mistake = "scheme"
+            if isinstance(fault, Unauthorized):
+                mistake, fault.headers = fault.fault, _challenges(auth)
+            call.diagnosis = call.diagnosis or {"mistake": mistake, "explanation": str(fault)}
+            if auth.on_failure is None:
+                raise
+            raise auth.on_failure(fault) from fault
+
+    def _established(self, call: Call, world: World, auth: Auth) -> Caller:
+        scheme, _, rest = (call.header("authorization") or "").strip().partition(" ")
+        scheme = scheme.lower()
+        if scheme == "bearer":
+            caller = self._bearer(call, world, rest.strip())
+            return self._accepted("bearer", caller, auth)
+        if scheme == "basic":
+            caller = self._basic(world, rest.strip())
+            return self._accepted("basic", caller, auth)
+        if scheme not in {"", "oauth"}:
+            raise Unauthorized("malformed", f"unknown authentication scheme {scheme!r}")
+        return self._oauth1(call, world, auth)
+
+    def _accepted(self, scheme: Scheme, caller: Caller, auth: Auth) -> Caller:
+        if scheme not in auth.schemes:
+            raise UnsupportedAuthentication(_NAMES[scheme], auth.names)
+        return caller
+
+    # -- bearer and basic ------------------------------------------------------------------------
+
+    def _bearer(self, call: Call, world: World, value: str) -> Caller:
+        token = find_bearer(call, world, value)
+        if token is None:
+            raise Unauthorized("token", "no bearer token of this value was ever issued here")
+        if token["state"] != "active":
+            raise Unauthorized("revoked", "this bearer token was invalidated")
+        app = world.store.get("apps", token["app_id"])
+        if app is None:
+            raise Unauthorized("token", "the app of this bearer token is gone")
+        owner = world.store.get("users", app.get("_owner_user_id") or "")
+        return Caller("bearer", app, owner, token, "bearer token of the app")
+
+    def _basic(self, world: World, value: str) -> Caller:
+        key, secret = _basic_pair(value)
+        app = find_app(world, key)
+        if app is None:
+            raise Unauthorized("consumer", f"no app has the API key {key!r}")
+        if not hmac.compare_digest(app["consumer_secret"].encode(), secret.encode()):
+            raise Unauthorized("consumer", f"wrong API key secret for the API key {key!r}")
+        return Caller("basic", app, None, None, "API key and secret by HTTP Basic")
+
+    # -- OAuth 1.0a ------------------------------------------------------------------------------
+
+    def _oauth1(self, call: Call, world: World, auth: Auth) -> Caller:
+        request = signed_request(call)
+        try:
+            credentials = parse(request)
+        except MalformedAuthorization as fault:
+            call.diagnosis = {"mistake": "malformed", "explanation": fault.message}
+            raise Unauthorized("malformed", fault.message) from fault
+        if credentials is None:
+            wanted = " or ".join(auth.names)
+            raise Unauthorized("absent", f"no credentials; this operation takes {wanted}")
+        _note_liberties(call, credentials)
+        app = find_app(world, credentials.consumer_key)
+        if app is None:
+            known = [entry.record["consumer_key"] for entry in world.store.page("apps", limit=5)]
+            why = (
+                f"no app in world {world.name!r} has the consumer key "
+                f"{credentials.consumer_key!r}; there are {', '.join(known)}"
+            )
+            call.diagnosis = {"mistake": "consumer_key", "explanation": why}
+            raise Unauthorized("consumer", why)
+        token = self._token(call, world, credentials, app, auth)
+        self._check_time(call, credentials)
+        secret = "" if token is None else token["secret"]
+        if not verify(request, credentials, app["consumer_secret"], secret):
+            self._diagnose(call, world, request, credentials, app, token)
+            raise Unauthorized("signature", "the signature does not match")
+        self._check_nonce(call, world, credentials)
+        user_id = "" if token is None else token.get("user_id") or ""
+        user = world.store.get("users", user_id)
+        if token is not None and token["state"] == "invalidated":
+            raise Unauthorized("revoked", "this access token was invalidated")
+        if token is not None and token["kind"] == "access" and user is None:
+            raise Unauthorized("token", f"the user {user_id} of this access token is gone")
+        caller = Caller("oauth1", app, user, token, "OAuth 1.0a signature")
+        if token is None:
+            return self._accepted("oauth1-app", caller, auth)
+        if token["kind"] == "request":
+            return self._accepted("oauth1-request-token", caller, auth)
+        if "oauth1" not in auth.schemes and "oauth1-app" in auth.schemes:
+            return caller  # a user's signature contains the app's
+        return self._accepted("oauth1", caller, auth)
+
+    def _token(
+        self, call: Call, world: World, credentials: Credentials, app: Record, auth: Auth
+    ) -> Record | None:
+        if credentials.token is None:
+            if not {"oauth1-app"} & set(auth.schemes):
+                why = "oauth_token is missing; this operation needs one"
+                call.diagnosis = {"mistake": "missing-token", "explanation": why}
+                raise Unauthorized("no-token", why)
+            return None
+        token = world.store.get("tokens", credentials.token)
+        if token is None or token["kind"] == "bearer" or token["app_id"] != app["id"]:
+            why = (
+                f"the token {_shortened(credentials.token)} was never issued to app {app['id']} "
+                f"in world {world.name!r}"
+            )
+            call.diagnosis = {"mistake": "token", "explanation": why}
+            raise Unauthorized("token", why)
+        if token["kind"] == "request" and "oauth1-request-token" not in auth.schemes:
+            why = "this is a request token; exchange it at POST /oauth/access_token first"
+            call.diagnosis = {"mistake": "request-token", "explanation": why}
+            raise Unauthorized("token", why)
+        return token
+
+    def _check_time(self, call: Call, credentials: Credentials) -> None:
+        off = credentials.timestamp - machine_now().timestamp()
+        if abs(off) > self._tolerance:
+            call.assume(TIMESTAMP)
+            side = "ahead of" if off > 0 else "behind"
+            why = (
+                f"oauth_timestamp is {abs(off):.0f} seconds {side} this machine's clock; "
+                f"{self._tolerance} are tolerated"
+            )
+            call.diagnosis = {"mistake": "timestamp", "explanation": why}
+            raise Unauthorized("timestamp", why)
+
+    def _check_nonce(self, call: Call, world: World, credentials: Credentials) -> None:
+        fresh = world.nonces.first_use(
+            credentials.consumer_key,
+            credentials.token or "",
+            credentials.nonce,
+            credentials.timestamp,
+            now=int(machine_now().timestamp()),
+            keep=self._tolerance,
+        )
+        if not fresh:
+            call.assume(NONCE)
+            why = f"the nonce {credentials.nonce!r} was used before with this timestamp"
+            call.diagnosis = {"mistake": "nonce", "explanation": why}
+            raise Unauthorized("nonce", why)
+
+    def _diagnose(
+        self,
+        call: Call,
+        world: World,
+        request: SignedRequest,
+        credentials: Credentials,
+        app: Record,
+        token: Record | None,
+    ) -> None:
+        others = {
+            f"the secret of app {entry.record['id']}": entry.record["consumer_secret"]
+            for entry in world.store.page("apps", limit=20)
+            if entry.record["id"] != app["id"]
+        }
+        for entry in world.store.page("tokens", {"app_id": app["id"]}, limit=50):
+            if entry.record.get("secret") and entry.record is not token:
+                label = f"the secret of token {_shortened(entry.key)}"
+                others[label] = entry.record["secret"]
+        hosts: Sequence[str] = [*CANONICAL_HOSTS, urlsplit(call.url).netloc]
+        body = None if request.form is not None else call.body.decode("utf-8", "replace")
+        found = explain(
+            replace(request, body=body),
+            credentials,
+            app["consumer_secret"],
+            "" if token is None else token["secret"],
+            others,
+            hosts,
+        )
+        call.diagnosis = found.as_json()
+
+    # -- auth off --------------------------------------------------------------------------------
+
+    def _assumed(self, call: Call, world: World, auth: Auth) -> Caller:
+        """Whoever the credentials name, unverified; the well-known app and user otherwise."""
+        kinds = {_TOKEN_KINDS.get(scheme) for scheme in auth.schemes}
+        app = token = None
+        for hint in credential_hints(call):
+            named = world.store.get("tokens", hint)
+            if named is not None:
+                app = app or world.store.get("apps", named["app_id"])
+                token = token or (named if named["kind"] in kinds else None)
+            app = app or find_app(world, hint)
+        app = app or first(world, "apps", {})
+        if app is None:
+            raise Unauthorized("consumer", f"world {world.name!r} has no app to act for")
+        if token is None and "oauth1" in auth.schemes:
+            match = {"kind": "access", "state": "active", "app_id": app["id"]}
+            token = first(world, "tokens", match)
+        user_id = (token or {}).get("user_id") or app.get("_owner_user_id") or ""
+        user = world.store.get("users", user_id) or first(world, "users", {})
+        if "session" in auth.schemes:
+            user = _session(call, world).user or user
+        scheme = auth.schemes[0].partition("-")[0]
+        return Caller(scheme, app, user, token, "assumed: --auth off", assumed=True)
+
+
+def _challenges(auth: Auth) -> list[tuple[str, str]]:
+    """One `WWW-Authenticate` for each kind of credentials that would be taken."""
+    kinds = dict.fromkeys(_CHALLENGES.get(scheme, "OAuth") for scheme in auth.schemes)
+    return [("WWW-Authenticate", f'{kind} realm="mock_platform"') for kind in kinds]
+
+
+def first(world: World, table: str, match: Mapping[str, object]) -> Record | None:
+    """The first matching record in insertion order."""
+    found = world.store.page(table, match, limit=1)
+    return found[0].record if found else None
+
+
+def find_app(world: World, consumer_key: str) -> Record | None:
+    """The app with this API key."""
+    return first(world, "apps", {"consumer_key": consumer_key})
+
+
+def find_bearer(call: Call, world: World, value: str) -> Record | None:
+    """The bearer token of this value, as it was handed out or percent-decoded."""
+    token = world.store.get("tokens", value) if value else None
+    if token is None and value:
+        token = world.store.get("tokens", quote(value, safe=""))
+        if token is not None:
+            call.assume(BEARER_DECODED)
+    return token if token is not None and token["kind"] == "bearer" else None
+
+
+def _session(call: Call, world: World) -> Caller:
+    """The user who is logged in in this browser, and the app of the request token it came with."""
+    session = find_session(call, world)
+    record = None if session is None else session.record
+    user = None if record is None else world.store.get("users", record["user_id"])
+    values, _ = first_values([*call.query, *call.form])
+    token = world.store.get("tokens", values.get("oauth_token", ""))
+    if token is not None and token["kind"] != "request":
+        token = None
+    app = None if token is None else world.store.get("apps", token["app_id"])
+    how = "nobody is logged in" if user is None else "logged in with the session of the cookie"
+    return Caller("session", app, user, token, how)
+
+
+def _note_liberties(call: Call, credentials: Credentials) -> None:
+    """Record what is taken from clients although RFC 5849 does not have it."""
+    parameters = credentials.parameters
+    elsewhere = (*credentials.query, *credentials.form)
+    mixed = credentials.header and any(name.startswith("oauth_") for name, _ in elsewhere)
+    if mixed and len(credentials.merged_parameters) < len(parameters):
+        call.assume(ONE_OF_TWO)
+    for name, value in parameters:
+        if name == "oauth_version" and value != VERSION:
+            call.assume(VERSION_VARIANT)
+            call.warn(f"oauth_version is {VERSION}; {value!r} was taken for it", NO_EFFECT)
+
+
+def signed_request(call: Call) -> SignedRequest:
+    """What a signature covers, of a call."""
+    header = call.header("authorization")
+    oauth = header if header is not None and header[:6].lower() == "oauth " else None
+    return SignedRequest(call.method, call.url, oauth, call.form_text)
+
+
+_HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
+
+
+def credential_hints(call: Call) -> Iterator[str]:
+    """Tokens and keys that the request carries, unverified, tokens first: to find its world."""
+    header = call.header("authorization") or ""
+    scheme, _, rest = header.partition(" ")
+    if scheme.lower() == "bearer":
+        value = rest.strip()
+        yield value
+        if "%" not in value and (encoded := quote(value, safe="")) != value:
+            yield encoded
+    elif scheme.lower() == "basic":
+        try:
+            yield _basic_pair(rest.strip())[0]
+        except Unauthorized:
+            return
+    texts = [rest] if scheme.lower() == "oauth" else []
+    if "oauth_" in call.query_string:
+        texts.append(call.query_string)
+    if call.media_type == FORM and b"oauth_" in call.body[:65536]:
+        texts.append(call.body[:65536].decode("latin-1"))
+    found = [match.groups() for text in texts for match in _HINT.finditer(text)]
+    for kind in ("token", "consumer_key"):
+        yield from (unquote_plus(value) for name, value in found if name == kind)
+
+
+def _basic_pair(value: str) -> tuple[str, str]:
+    """Key and secret, each percent-decoded (public facts, section 4, oauth2/token)."""
+    try:
+        text = base64.b64decode(value, validate=True).decode()
+    except ValueError as fault:  # no base64, no ASCII, or not UTF-8 inside
+        raise Unauthorized("malformed", "the Basic credentials are not base64 of text") from fault
+    key, colon, secret = text.partition(":")
+    if not colon:
+        raise Unauthorized(
+            "malformed", "the Basic credentials have no colon between key and secret"
+        )
+    return unquote(key), unquote(secret)
+
+
+def _shortened(token: str) -> str:
+    return f"{token[:6]}…" if len(token) > 6 else token
+
+
+CORE_ASSUMPTIONS = (TIMESTAMP, NONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED)
+"""What authentication rests on, for the register."""

@@ -1,0 +1,1 @@
+"""The machine-readable description (OpenAPI), made from the operations that are served."""

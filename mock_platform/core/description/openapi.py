@@ -1,0 +1,408 @@
+"""The machine-readable description (OpenAPI 3.1), made from the same operations that are served.
+
+Nothing is declared twice: parameters and bodies come from the operations' schemas, the statuses of
+failures from rendering each failure that an operation's stages can raise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from marshmallow import EXCLUDE, Schema
+
+from mock_platform.core import fields as wire
+from mock_platform.core.assumptions import Assumption
+from mock_platform.core.auth.authenticate import Scheme
+from mock_platform.core.call import FORM, Call
+from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
+from mock_platform.core.envelope import Configurable
+from mock_platform.core.failures.errors import (
+    BadBody,
+    Failure,
+    InternalError,
+    InvalidParameters,
+    NotShown,
+    NumericFailure,
+    RateLimited,
+    TooLarge,
+    Unauthorized,
+    UnsupportedAuthentication,
+    UnsupportedMediaType,
+)
+from mock_platform.core.failures.rendering import render
+from mock_platform.core.failures.statuses import phrase
+from mock_platform.core.jsonio import dumps, loads
+from mock_platform.core.limits import counter
+from mock_platform.core.operation import Location, Operation
+from mock_platform.core.unread import IGNORED
+from mock_platform.settings import Settings
+
+if TYPE_CHECKING:
+    from apispec import APISpec
+
+V2_VERSION = "2.166"
+"""The version that document A names ("What the service does")."""
+
+HERE = "http://base-address.invalid"
+"""Stands in a document for the address at which it is asked for."""
+
+JsonObject = dict[str, Any]
+Extend = Callable[["APISpec", Converter], None]
+
+SECURITY_SCHEMES: Mapping[Scheme, JsonObject] = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "OAuth 2.0 app-only: the bearer token of POST /oauth2/token.",
+    },
+    "basic": {
+        "type": "http",
+        "scheme": "basic",
+        "description": "API key as user name, API key secret as password, each percent-encoded.",
+    },
+    "oauth1": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Authorization",
+        "description": "OAuth 1.0a user context: `OAuth oauth_consumer_key=…, oauth_token=…, "
+        "oauth_signature_method=HMAC-SHA1, oauth_signature=…, …`, signed for each request with the "
+        "secrets of app and user.",
+    },
+    "oauth1-app": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Authorization",
+        "description": "OAuth 1.0a without a token: signed with the app's secret alone.",
+    },
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "mock_platform_session_default",
+        "description": "The login session of a browser; without one, the page asks to log in.",
+    },
+    "oauth1-request-token": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Authorization",
+        "description": "OAuth 1.0a with a request token: signed with the secrets of app and "
+        "request token.",
+    },
+}
+_WRITES = frozenset({"POST", "PUT", "PATCH"})
+_VARYING = re.compile(r":([a-z_]+)")
+
+
+class Description:
+    """A document that is made when it is first asked for, and then only addressed anew."""
+
+    def __init__(self, make: Callable[[], JsonObject]) -> None:
+        self._make = make
+        self._text: bytes | None = None
+
+    def at(self, base_url: str) -> JsonObject:
+        """The document as it reads under that base address."""
+        if self._text is None:  # two first readers make the same text
+            self._text = dumps(self._make())
+        document: JsonObject = loads(
+            self._text.replace(HERE.encode(), dumps(base_url)[1:-1]), max_nesting=256
+        )
+        return document
+
+
+def describe(
+    operations: Iterable[Operation],
+    settings: Settings,
+    *,
+    title: str,
+    version: str,
+    text: str,
+    sandbox: bool = False,
+    extend: Extend | None = None,
+) -> JsonObject:
+    """The document over these operations; `extend` adds what is no operation.
+
+    With `sandbox` each advertising operation is described under the sandbox address as well.
+    Every address in it begins with `HERE`.
+    """
+    # apispec costs some 15 ms, which a server need not pay before anybody asks for a description.
+    from apispec import APISpec
+    from apispec.ext.marshmallow import MarshmallowPlugin
+
+    names = _Names()
+    plugin = MarshmallowPlugin(schema_name_resolver=names)
+    spec = APISpec(
+        title=title,
+        version=version,
+        openapi_version="3.1.0",
+        plugins=[plugin],
+        info={"description": text},
+        servers=[{"url": HERE}],
+    )
+    converter = Converter(plugin.converter)
+    writer = _Writer(spec, converter, settings, sandbox=sandbox)
+    tags: list[str] = []
+    for operation in operations:
+        writer.add(operation)
+        tags.append(_tag(operation))
+    if extend is not None:
+        extend(spec, converter)
+    writer.add_shared()
+    document: JsonObject = spec.to_dict()
+    document["tags"] = [{"name": name} for name in dict.fromkeys(tags)] + document.get("tags", [])
+    converter.finish(document["components"].get("schemas", {}), names.owners)
+    return document
+
+
+def templated(path: str) -> str:
+    """A path of the spec's notation in OpenAPI's: `/12/accounts/{account_id}`."""
+    return _VARYING.sub(r"{\1}", path)
+
+
+def possible_failures(operation: Operation, settings: Settings) -> Iterator[Failure]:
+    """One of each kind of failure that the stages before an operation's handler can end in."""
+    yield InternalError("a fault of the sandbox itself")
+    if operation.oauth_step:
+        yield NumericFailure(92)
+    if settings.strict:
+        yield NotShown(_any_assumption(operation))
+    if operation.auth.refuses:
+        worded = operation.auth.on_failure
+        for refusal in _refusals(operation):
+            yield refusal if worded is None else worded(refusal)
+    if operation.params is not None:
+        for code in (wire.MISSING, wire.INVALID):
+            yield InvalidParameters([("parameter", wire.Fault("", code))], {})
+    if operation.location is Location.JSON:
+        yield BadBody("")
+        yield UnsupportedMediaType("", "application/json")
+    elif operation.location is Location.OAUTH and operation.method in _WRITES:
+        yield UnsupportedMediaType("", FORM)
+    if operation.method in _WRITES:
+        yield TooLarge(operation.max_body or settings.max_body)
+    if counter(operation, settings) is not None:
+        yield RateLimited([])
+
+
+def _refusals(operation: Operation) -> Iterator[Failure]:
+    """One of each kind of refusal that authentication can end in."""
+    yield UnsupportedAuthentication("another scheme", operation.auth.names)
+    for fault in ("absent", "malformed", "signature", "timestamp", "token", "revoked"):
+        yield Unauthorized(fault, "")
+
+
+def _any_assumption(operation: Operation) -> Assumption:
+    return next(iter(operation.all_assumptions), IGNORED)
+
+
+class _Names:
+    """Names of components: the class's own, its module in front where two would share one."""
+
+    def __init__(self) -> None:
+        self.owners: dict[str, type[Schema]] = {}
+
+    def __call__(self, schema: Schema | type[Schema]) -> str:
+        owner = schema if isinstance(schema, type) else type(schema)
+        name = re.sub(r"(?:Record|Schema)$", "", owner.__name__) or owner.__name__
+        if self.owners.setdefault(name, owner) is not owner:
+            module = owner.__module__.rpartition(".")[2]
+            name = "".join(part.capitalize() for part in module.split("_")) + name
+            self.owners.setdefault(name, owner)
+        return name
+
+
+class _Writer:
+    """Writes operations into a document."""
+
+    def __init__(
+        self, spec: APISpec, converter: Converter, settings: Settings, *, sandbox: bool
+    ) -> None:
+        self._spec = spec
+        self._converter = converter
+        self._settings = settings
+        self._sandbox = sandbox
+        self._schemes: set[Scheme] = set()
+        self._shared: set[str] = set()
+
+    def add(self, operation: Operation) -> None:
+        """Add an operation under each of its paths."""
+        described = self._operation(operation)
+        self._schemes.update(operation.auth.schemes)
+        form = operation.path_form
+        forms = {} if form is None else self._converter.properties(form)
+        for prefix in self._prefixes(operation):
+            for path in (operation.path, *operation.also):
+                entry = dict(described)
+                addressed = _path_parameters(path, forms)
+                if addressed or "parameters" in entry:
+                    entry["parameters"] = [*addressed, *entry.get("parameters", ())]
+                if path != operation.path:
+                    del entry["operationId"]  # an id may stand only once
+                elif prefix and not operation.sandbox_only:
+                    entry["operationId"] = f"sandbox.{operation.id}"
+                methods = {operation.method.lower(): entry}
+                self._spec.path(prefix + templated(path), operations=methods)
+
+    def _prefixes(self, operation: Operation) -> Sequence[str]:
+        """The addresses under which it is described: the plain one, that of the sandbox."""
+        if operation.sandbox_only:
+            return ("/sandbox",)
+        return ("", "/sandbox") if self._sandbox and operation.dialect == "ads" else ("",)
+
+    def add_shared(self) -> None:
+        """Add what the operations refer to: failure bodies and security schemes."""
+        for scheme, value in SECURITY_SCHEMES.items():
+            if scheme in self._schemes:
+                self._spec.components.security_scheme(scheme, value)
+        if "Problem" in self._shared:
+            for name, schema in problem_schemas(self._converter, HERE).items():
+                self._spec.components.schema(name, schema)
+        for name in sorted(self._shared - {"Problem"}):
+            self._spec.components.schema(name, FAILURE_SCHEMAS[name])
+
+    def _operation(self, operation: Operation) -> JsonObject:
+        declared = operation.returns
+        if isinstance(declared, Configurable):
+            returns = declared.configured(self._settings)
+        else:
+            returns = declared
+        success: JsonObject = {"description": operation.summary}
+        data = {} if returns.schema is None else self._converter.reference(returns.schema)
+        success["content"] = {returns.media_type: {"schema": returns.described(data)}}
+        entry: JsonObject = {
+            "operationId": operation.id,
+            "summary": operation.summary,
+            "tags": [_tag(operation)],
+            "responses": {str(returns.status): success, **self._failures(operation)},
+            "x-mock-operation": operation.id,
+            "x-mock-spec": operation.spec,
+            "x-mock-origin": operation.origin.value,
+            "x-mock-assumptions": [
+                {"id": assumption.id, "text": assumption.text}
+                for assumption in dict.fromkeys(operation.all_assumptions)
+            ],
+        }
+        if operation.auth.schemes:
+            entry["security"] = [{scheme: []} for scheme in operation.auth.schemes]
+            if not operation.auth.refuses:
+                entry["security"].append({})  # without a session, too, it answers
+        if operation.deprecated:
+            entry["deprecated"] = True
+        self._input(operation, entry)
+        return entry
+
+    # -- what goes in ----------------------------------------------------------------------------
+
+    def _input(self, operation: Operation, entry: JsonObject) -> None:
+        if operation.params is None:
+            return
+        schema = operation.params(unknown=EXCLUDE)
+        form = operation.method in _WRITES and operation.location is not Location.JSON
+        if operation.location is Location.JSON:
+            body = self._converter.reference(schema)
+            if body.get("type") == "array":
+                body["minItems"] = 1  # a batch of nothing is refused
+            entry["requestBody"] = _body({"application/json": {"schema": body}}, required=True)
+        elif form and operation.dialect == "oauth":
+            entry["requestBody"] = self._form(schema, required=True)
+        else:
+            nullable = operation.method == "PUT"
+            entry["parameters"] = self._converter.parameters(schema, allow_empty=nullable)
+            if form and schema.fields:
+                entry["requestBody"] = self._form(schema, required=False)
+
+    def _form(self, schema: Schema, *, required: bool) -> JsonObject:
+        """A form body: the same parameters as in the query, required only where it stands alone."""
+        described = self._converter.inline(schema)
+        if not required:
+            described.pop("required", None)
+        encoding = {
+            name: {"style": "form", "explode": False}
+            for name, value in described["properties"].items()
+            if value.get("type") == "array"
+        }
+        media: JsonObject = {"schema": described}
+        if encoding:
+            media["encoding"] = encoding
+        where = (
+            "The same parameters, in the query or in a form."
+            if not required
+            else ("Parameters stand in a form; the query is taken as well.")
+        )
+        return _body({FORM: media}, required=False, description=where)
+
+    # -- what comes out when it fails ------------------------------------------------------------
+
+    def _failures(self, operation: Operation) -> JsonObject:
+        call = Call(operation.method, HERE + operation.path, operation.path, HERE, [])
+        statuses: dict[int, None] = dict.fromkeys(operation.statuses)
+        for failure in possible_failures(operation, self._settings):
+            statuses[render(failure, call).status] = None
+        if operation.gates:
+            statuses |= {400: None, 403: None}
+        if operation.dialect == "v2":
+            return {"default": self._v2_failure(sorted(statuses))}
+        return {
+            str(status): self._failure(operation, status)
+            for status in sorted(statuses)
+            if status != operation.returns.status
+        }
+
+    def _v2_failure(self, statuses: Sequence[int]) -> JsonObject:
+        self._shared |= {"Problem", "Error", "Errors"}
+        shown = ", ".join(str(status) for status in statuses)
+        return {
+            "description": f"The request failed ({shown}): an error object or a problem object.",
+            "content": {
+                "application/json": {"schema": {"anyOf": [_ref("Error"), _ref("Errors")]}},
+                "application/problem+json": {"schema": _ref("Problem")},
+            },
+        }
+
+    def _failure(self, operation: Operation, status: int) -> JsonObject:
+        if status < 400:
+            address = {"description": "where to go", "schema": {"type": "string"}}
+            return {"description": phrase(status), "headers": {"Location": address}}
+        if operation.dialect == "oauth":
+            self._shared.add("Errors")
+            content: JsonObject = {"application/json": {"schema": _ref("Errors")}}
+            if operation.returns.media_type == "text/html":
+                content["text/html"] = {"schema": {"type": "string"}}
+            return {"description": phrase(status), "content": content}
+        kinds = {400: ["AdsErrors", "BatchErrors"], 401: ["AdsErrors", "Errors"]}
+        names = kinds.get(status, ["AdsErrors"])
+        self._shared.update(names)
+        references = [_ref(name) for name in names]
+        schema = references[0] if len(references) == 1 else {"anyOf": references}
+        return {
+            "description": phrase(status),
+            "content": {"application/json": {"schema": schema}},
+        }
+
+
+def _path_parameters(path: str, forms: Mapping[str, JsonObject]) -> list[JsonObject]:
+    return [
+        {
+            "in": "path",
+            "name": name,
+            "required": True,
+            "schema": forms.get(name, {"type": "string"}),
+        }
+        for name in _VARYING.findall(path)
+    ]
+
+
+def _body(content: JsonObject, *, required: bool, description: str = "") -> JsonObject:
+    body: JsonObject = {"content": content, "required": required}
+    if description:
+        body["description"] = description
+    return body
+
+
+def _ref(name: str) -> JsonObject:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _tag(operation: Operation) -> str:
+    return operation.id.partition(".")[0]

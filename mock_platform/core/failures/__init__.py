@@ -1,0 +1,1 @@
+"""Failures by name, the problem types, their codes and how each looks on the wire."""

@@ -1,0 +1,291 @@
+"""Failures, raised by name wherever they are found; `rendering` words them, once.
+
+The first group belongs to one dialect each, the second is worded by each dialect in its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from mock_platform.core import fields as wire
+from mock_platform.core.assumptions import Assumption, public_fact, settled
+from mock_platform.core.call import Pairs
+from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES, NumericCode
+from mock_platform.core.failures.problem_details import unsupported_authentication
+from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, Problem
+
+ADS_ERRORS = public_fact(
+    "ads.error-envelope",
+    "Advertising failures are an errors array with code and message beside the request echo; the "
+    "spec shows neither the format nor the statuses. An error about parameters names one, or the "
+    "empty one where none is to blame. A value that cannot be read is repeated under value, with "
+    "details on why; the echo leaves it out.",
+    "section 1",
+)
+OAUTH_CODES = public_fact(
+    "oauth.error-codes",
+    "Numeric codes other than 89, 93 and 99, their messages and their statuses.",
+    "section 4",
+)
+REASON = public_fact(
+    "oauth.invalid-token-reason",
+    "A 401 with code 89 has the reason phrase Authorization Required. "
+    "HTTP/2, where a proxy speaks it, has none.",
+    "section 4, invalidate_token",
+)
+ORDER = settled(
+    "errors.order",
+    "Which refusal wins where several apply: path, method, authentication, account, gates, body, "
+    "parameters, records, state.",
+)
+NOT_SHOWN = settled(
+    "strict.not-implemented",
+    "With --strict the sandbox answers 501 to whatever the spec does not show.",
+)
+
+
+class Failure(Exception):
+    """Anything that ends a request with an error; `assumptions` are what its rendering rests on."""
+
+    assumptions: tuple[Assumption, ...] = ()
+    headers: Sequence[tuple[str, str]] = ()
+    keeps_changes = False
+    """Whether what the handler changed before it stays; by default a failure undoes everything."""
+
+    def keeping(self) -> Self:
+        """The same failure, with what was changed before it kept."""
+        self.keeps_changes = True
+        return self
+
+
+# -- failures of a named dialect ---------------------------------------------------------------
+
+
+class ProblemFailure(Failure):
+    """A problem object; raised with what `problem` builds."""
+
+    def __init__(self, value: Problem, *assumptions: Assumption) -> None:
+        super().__init__(value.detail)
+        self.problem = value
+        self.assumptions = (STATUS_BY_TYPE, TITLES, *assumptions)
+
+
+class NumericFailure(Failure):
+    """An error with a numeric code of the table, or one with a message and status of its own.
+
+    Under `/2` it is the flat error object unless `in_array`.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        message: str | None = None,
+        *,
+        status: int | None = None,
+        in_array: bool = False,
+    ) -> None:
+        entry = NUMERIC_CODES.get(code) or NumericCode(code, status or 400, message or "Error")
+        self.code = code
+        self.status = status or entry.status
+        self.message = message or entry.message
+        self.label = entry.label
+        self.in_array = in_array
+        self.reason = entry.reason if self.status == entry.status else None
+        self.assumptions = () if entry.documented else (OAUTH_CODES,)
+        if self.reason is not None:
+            self.assumptions += (REASON,)
+        super().__init__(f"code {code}: {self.message}")
+
+
+class PlainFailure(Failure):
+    """An error that the platform sends as plain text."""
+
+    def __init__(self, status: int, text: str, *assumptions: Assumption) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+        self.assumptions = assumptions
+
+
+_ABOUT_PARAMETERS = frozenset({wire.INVALID, wire.MISSING, wire.EXCLUSIVE, wire.INCLUSIVE})
+"""Codes whose errors have a `parameter` even where none is to blame."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdsError:
+    """One element of the advertising interface's `errors`."""
+
+    code: str
+    message: str
+    parameter: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """`details` and `value` of a value that could not be read."""
+    place: str = ""
+    """Where in the body it is, for the journal."""
+    hint: str = ""
+    """What we add to the interface's own words, for the journal."""
+
+    @classmethod
+    def of(cls, parameter: str, fault: wire.Fault) -> Self:
+        """The error for a fault of a parameter; the empty name blames none."""
+        extra = {} if fault.details is None else {"details": fault.details, "value": fault.value}
+        return cls(fault.code, str(fault), parameter, extra, hint=fault.hint)
+
+    def as_json(self) -> dict[str, Any]:
+        """The element as it is served."""
+        shown: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.parameter is not None:
+            shown["parameter"] = self.parameter
+        elif self.code in _ABOUT_PARAMETERS:
+            shown["parameter"] = ""
+        return shown | dict(self.extra)
+
+
+class AdsFailure(Failure):
+    """One or more named errors; the status is the table's for the first, unless given."""
+
+    assumptions = (ADS_ERRORS,)
+
+    def __init__(self, *errors: AdsError, status: int | None = None) -> None:
+        super().__init__("; ".join(f"{error.code}: {error.message}" for error in errors))
+        self.errors = errors
+        self.status = status or ADS_STATUS.get(errors[0].code, 400)
+
+
+class BatchFailure(Failure):
+    """A batch refused because of items: `operation_errors`, one array of errors for each item.
+
+    `echo` has the operations as they were understood, parallel to it.
+    """
+
+    assumptions = (ADS_ERRORS,)
+
+    def __init__(
+        self,
+        operation_errors: Sequence[Sequence[AdsError]],
+        echo: Sequence[Mapping[str, Any]],
+    ) -> None:
+        super().__init__("some items of the batch are not acceptable")
+        self.operation_errors = operation_errors
+        self.echo = echo
+
+
+# -- failures that each dialect words in its own way -------------------------------------------
+
+
+class RouteNotFound(Failure):
+    """No operation has this path; `text` says so, `hint` why, and which are the nearest."""
+
+    def __init__(self, hint: str = "", text: str = "The requested route does not exist.") -> None:
+        super().__init__(hint)
+        self.hint = hint
+        self.text = text
+
+
+class MethodNotAllowed(Failure):
+    """The path exists, the method does not."""
+
+    def __init__(self, allowed: Sequence[str], note: str = "") -> None:
+        super().__init__(f"allowed: {', '.join(allowed)}. {note}".rstrip())
+        self.note = note
+        self.headers = [("Allow", ", ".join(allowed))]
+
+
+AuthFault = Literal[
+    "absent",
+    "malformed",
+    "signature",
+    "timestamp",
+    "nonce",
+    "consumer",
+    "no-token",
+    "token",
+    "revoked",
+]
+
+
+class Unauthorized(Failure):
+    """The caller is not established; `why` goes to the journal, not to the client."""
+
+    def __init__(self, fault: AuthFault, why: str) -> None:
+        super().__init__(why)
+        self.fault = fault
+        self.headers = [("WWW-Authenticate", 'OAuth realm="mock_platform"')]
+
+
+class UnsupportedAuthentication(Failure):
+    """The caller is known, but by a scheme that this operation does not take."""
+
+    def __init__(self, used: str, supported: Sequence[str]) -> None:
+        self.used = used
+        self.supported = supported
+        super().__init__(unsupported_authentication(used, supported))
+
+
+class InvalidParameters(Failure):
+    """Everything that is wrong with a request's parameters, at once."""
+
+    def __init__(
+        self,
+        faults: Iterable[tuple[str, str]],
+        sent: Mapping[str, Any],
+        valid: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.faults = [
+            (name, text if isinstance(text, wire.Fault) else wire.Fault(text))
+            for name, text in faults
+        ]
+        self.sent = sent
+        self.valid = valid or {}
+        """Those parameters that their schema takes."""
+        super().__init__("; ".join(str(text) for _, text in self.faults))
+
+
+class BadBody(Failure):
+    """The body cannot be read as what it should be."""
+
+
+class UnsupportedMediaType(Failure):
+    """The body has the wrong Content-Type."""
+
+    def __init__(self, got: str, wanted: str) -> None:
+        shown = got or "none"
+        super().__init__(f"This request needs Content-Type {wanted}; got {shown}.")
+
+
+class TooLarge(Failure):
+    """The body is larger than it may be."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The body may have at most {limit:,} bytes.")
+        self.limit = limit
+
+
+class RateLimited(Failure):
+    """A rate window is used up."""
+
+    def __init__(self, headers: Pairs) -> None:
+        super().__init__("Rate limit exceeded")
+        self.headers = headers
+
+
+class NotShown(Failure):
+    """`--strict`: the spec does not show what was asked for; `what` names it, if it is a part."""
+
+    def __init__(self, assumption: Assumption, what: str = "this") -> None:
+        super().__init__(
+            f"The spec does not show {what}, and --strict refuses it. Without --strict the answer "
+            f"rests on the assumption {assumption.id}: {assumption.text}"
+        )
+        self.assumption = assumption
+        self.assumptions = (assumption, NOT_SHOWN)
+
+
+class NotStored(Failure):
+    """The store has no room for what the request changes; the text says what to do."""
+
+
+class InternalError(Failure):
+    """A fault of the sandbox itself; the journal has the traceback."""

@@ -1,0 +1,274 @@
+"""How failures look on the wire: three dialects, each wording every failure once.
+
+`/2` answers with problem objects (document A, "Problem object") or the flat error object. All else
+answers with an `errors` array: numeric codes on the OAuth addresses, named ones with the `request`
+echo on the advertising addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import singledispatch
+from itertools import islice
+from typing import Any, Literal
+
+from mock_platform.core import fields as wire
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.failures.errors import (
+    AdsError,
+    AdsFailure,
+    BadBody,
+    BatchFailure,
+    Failure,
+    InvalidParameters,
+    MethodNotAllowed,
+    NotShown,
+    NotStored,
+    NumericFailure,
+    PlainFailure,
+    ProblemFailure,
+    RateLimited,
+    RouteNotFound,
+    TooLarge,
+    Unauthorized,
+    UnsupportedAuthentication,
+    UnsupportedMediaType,
+)
+from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
+from mock_platform.core.jsonio import dumps
+
+Dialect = Literal["v2", "oauth", "ads"]
+JSON = "application/json; charset=utf-8"
+_MOST_HINTS = 20
+HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-version", "12"),)}
+"""What every answer of a dialect carries (public facts, section 3, versions)."""
+
+
+def dialect_of(path: str) -> Dialect:
+    """The dialect in which a path's failures are worded, operations or not."""
+    first = path.lstrip("/").partition("/")[0]
+    if first == "2":
+        return "v2"
+    return "ads" if first.isdecimal() else "oauth"
+
+
+def render(failure: Failure, call: Call) -> Reply:
+    """The reply for a failure, in the dialect of the call's path, as its operation dresses it."""
+    reply = _rendered(failure, call)
+    if call.operation is None:  # an operation brings these headers itself
+        reply.headers += HEADERS.get(dialect_of(call.path), ())
+        return reply
+    if call.operation.dress is None:
+        return reply
+    return call.operation.dress(call, failure, reply)
+
+
+def _rendered(failure: Failure, call: Call) -> Reply:
+    dialect = dialect_of(call.path)
+    _note_hints(failure, call)
+    form = _form(failure, dialect, call)
+    call.assume(*failure.assumptions)
+    if isinstance(form, PlainFailure):
+        return Reply(
+            form.status,
+            form.text.encode(),
+            [("Content-Type", "text/html; charset=utf-8"), *failure.headers],
+        )
+    if isinstance(form, ProblemFailure):
+        body = dumps(form.problem.as_json(call.base_url))
+        call.assume(*form.assumptions)
+        return Reply(form.problem.status, body, [("Content-Type", MEDIA_TYPE), *failure.headers])
+    if form is not failure:
+        call.assume(*form.assumptions)
+    status, payload = _payload(form, dialect, call)
+    reason = form.reason if isinstance(form, NumericFailure) else None
+    headers = [("Content-Type", JSON), *failure.headers]
+    return Reply(status, dumps(payload), headers, reason=reason)
+
+
+def _note_hints(failure: Failure, call: Call) -> None:
+    """Keep in the journal what the interface's own words do not say."""
+    hints = list(islice(_hints(failure), _MOST_HINTS + 1))
+    if not hints or call.diagnosis is not None:
+        return
+    shown = [f"{where}: {hint}" if where else hint for where, hint in hints[:_MOST_HINTS]]
+    if len(hints) > _MOST_HINTS:
+        shown.append("and more")
+    call.diagnosis = {"mistake": "parameters", "explanation": "; ".join(shown)}
+
+
+def _hints(failure: Failure) -> Iterator[tuple[str, str]]:
+    """Where something is wrong, and what helps."""
+    if isinstance(failure, InvalidParameters):
+        yield from ((name, fault.hint) for name, fault in failure.faults if fault.hint)
+    elif isinstance(failure, AdsFailure):
+        yield from ((error.parameter or "", error.hint) for error in failure.errors if error.hint)
+    elif isinstance(failure, BatchFailure):
+        for errors in failure.operation_errors:
+            yield from ((error.place, error.hint or error.message) for error in errors)
+
+
+def _payload(form: Failure, dialect: Dialect, call: Call) -> tuple[int, dict[str, Any]]:
+    if isinstance(form, NumericFailure):
+        error: dict[str, Any] = {"code": form.code, "message": form.message}
+        if dialect == "v2" and not form.in_array:
+            return form.status, error
+        if form.label is not None:
+            error["label"] = form.label
+        return form.status, {"errors": [error]}
+    if isinstance(form, BatchFailure):
+        found = [[error.as_json() for error in item] for item in form.operation_errors]
+        return 400, {"operation_errors": found, "request": form.echo}
+    assert isinstance(form, AdsFailure)
+    errors = [error.as_json() for error in form.errors]
+    return form.status, {"errors": errors, "request": {"params": call.echo}}
+
+
+def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
+    """The failure in a dialect's own kind: problem, numeric, named, or plain text."""
+    if isinstance(
+        failure, ProblemFailure | NumericFailure | PlainFailure | AdsFailure | BatchFailure
+    ):
+        return failure
+    if isinstance(failure, Unauthorized) and (
+        failure.fault == "revoked" or (failure.fault == "token" and dialect == "oauth")
+    ):
+        return _invalid_token(dialect, call)
+    if dialect == "v2" and isinstance(failure, RateLimited):
+        return NumericFailure(88)
+    if dialect == "v2":
+        return ProblemFailure(_as_problem(failure, call))
+    return _as_numeric(failure) if dialect == "oauth" else _as_named(failure)
+
+
+def _invalid_token(dialect: Dialect, call: Call) -> NumericFailure:
+    """Code 89; about a bearer token on the OAuth addresses it is said without a full stop."""
+    scheme = (call.header("authorization") or "").partition(" ")[0].lower()
+    bare = dialect == "oauth" and scheme == "bearer"
+    return NumericFailure(89, "Invalid or expired token" if bare else None, in_array=True)
+
+
+def _blank(status: int, title: str, detail: str | None = None) -> Problem:
+    return problem("about:blank", title=title, status=status, detail=detail or title)
+
+
+@singledispatch
+def _as_problem(failure: Failure, call: Call) -> Problem:
+    return _blank(500, "Internal Server Error", str(failure))
+
+
+@_as_problem.register
+def _(failure: RouteNotFound, call: Call) -> Problem:
+    return _blank(404, "Not Found", f"No operation answers {call.path}. {failure.hint}".strip())
+
+
+@_as_problem.register
+def _(failure: MethodNotAllowed, call: Call) -> Problem:
+    return _blank(405, "Method Not Allowed", f"{call.method} is not allowed here; {failure}")
+
+
+@_as_problem.register
+def _(failure: Unauthorized, call: Call) -> Problem:
+    return _blank(401, "Unauthorized")
+
+
+@_as_problem.register
+def _(failure: UnsupportedAuthentication, call: Call) -> Problem:
+    return problem("unsupported-authentication", detail=str(failure))
+
+
+@_as_problem.register
+def _(failure: InvalidParameters, call: Call) -> Problem:
+    errors = [
+        {"message": str(text), "parameters": {name: _sent(failure.sent, name)}}
+        for name, text in failure.faults
+    ]
+    return problem("invalid-request", errors=errors)
+
+
+@_as_problem.register
+def _(failure: BadBody, call: Call) -> Problem:
+    return problem("invalid-request", errors=[{"message": str(failure), "parameters": {}}])
+
+
+@_as_problem.register
+def _(failure: UnsupportedMediaType, call: Call) -> Problem:
+    return _blank(415, "Unsupported Media Type", str(failure))
+
+
+@_as_problem.register
+def _(failure: TooLarge, call: Call) -> Problem:
+    return _blank(413, "Payload Too Large", str(failure))
+
+
+@_as_problem.register
+def _(failure: NotStored, call: Call) -> Problem:
+    return _blank(507, "Insufficient Storage", str(failure))
+
+
+@_as_problem.register
+def _(failure: NotShown, call: Call) -> Problem:
+    return _blank(501, "Not Implemented", str(failure))
+
+
+def _sent(sent: Mapping[str, Any], name: str) -> list[str]:
+    head = name.partition(".")[0].partition("[")[0]
+    if head not in sent:
+        return []
+    value = sent[head]
+    return [value if isinstance(value, str) else dumps(value).decode()]
+
+
+_AUTH_CODES: Mapping[str, int] = {
+    "absent": 215,
+    "malformed": 215,
+    "no-token": 215,
+    "timestamp": 135,
+}
+
+
+def _as_numeric(failure: Failure) -> Failure:
+    if isinstance(failure, Unauthorized):
+        return NumericFailure(_AUTH_CODES.get(failure.fault, 32))
+    if isinstance(failure, InvalidParameters):
+        missing = [name for name, text in failure.faults if text.code == wire.MISSING]
+        if missing:
+            return NumericFailure(38, f"{missing[0]} parameter is missing.")
+        return NumericFailure(38, str(failure), status=400)
+    codes: list[tuple[type[Failure], NumericFailure]] = [
+        (RouteNotFound, NumericFailure(34)),
+        (MethodNotAllowed, NumericFailure(34, status=405)),
+        (UnsupportedAuthentication, NumericFailure(220)),
+        (RateLimited, NumericFailure(88)),
+        (BadBody, NumericFailure(131, str(failure), status=400)),
+        (UnsupportedMediaType, NumericFailure(131, str(failure), status=415)),
+        (TooLarge, NumericFailure(131, str(failure), status=413)),
+        (NotShown, NumericFailure(131, str(failure), status=501)),
+        (NotStored, NumericFailure(131, str(failure), status=507)),
+    ]
+    for kind, form in codes:
+        if isinstance(failure, kind):
+            return form
+    return NumericFailure(131, str(failure) or None)
+
+
+def _as_named(failure: Failure) -> Failure:
+    if isinstance(failure, InvalidParameters):
+        return AdsFailure(*(AdsError.of(name, fault) for name, fault in failure.faults))
+    if isinstance(failure, RouteNotFound):
+        return AdsFailure(AdsError("ROUTE_NOT_FOUND", f"{failure.text} {failure.hint}".strip()))
+    words: list[tuple[type[Failure], str, str]] = [
+        (MethodNotAllowed, "METHOD_NOT_ALLOWED", f"This method is not allowed here; {failure}"),
+        (Unauthorized, "UNAUTHORIZED_ACCESS", "This request is not properly authenticated"),
+        (UnsupportedAuthentication, "UNAUTHORIZED_CLIENT_APPLICATION", str(failure)),
+        (BadBody, "INVALID_PARAMETER", str(failure)),
+        (UnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", str(failure)),
+        (TooLarge, "REQUEST_ENTITY_TOO_LARGE", str(failure)),
+        (RateLimited, "TOO_MANY_REQUESTS", "Rate limit exceeded"),
+        (NotShown, "NOT_IMPLEMENTED", str(failure)),
+        (NotStored, "INSUFFICIENT_STORAGE", str(failure)),
+    ]
+    for kind, code, message in words:
+        if isinstance(failure, kind):
+            return AdsFailure(AdsError(code, message.strip()))
+    return AdsFailure(AdsError("INTERNAL_ERROR", str(failure) or "Internal error"))

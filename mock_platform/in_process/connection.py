@@ -1,0 +1,347 @@
+"""Connections of urllib3 that ask a WSGI application of this process instead of a socket.
+
+Everything above the connection is urllib3's own: pooling, retries, timeouts, and what is raised
+when a connection breaks. Below it stand the application, called as a server would call it, and the
+standard library's reader, which takes the answer's body as it takes one from a socket.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from email.utils import format_datetime
+from functools import partial
+from http import client
+from threading import Event
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from urllib3 import HTTPConnectionPool, HTTPHeaderDict, HTTPResponse
+
+from mock_platform.edge.connection import CONNECTION
+from mock_platform.in_process.environ import USUAL_PORTS, environ_of, fill
+from mock_platform.version import __version__
+from mock_platform.world.clock import machine_now
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+_CHUNK = 64 * 1024
+_CONNECTIONS = 10
+_NO_BODY = frozenset({204, 304})
+_SERVER = f"mock-platform/{__version__}"
+
+
+class ApplicationFault(Exception):
+    """What the application raised, carried past those who would take it for the network's fault."""
+
+    def __init__(self, fault: Exception) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+
+class Pools:
+    """The pools of one application: it answers for every address that it is asked for."""
+
+    def __init__(self, application: WSGIApplication) -> None:
+        self._application = application
+        self._pools: dict[str, Pool] = {}
+
+    def of(self, url: str) -> Pool:
+        """The pool for an address."""
+        parts = urlsplit(url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        found = self._pools.get(origin)
+        if found is None:
+            port = parts.port or USUAL_PORTS.get(parts.scheme, 80)
+            found = Pool(self._application, parts.scheme, parts.hostname or "", port)
+            self._pools[origin] = found
+        return found
+
+
+class Pool(HTTPConnectionPool):
+    """A pool of connections to one address."""
+
+    def __init__(self, application: WSGIApplication, scheme: str, host: str, port: int) -> None:
+        super().__init__(host, port, maxsize=_CONNECTIONS)
+        self.scheme = scheme
+        self.ConnectionCls: Any = partial(_Connection, application, scheme)
+
+    def __str__(self) -> str:
+        """The name that urllib3 gives the pool of such an address in its messages."""
+        kind = "HTTPSConnectionPool" if self.scheme == "https" else "HTTPConnectionPool"
+        return f"{kind}(host={self.host!r}, port={self.port!r})"
+
+
+class _Connection:
+    """What a pool asks of a connection."""
+
+    proxy = None
+    proxy_config = None
+    proxy_is_verified = None
+    is_verified = True
+    is_closed = False
+    is_connected = True
+    has_connected_to_proxy = False
+
+    def __init__(
+        self,
+        application: WSGIApplication,
+        scheme: str,
+        *,
+        host: str,
+        port: int,
+        timeout: float | None,
+        **_: Any,
+    ) -> None:
+        self.host = host
+        self.port = port
+        self.timeout = timeout
+        self._application = application
+        self._scheme = scheme
+        self._environ: WSGIEnvironment = {}
+        self._asked: dict[str, Any] = {}
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        body: Any = None,
+        headers: Mapping[str, Any] | None = None,
+        *,
+        chunked: bool = False,
+        **asked: Any,
+    ) -> None:
+        """Make the WSGI environment of a request; nothing is sent yet."""
+        origin = self._scheme, self.host, self.port
+        self._environ = environ_of(origin, method, url, headers or {}, body)
+        self._asked = {"request_method": method, "request_url": url, **asked}
+
+    def getresponse(self) -> HTTPResponse:
+        """Have the application answer.
+
+        Raises:
+            ApplicationFault: It raised something.
+            OSError: A scenario broke the connection, or the answer takes longer than the timeout.
+            HTTPException: A scenario answered with something that is no HTTP.
+        """
+        line = _Line(self.timeout)
+        self._environ[CONNECTION] = line
+        answer = _Answer(self._application, self._environ, line)
+        method = self._asked["request_method"]
+        read: client.HTTPResponse
+        if line.taken:
+            answer.close()
+            read = client.HTTPResponse(_Socket(io.BytesIO(line.heard())), method=method)  # type: ignore[arg-type]
+            read.begin()
+            headers = HTTPHeaderDict(read.headers.items())
+        else:
+            read = _Read(answer, method)
+            headers = answer.headers
+        return HTTPResponse(
+            body=read,
+            headers=headers,
+            status=read.status,
+            reason=read.reason,
+            version=read.version,
+            version_string="HTTP/1.1",
+            original_response=read,
+            **self._asked,
+        )
+
+    def close(self) -> None:
+        """Nothing is kept open: an answer is closed by itself."""
+
+
+class _Line:
+    """The connection as the application finds it: what is done to it, the caller meets."""
+
+    pauses = False
+    """Waiting is for the caller's thread, and ends where the caller would give up."""
+
+    def __init__(self, timeout: float | None) -> None:
+        self.taken = False
+        self.broken: OSError | None = None
+        self._raw = b""
+        self._timeout = timeout
+        self._silent = 0.0
+
+    def wait(self, seconds: float, closing: Event) -> None:
+        """Let real time pass; a wait that outlasts the caller's timeout ends it at once.
+
+        Raises:
+            TimeoutError: The caller would have given up.
+        """
+        self._silent += seconds
+        if self._timeout is not None and self._silent >= self._timeout:
+            self.hold()
+            self.heard()
+        closing.wait(seconds)
+
+    def spoke(self) -> None:
+        """Something of the answer arrived: the caller's patience begins anew."""
+        self._silent = 0.0
+
+    def reset(self) -> None:
+        """Connection reset by peer."""
+        self._break(ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET)))
+
+    def hold(self) -> None:
+        """Whatever the timeout, it is over at once: a caller without one would wait for ever."""
+        self._break(TimeoutError("timed out"))
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        self.taken = True
+
+    def send_raw(self, data: bytes) -> None:
+        """Send bytes that need not be HTTP."""
+        self.taken = True
+        self._raw += data
+
+    def heard(self) -> bytes:
+        """What was sent in an answer's place.
+
+        Raises:
+            OSError: The connection broke.
+        """
+        if self.broken is not None:
+            raise self.broken
+        return self._raw
+
+    def _break(self, fault: OSError) -> None:
+        self.taken = True
+        self.broken = self.broken or fault
+
+
+class _Answer(io.RawIOBase):
+    """A WSGI application's answer to one request; its body is asked for as it is read.
+
+    An answer of unknown length is cut into chunks, as a server does.
+    """
+
+    def __init__(self, application: WSGIApplication, environ: WSGIEnvironment, line: _Line) -> None:
+        super().__init__()
+        self.status = 0
+        self.reason = ""
+        self.headers = HTTPHeaderDict()
+        self._line = line
+        self._to_head = environ["REQUEST_METHOD"] == "HEAD"
+        self._written: list[bytes] = []
+        self._parts: Iterable[bytes] = ()
+        try:
+            self._parts = application(environ, self._start)
+            self._said = self._saying(iter(self._parts))
+            # A server sends the head of an answer together with the first bytes of its body.
+            self._rest = next(self._said, b"")
+            if self.bodiless:
+                for _ in self._said:
+                    pass
+        except Exception as fault:
+            self.close()
+            if fault is line.broken:
+                raise
+            raise ApplicationFault(fault) from None
+        if not self.status and not line.taken:
+            self.close()
+            unstarted = "the WSGI application ended without calling start_response"
+            raise ApplicationFault(AssertionError(unstarted))
+
+    @property
+    def bodiless(self) -> bool:
+        """Whether the client gets no body, whatever the application says."""
+        return self._to_head or self.status in _NO_BODY
+
+    @property
+    def chunked(self) -> bool:
+        """Whether the client is told the length of each part, for want of that of the whole."""
+        return not self.bodiless and "Content-Length" not in self.headers
+
+    def file(self) -> io.BufferedIOBase:
+        """What follows the headers; in memory where the application gave it whole."""
+        if self.bodiless:
+            self.close()
+            return io.BytesIO()
+        if isinstance(self._parts, list):
+            return io.BytesIO(b"".join([self._rest, *self._said]))
+        return io.BufferedReader(self, _CHUNK)
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill a buffer with what comes next; 0 at the end."""
+        self._rest = self._rest or next(self._said, b"")
+        self._rest, size = fill(buffer, self._rest)
+        return size
+
+    def close(self) -> None:
+        """Tell the application that its answer is done with."""
+        if not self.closed:
+            super().close()
+            finish = getattr(self._parts, "close", None)
+            if finish is not None:
+                finish()
+
+    def _start(
+        self, status: str, headers: list[tuple[str, str]], exc_info: Any = None, /
+    ) -> Callable[[bytes], object]:
+        code, _, self.reason = status.partition(" ")
+        self.status = int(code)
+        self.headers = HTTPHeaderDict()
+        for name, value in headers:
+            self.headers.add(name, value.lstrip(" \t"))
+        return self._written.append
+
+    def _saying(self, parts: Iterator[bytes]) -> Iterator[bytes]:
+        """The body as it is sent, never in empty pieces."""
+        while True:
+            if not self._written:
+                part = next(parts, None)
+                if part is not None:
+                    self._written.append(part)  # behind what was written on the way to it
+                elif not self._written:
+                    break
+            said = self._written.pop(0)
+            if said and not self.bodiless:
+                self._line.spoke()
+                yield b"%x\r\n%b\r\n" % (len(said), said) if self.chunked else said
+        if self.chunked:
+            yield b"0\r\n\r\n"
+
+
+class _Read(client.HTTPResponse):
+    """The standard library's response, of an answer whose head needs no parsing."""
+
+    def __init__(self, answer: _Answer, method: str) -> None:
+        super().__init__(_Socket(answer.file()), method=method)  # type: ignore[arg-type]
+        headers = answer.headers
+        length = headers.get("Content-Length", "")
+        if answer.chunked:
+            headers["Transfer-Encoding"] = "chunked"
+        headers.setdefault("Date", format_datetime(machine_now(), usegmt=True))
+        headers.setdefault("Server", _SERVER)
+        # What follows is what begin() sets.
+        self.version = 11
+        self.status, self.reason = answer.status, answer.reason
+        self.headers = self.msg = headers  # type: ignore[assignment]
+        self.chunked, self.chunk_left = answer.chunked, None
+        self.length = int(length) if length.isdecimal() else None
+        if answer.bodiless:
+            self.length = 0
+        self.will_close = False
+
+
+class _Socket:
+    """What the standard library's response asks of a socket."""
+
+    def __init__(self, file: io.BufferedIOBase) -> None:
+        self._file = file
+
+    def makefile(self, _mode: str) -> io.BufferedIOBase:
+        """The file to read from."""
+        return self._file

@@ -1,0 +1,179 @@
+"""A `requests.Session` whose calls are answered in-process, without a socket or a thread.
+
+Retries, redirects, cookies, streaming, timeouts and what a broken connection raises are those of
+requests and urllib3 themselves: only the connection is another one (`in_process`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+import requests
+from oauthlib.oauth1 import Client
+from oauthlib.oauth1.rfc5849 import signature as rfc5849
+from requests.adapters import DEFAULT_RETRIES, BaseAdapter, HTTPAdapter
+from requests.auth import AuthBase
+
+from mock_platform.in_process.connection import ApplicationFault, Pools
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+    from urllib3 import HTTPConnectionPool, Retry
+
+AuthScheme = Literal["oauth1", "bearer"]
+
+_FORM = "application/x-www-form-urlencoded"
+
+
+class WsgiAdapter(HTTPAdapter):
+    """Answers the requests of a `requests.Session` from a WSGI application.
+
+    It answers for every address that it is mounted for, and is to its session what the
+    `HTTPAdapter` of requests is: `max_retries` is a number or a `urllib3.Retry`, and where a
+    scenario breaks the connection, or delays the answer for longer than `timeout`, the call raises
+    what it raises over a socket. What is bound to time out does so at once, a connection that is
+    held for ever even without `timeout`; shorter delays are waited for. What the application itself
+    raises, the call raises. `verify`, `cert` and `proxies` have nothing to act on.
+    """
+
+    def __init__(
+        self, application: WSGIApplication, max_retries: int | Retry = DEFAULT_RETRIES
+    ) -> None:
+        super().__init__(max_retries=max_retries)
+        self._pools = Pools(application)
+
+    def get_connection_with_tls_context(
+        self,
+        request: requests.PreparedRequest,
+        verify: Any,
+        proxies: Mapping[str, str] | None = None,
+        cert: Any = None,
+    ) -> HTTPConnectionPool:
+        """The connections that ask the application."""
+        return self._pools.of(request.url or "")
+
+    def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
+        """Nothing is encrypted."""
+
+    def send(
+        self, request: requests.PreparedRequest, *args: Any, **kwargs: Any
+    ) -> requests.Response:
+        """The answer to a prepared request; its body is read as the caller reads it."""
+        try:
+            return super().send(request, *args, **kwargs)
+        except ApplicationFault as raised:
+            fault = raised.fault
+        raise fault
+
+
+class BasedSession(requests.Session):
+    """A session whose relative addresses begin at a base address.
+
+    Proxies and `.netrc` of the environment play no part.
+    """
+
+    def __init__(self, base_url: str) -> None:
+        super().__init__()
+        self.base_url = base_url.rstrip("/")
+        self.trust_env = False
+
+    def request(
+        self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any
+    ) -> requests.Response:
+        """Send a request; `/2/…` is joined to the base address."""
+        if isinstance(url, str) and url.startswith("/"):
+            url = self.base_url + url
+        return super().request(method, url, *args, **kwargs)
+
+
+class PlatformSession(BasedSession):
+    """A session whose relative addresses begin at a base address, answered by an application.
+
+    It is so whatever adapters are mounted on it: those of requests keep their retries and other
+    ways, and reach the application instead of the network. Addresses of other servers are called
+    over the network as usual.
+    """
+
+    def __init__(
+        self, application: WSGIApplication, base_url: str, auth: AuthBase | None = None
+    ) -> None:
+        parts = urlsplit(base_url)
+        self._origin = f"{parts.scheme}://{parts.netloc}/".lower()
+        self._pools = Pools(application)
+        super().__init__(base_url)
+        self.auth = auth
+
+    def mount(self, prefix: str | bytes, adapter: BaseAdapter) -> None:
+        """Have an adapter send what goes to addresses that begin so."""
+        if isinstance(adapter, HTTPAdapter) and not isinstance(adapter, WsgiAdapter):
+            self._divert(adapter)
+        super().mount(prefix, adapter)
+
+    def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
+        """Send a prepared request; what the application itself raises, this raises."""
+        try:
+            return super().send(request, **kwargs)
+        except ApplicationFault as raised:
+            fault = raised.fault
+        raise fault
+
+    def _divert(self, adapter: HTTPAdapter) -> None:
+        """Give an adapter the application's connections, for the application's addresses alone."""
+        elsewhere = adapter.get_connection_with_tls_context
+
+        def connection(request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> Any:
+            url = request.url or ""
+            if url.lower().startswith(self._origin):
+                return self._pools.of(url)
+            return elsewhere(request, *args, **kwargs)
+
+        adapter.get_connection_with_tls_context = connection  # type: ignore[method-assign]
+
+
+class BearerAuth(AuthBase):
+    """Sends a bearer token."""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        """Put the token into the Authorization header."""
+        request.headers["Authorization"] = f"Bearer {self.token}"
+        return request
+
+
+class OAuth1Auth(AuthBase):
+    """Signs each request with OAuth 1.0a, HMAC-SHA1, in the Authorization header."""
+
+    def __init__(
+        self, consumer_key: str, consumer_secret: str, token: str, token_secret: str
+    ) -> None:
+        self._client = _Signer(consumer_key, consumer_secret, token, token_secret)
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        """Sign; the parameters of a form body take part, other bodies do not."""
+        media_type = str(request.headers.get("Content-Type", "")).partition(";")[0].strip()
+        body = None
+        headers: dict[str, str] = {}
+        if media_type.lower() == _FORM and isinstance(request.body, str | bytes):
+            body = request.body.decode() if isinstance(request.body, bytes) else request.body
+            headers["Content-Type"] = _FORM
+        method: Any = request.method or "GET"
+        _, signed, _ = self._client.sign(request.url or "", method, body, headers)
+        request.headers["Authorization"] = signed["Authorization"]
+        return request
+
+
+class _Signer(Client):
+    """Signs what oauthlib's client does, without writing a header first to read it again."""
+
+    def get_oauth_signature(self, request: Any) -> str:
+        """The signature of a request whose OAuth parameters are known."""
+        query = urlsplit(request.uri).query
+        sent = rfc5849.collect_parameters(uri_query=query, body=request.body)
+        normalized = rfc5849.normalize_parameters(sent + request.oauth_params)
+        address = rfc5849.base_string_uri(request.uri)
+        base = rfc5849.signature_base_string(request.http_method, address, normalized)
+        return str(rfc5849.sign_hmac_sha1_with_client(base, self))

@@ -1,0 +1,203 @@
+"""From settings to a platform whose worlds stand where its store left them.
+
+`memory` keeps nothing. `tinydb:FILE` keeps every world in that file: worlds that it holds go on
+with their records, clock, ids, scenarios, rate windows and snapshots. What they began with is read
+again at each start if it was the fixtures; what a fork began as, and its snapshots, are in the file
+as well, under names that no world can have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from mock_platform.operations import KINDS
+from mock_platform.platform import Platform, load_base
+from mock_platform.settings import DeliverySettings, Settings
+from mock_platform.store.archive import Archive, Durability, StoreDamaged, StoreError
+from mock_platform.store.interface import SavedWorld
+from mock_platform.store.memory import Base
+from mock_platform.world.clock import moment
+from mock_platform.world.durable_store import DurableStore
+from mock_platform.world.world import Blueprint, World
+
+MEMORY = "memory"
+_TINYDB = "tinydb:"
+_POINT = "@"
+"""Between a world's name and the label of a point that it may come back to."""
+
+
+class BadStore(ValueError):
+    """The setting `store` names no store."""
+
+    def __init__(self, text: str) -> None:
+        hint = f" Did you mean 'tinydb:{text}'?" if text.endswith(".json") else ""
+        super().__init__(f"{text!r} is no store: memory, or tinydb:FILE.{hint}")
+
+
+def store_path(store: str) -> Path | None:
+    """The file that a setting `store` names; `None` for memory.
+
+    Raises:
+        BadStore: It is neither `memory` nor `tinydb:FILE`.
+    """
+    if store == MEMORY:
+        return None
+    if not store.startswith(_TINYDB) or store == _TINYDB:
+        raise BadStore(store)
+    return Path(store.removeprefix(_TINYDB)).expanduser()
+
+
+class Opened:
+    """A platform and the files behind it. Close it when no more calls come."""
+
+    def __init__(self, platform: Platform, archive: Archive | None) -> None:
+        self.platform = platform
+        self.archive = archive
+
+    def close(self) -> None:
+        """Stop deliveries, write what is not written yet, let go of the files. Again is harmless.
+
+        Raises:
+            OSError: The file could not be written, under durability `snapshot`; try again.
+        """
+        self.platform.close()
+        if self.archive is None:
+            return
+        for world in self.platform.worlds:
+            _record(world)
+        self.archive.close()
+        self.archive = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_platform(settings: Settings) -> Opened:
+    """The platform of these settings, its worlds as the store left them.
+
+    Raises:
+        BadFixtures: Something is wrong with the fixtures.
+        BadStore: The setting `store` names none.
+        StoreError: The store's files are in use, damaged, not ours, or cannot be opened.
+    """
+    path = store_path(settings.store)
+    base = load_base(settings)
+    if path is None:
+        return Opened(Platform(settings, base=base), None)
+    archive = _archive(path, settings.durability)
+    try:
+        return Opened(_restored(settings, base, archive), archive)
+    except BaseException:
+        archive.close()
+        raise
+
+
+def _archive(path: Path, durability: Durability) -> Archive:
+    try:
+        return Archive(path, durability)
+    except OSError as fault:
+        raise StoreError(f"{path} cannot be opened: {fault}. Name a file that can.") from fault
+
+
+def _restored(settings: Settings, base: Base, archive: Archive) -> Platform:
+    stored = archive.worlds
+    for name, found in stored.items():
+        _try(archive, name, found.meta)
+    names = [name for name in stored if _POINT not in name]
+    for name in stored:
+        if name.partition(_POINT)[0] not in names:  # an older version cut its drop short
+            archive.drop_worlds(name)
+
+    def store(world: World) -> DurableStore:
+        return DurableStore(
+            world.blueprint.base,
+            archive,
+            world.name,
+            world.meta,
+            parts=world.beside,
+            waits=True,
+        )
+
+    platform = Platform(settings, base=base, store=store)
+    for name in names:
+        points = {
+            each.partition(_POINT)[2]: SavedWorld(snapshot, found.meta)
+            for each, found in stored.items()
+            if each.startswith(name + _POINT)
+            and (snapshot := archive.attach(each, base)) is not None
+        }
+        platform.worlds.create(name).resume(stored[name].meta, points)
+    for world in platform.worlds:  # scenarios that this start switches on or off
+        _record(world)
+    return platform
+
+
+def _try(archive: Archive, name: str, meta: dict[str, Any]) -> None:
+    """Go on with what a world kept beside its records, in a world that nobody sees.
+
+    Raises:
+        StoreDamaged: It cannot be done.
+    """
+    try:
+        World(name, Blueprint(Base(), KINDS)).restore_meta(meta)
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        raise StoreDamaged(
+            archive.path,
+            f"what world {name!r} keeps beside its records is incomplete ({fault!r})",
+            "Put back a copy of the file, or move it away to start anew.",
+        ) from fault
+
+
+def _record(world: World) -> None:
+    with world.work():
+        pass
+
+
+def overridden(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
+    """Settings with some of their fields changed, or of their `delivery` as `delivery_timeout=1`.
+
+    Folders may be text, and `freeze` ISO 8601.
+
+    Raises:
+        TypeError: There is no such setting.
+        ValueError: `freeze` is no moment, or does not say its offset from UTC.
+    """
+    known = [field.name for field in fields(Settings) if field.name != "port"]
+    known += [f"delivery_{field.name}" for field in fields(DeliverySettings)]
+    top: dict[str, Any] = {}
+    delivery: dict[str, Any] = {}
+    for name, value in overrides.items():
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"There is no setting {name!r}.{hint} Settings: {', '.join(known)}.")
+        if name.startswith("delivery_"):
+            delivery[name.removeprefix("delivery_")] = value
+        else:
+            top[name] = value
+    if "fixtures" in top:
+        given = top["fixtures"]
+        folders = [given] if isinstance(given, str | Path) else given
+        top["fixtures"] = tuple(Path(folder) for folder in folders)
+    if "scenarios" in top:
+        chosen = top["scenarios"]
+        named = [chosen] if isinstance(chosen, str | Path) else chosen
+        top["scenarios"] = tuple(str(each) for each in named)
+    if top.get("freeze") is not None:
+        top["freeze"] = moment(top["freeze"])
+    if delivery:
+        top["delivery"] = replace(top.get("delivery", settings.delivery), **delivery)
+    return replace(settings, **top)

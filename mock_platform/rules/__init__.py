@@ -1,0 +1,1 @@
+"""Rules that several families of operations share."""

@@ -1,0 +1,51 @@
+"""Writes an account's history: an entry for each entity that an operation creates or changes."""
+
+from __future__ import annotations
+
+from mock_platform.core.ads import served
+from mock_platform.core.assumptions import settled
+from mock_platform.core.call import Call
+from mock_platform.store.interface import Record
+from mock_platform.world.clock import wire_seconds
+from mock_platform.world.world import World
+
+HISTORY = settled(
+    "ads.history-entries",
+    "changes maps each changed field to its value before and after; change types beside CREATE are "
+    "UPDATE and DELETE; change_by.platform is API_OTHER. The spec shows CREATE only.",
+    "B, Account history entry",
+)
+_UNTOLD = frozenset({"id", "updated_at"})
+
+
+def record_change(
+    call: Call, world: World, entity: str, before: Record | None, after: Record
+) -> None:
+    """Write what happened to an entity of the call's account; nothing if nothing changed."""
+    assert call.account is not None
+    assert call.caller.user is not None
+    old, new = served(before or {}), served(after)
+    changes = {
+        name: {"before": old.get(name), "after": value}
+        for name, value in new.items()
+        if before is not None and name not in _UNTOLD and old.get(name) != value
+    }
+    if before is not None and not changes:
+        return
+    if before is None:
+        kind = "CREATE"
+    else:
+        kind = "DELETE" if after.get("deleted") and not before.get("deleted") else "UPDATE"
+    key = world.ids.base36(10)
+    entry = {
+        "change_by": {"user_id": call.caller.user["id"], "platform": "API_OTHER"},
+        "changes": changes,
+        "change_time": wire_seconds(world.clock.now()),
+        "change_type": kind,
+        "entity": entity,
+        "entity_id": after["id"],
+        "entity_data": {name: value for name, value in new.items() if name != "id"},
+        "_id": key,
+        "_account_id": call.account["id"],
+    }
+    world.store.put("account_history", key, entry)

@@ -1,0 +1,223 @@
+"""What audience families share: whose an audience is, and who its users are.
+
+Document B, "Tailored audience permissions", "Custom audiences" and "Do-not-reach lists".
+"""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+
+from mock_platform.core.ads import fail, not_found
+from mock_platform.core.assumptions import expectation, settled
+from mock_platform.core.call import Call
+from mock_platform.core.resource import changed
+from mock_platform.store.interface import Record
+from mock_platform.world.world import World
+
+USERS = "audience_users"
+SMALLEST_TARGETABLE = 100
+MONTHS = 13
+
+IDENTITY = expectation(
+    "audiences.user-identity",
+    "A user is known by the set of its identifiers: the same set again replaces it, Delete removes "
+    "every user that shares an identifier. Identifiers are compared without case.",
+)
+SIZE = expectation(
+    "audiences.size-follows-uploads",
+    "Audiences and lists grow and shrink with the uploaded users; fewer than 100 are TOO_SMALL to "
+    "target.",
+)
+THIRTEEN_MONTHS = settled(
+    "audiences.thirteen-months",
+    "13 months are calendar months; a day that the month lacks is its last.",
+)
+OWN_ROWS = expectation(
+    "audiences.permissions-seen",
+    "The owner sees all permissions of an audience, a granted account its own.",
+)
+VISIBLE = expectation(
+    "audiences.visible-to",
+    "An audience is visible to its owner, to accounts with a permission, and to accounts whose "
+    "line items target it already.",
+)
+
+
+def months_after(moment: datetime, months: int = MONTHS) -> datetime:
+    """So many calendar months later, clipped to the month's end."""
+    index = moment.month - 1 + months
+    year, month = moment.year + index // 12, index % 12 + 1
+    return moment.replace(
+        year=year, month=month, day=min(moment.day, calendar.monthrange(year, month)[1])
+    )
+
+
+# -- whose it is --------------------------------------------------------------------------------
+
+
+def find_audience(call: Call, world: World, parameter: str, code: str) -> Record:
+    """The audience in the path, if the account may see it.
+
+    Raises:
+        AdsFailure: 404 with `code`.
+    """
+    key = call.path_params[parameter]
+    audience = world.store.get("custom_audiences", key)
+    account = call.path_params["account_id"]
+    if audience is None or audience["deleted"] or not _visible(world, audience, account):
+        call.assume(VISIBLE)
+        raise not_found(code, "audience", parameter, key)
+    return audience
+
+
+def permission(world: World, audience: Record, account: str) -> Record | None:
+    """The permission that an account has on an audience of another one."""
+    found = world.store.page(
+        "audience_permissions",
+        {"_audience_id": audience["id"], "granted_account_id": account, "deleted": False},
+        limit=1,
+    )
+    return found[0].record if found else None
+
+
+def targeting(world: World, audience: Record, account: str) -> list[Record]:
+    """The criteria by which an account's line items target an audience."""
+    entries = world.store.page(
+        "targeting_criteria",
+        {"targeting_value": audience["id"], "_account_id": account, "deleted": False},
+        where=lambda record: "AUDIENCE" in record["targeting_type"],
+    )
+    return [entry.record for entry in entries]
+
+
+def require_owner(call: Call, audience: Record) -> None:
+    """Creating and revoking permissions requires that the calling account owns the audience.
+
+    Raises:
+        AdsFailure: 403 ACTION_NOT_ALLOWED.
+    """
+    if audience["owner_account_id"] != call.path_params["account_id"]:
+        raise fail("ACTION_NOT_ALLOWED", "Only the account that owns the audience may do this")
+
+
+def show_own_permissions(call: Call, audience: Record) -> None:
+    """Let the call's list hold the account's own permissions only, unless it owns the audience."""
+    account = call.path_params["account_id"]
+    if audience["owner_account_id"] != account:
+        call.assume(OWN_ROWS)
+        call.params["granted_account_ids"] = [account]
+
+
+def _visible(world: World, audience: Record, account: str) -> bool:
+    return (
+        audience["owner_account_id"] == account
+        or permission(world, audience, account) is not None
+        or bool(targeting(world, audience, account))
+    )
+
+
+# -- who is in it -------------------------------------------------------------------------------
+
+Identifiers = Mapping[str, Sequence[str]]
+Holders = dict[tuple[str, str], set[str]]
+"""Which users have an identifier: kind and value, to keys of users."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One operation of a batch: users to put in or take out."""
+
+    delete: bool
+    users: Sequence[Identifiers]
+    effective_at: str | None
+    expires_at: str | None
+    times: Mapping[str, str] = field(default_factory=dict)
+    """Those of the two that were sent, in the wire's form."""
+
+
+def apply_uploads(world: World, audience_id: str, uploads: Iterable[Upload]) -> int:
+    """Put users in and take users out; gives by how many the audience grew."""
+    grown = 0
+    holders: Holders | None = None  # read at the first Delete, and kept up to date from then on
+    for upload in uploads:
+        if not upload.delete:
+            grown += _put(world, audience_id, upload, holders)
+            continue
+        if holders is None:
+            holders = _holders(world, audience_id)
+        for user in upload.users:
+            hit = {key for pair in _pairs(user) for key in holders.get(pair, ())}
+            grown -= sum(_take(world, key, holders) for key in hit)
+    return grown
+
+
+def resized(world: World, record: Record, field: str, grown: int) -> Record:
+    """The audience or list after it grew or shrank."""
+    size = max(0, (record[field] or 0) + grown)
+    small = size < SMALLEST_TARGETABLE
+    others = [reason for reason in record["reasons_not_targetable"] if reason != "TOO_SMALL"]
+    reasons = [*others, "TOO_SMALL"] if small else others
+    return changed(
+        world,
+        record,
+        {field: size, "targetable": not reasons, "reasons_not_targetable": reasons},
+    )
+
+
+def _put(world: World, audience_id: str, upload: Upload, holders: Holders | None) -> int:
+    new = 0
+    for user in upload.users:
+        key = f"{audience_id}-{_identity(user)}"
+        new += world.store.get(USERS, key) is None
+        record = {
+            "_id": key,
+            "_audience_id": audience_id,
+            "identifiers": user,
+            "effective_at": upload.effective_at,
+            "expires_at": upload.expires_at,
+        }
+        world.store.put(USERS, key, record)
+        if holders is not None:
+            _note(holders, key, user)
+    return new
+
+
+def _take(world: World, key: str, holders: Holders) -> bool:
+    gone = world.store.remove(USERS, key)
+    if gone is None:
+        return False
+    for pair in _pairs(gone["identifiers"]):
+        holders[pair].discard(key)
+    return True
+
+
+def _note(holders: Holders, key: str, user: Identifiers) -> None:
+    for pair in _pairs(user):
+        holders.setdefault(pair, set()).add(key)
+
+
+def _identity(user: Identifiers) -> str:
+    """The user's only identifier, or a digest of all of them."""
+    pairs = _pairs(user)
+    if len(pairs) == 1:
+        return f"{pairs[0][0]}-{pairs[0][1]}"
+    return blake2b(repr(sorted(pairs)).encode(), digest_size=16).hexdigest()
+
+
+def _holders(world: World, audience_id: str) -> Holders:
+    found: Holders = {}
+    for entry in world.store.page(USERS, {"_audience_id": audience_id}):
+        _note(found, entry.key, entry.record["identifiers"])
+    return found
+
+
+def _pairs(user: Identifiers) -> list[tuple[str, str]]:
+    return [
+        (kind, value if kind == "partner_user_id" else value.lower())
+        for kind, values in user.items()
+        for value in values
+    ]

@@ -1,0 +1,143 @@
+"""An append-only file of sealed JSON lines: what a durable store has done since its last snapshot.
+
+A line carries a checksum of itself as its last member, `"crc"`. A line that was cut short by a kill
+or a full disk can only be the last one; it is dropped and reported. Damage anywhere else is
+refused.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import orjson
+
+from mock_platform.store.errors import StoreDamaged
+from mock_platform.store.files import PRIVATE
+
+_LOG = logging.getLogger(__name__)
+_SEAL = re.compile(rb',"crc":"([0-9a-f]{8})"}')
+_SEAL_LENGTH = len(b',"crc":"00000000"}')
+
+
+def sealed(body: bytes) -> bytes:
+    """A JSON object as a line of the log: with its checksum and a newline."""
+    return b'%b,"crc":"%08x"}\n' % (body[:-1], crc32(body))
+
+
+def opened(line: bytes) -> bytes | None:
+    """The JSON object that was sealed (newline taken off before), or `None` if it is not sound."""
+    seal = _SEAL.fullmatch(line, max(0, len(line) - _SEAL_LENGTH))
+    if seal is None:
+        return None
+    body = line[:-_SEAL_LENGTH] + b"}"
+    return body if crc32(body) == int(seal[1], 16) else None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names of files made or replaced in a folder survive a loss of power."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+class ChangeLog:
+    """The file, open for appending. One owner at a time; its archive's lock is held around use."""
+
+    def __init__(self, path: Path, *, sync: bool) -> None:
+        self.path = path
+        self.size = 0
+        """Bytes of sound lines; what stands behind them is not part of the log."""
+        self._sync = sync
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._fd = os.open(path, flags, PRIVATE)
+        self._ragged = False
+        if sync:
+            sync_folder(path.parent)
+
+    def replay(self, apply: Callable[[int, dict[str, Any]], None]) -> bool:
+        """Hand each sound line to `apply` with its number; whether the file held anything.
+
+        A last line that was cut short is taken off the file, with a warning.
+
+        Raises:
+            StoreDamaged: A line before the last is not what was written.
+        """
+        content = self.path.read_bytes()
+        lines = content.split(b"\n")
+        for number, line in enumerate(lines, 1):
+            body = opened(line) if number < len(lines) else None
+            if body is None:
+                self._check_cut_short(number, line, last=self.size + len(line) + 1 >= len(content))
+                break
+            apply(number, orjson.loads(body))
+            self.size += len(line) + 1
+        if self.size < len(content):
+            _LOG.warning(
+                "%s: the last line was cut short (%d bytes from byte %d on) and is dropped; it was "
+                "being written when the server or the machine stopped",
+                self.path, len(content) - self.size, self.size,
+            )  # fmt: skip
+            os.ftruncate(self._fd, self.size)
+        return bool(content)
+
+    def append(self, body: bytes) -> int:
+        """Write one JSON object as a line and return the bytes it took.
+
+        When this returns, the line survives a kill of the process, and with `sync` a loss of power.
+
+        Raises:
+            OSError: The line could not be written; the log is as it was before.
+        """
+        line = sealed(body)
+        if self._ragged:
+            self._trim()
+        try:
+            written = os.write(self._fd, line)
+            while written < len(line):  # a nearly full disk takes what fits, then refuses
+                written += os.write(self._fd, line[written:])
+            if self._sync:
+                getattr(os, "fdatasync", os.fsync)(self._fd)  # macOS has only the slower one
+        except BaseException:
+            self._ragged = True
+            with suppress(OSError):
+                self._trim()
+            raise
+        self.size += len(line)
+        return len(line)
+
+    def cut(self) -> None:
+        """Forget all lines: a snapshot holds them now."""
+        os.ftruncate(self._fd, 0)
+        self.size = 0
+        self._ragged = False
+
+    def close(self) -> None:
+        """Give the file back."""
+        os.close(self._fd)
+
+    def _trim(self) -> None:
+        os.ftruncate(self._fd, self.size)
+        self._ragged = False
+
+    def _check_cut_short(self, number: int, line: bytes, *, last: bool) -> None:
+        """Make sure that a line which is not sound is the end of the file and of one line only."""
+        ends = [seal.end() for seal in _SEAL.finditer(line)]
+        more_than_one = any(opened(line[:end]) for end in ends if end < len(line))
+        if last and not more_than_one:
+            return
+        raise StoreDamaged(
+            self.path,
+            "the line does not fit its checksum, and more follows, so it was not merely cut short",
+            f"Put back a copy from before the damage; or keep what stands before it with "
+            f"`head -n {number - 1}`, which gives up this change and all later ones.",
+            number,
+        )

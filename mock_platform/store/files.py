@@ -1,0 +1,160 @@
+"""The files of a durable store: only regular ones, private to their owner, one server at a time.
+
+They hold tokens and secrets, so whatever is created here is readable by its owner alone. The lock
+is held twice: by name, on a file beside the store, and by identity, on the store's own file,
+because a hard link is another name of the same file.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from mock_platform.store.errors import StoreError, StoreInUse
+
+PRIVATE = 0o600
+"""Permissions of a file that the store creates."""
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """The path of a file that belongs to a store's file: the same name with one more suffix."""
+    return path.with_name(f"{path.name}.{suffix}")
+
+
+def resolve(path: str | Path) -> Path:
+    """The path of a store's file with links followed: what they lead to is replaced, they stay.
+
+    Raises:
+        StoreError: The links lead in a circle.
+    """
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError) as fault:
+        raise StoreError(
+            f"{path} cannot be opened: its symbolic links lead in a circle."
+        ) from fault
+
+
+def require_regular_files(path: Path) -> None:
+    """Make sure that a store's files, as far as they exist, are files and nothing else.
+
+    Raises:
+        StoreError: One is a folder, a device, a pipe or a socket.
+    """
+    for each in (path, beside(path, "log"), beside(path, "lock")):
+        try:
+            mode = each.stat().st_mode
+        except FileNotFoundError:
+            continue
+        if stat.S_ISDIR(mode) and each == path:
+            raise StoreError(f"{path} is a folder; name a file in it, tinydb:{path / 'state.json'}")
+        if not stat.S_ISREG(mode):
+            raise StoreError(
+                f"{each} is {_kind(mode)}, where a store needs a regular file; it is left as it "
+                "is. Name a file that does not exist yet, or one that this program wrote."
+            )
+
+
+def create_private(path: Path) -> BinaryIO:
+    """A new file open for writing, in the place of whatever has this name."""
+    path.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, PRIVATE), "wb")
+
+
+class StoreLock:
+    """Keeps other servers out of a store's files until it is released or the process ends.
+
+    Raises:
+        StoreInUse: Another server holds the files, by this name or by another one.
+        StoreError: The folder does not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._by_name = self._hold_name()
+        self._by_identity: int | None = None
+        try:
+            self._by_identity = self._hold_present_file()
+        except BaseException:
+            os.close(self._by_name)
+            raise
+
+    def hold(self, descriptor: int) -> int:
+        """Hold a file that is about to become the store's own; `keep` or `drop` take the result."""
+        successor = os.dup(descriptor)
+        try:
+            fcntl.flock(successor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException:
+            os.close(successor)
+            raise
+        return successor
+
+    def keep(self, successor: int) -> None:
+        """The file that `hold` returned has taken the place of the one before it."""
+        previous, self._by_identity = self._by_identity, successor
+        if previous is not None:
+            os.close(previous)
+
+    def drop(self, successor: int) -> None:
+        """The file that `hold` returned did not come into its place."""
+        os.close(successor)
+
+    def release(self) -> None:
+        """Let other servers have the files."""
+        if self._by_identity is not None:
+            os.close(self._by_identity)
+            self._by_identity = None
+        os.close(self._by_name)
+
+    def _hold_name(self) -> int:
+        path = beside(self._path, "lock")
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+        except FileNotFoundError as fault:
+            raise StoreError(
+                f"{self._path.parent} does not exist: create the folder first"
+            ) from fault
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as fault:
+            holder = os.read(lock, 20).decode("ascii", "replace").strip() or "unknown"
+            os.close(lock)
+            raise StoreInUse(
+                f"{self._path} is in use by process {holder}: stop that server, or name another "
+                "file"
+            ) from fault
+        os.ftruncate(lock, 0)
+        os.write(lock, b"%d\n" % os.getpid())
+        return lock
+
+    def _hold_present_file(self) -> int | None:
+        try:
+            present = self._open_present_file()
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(present, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as fault:
+            os.close(present)
+            raise StoreInUse(
+                f"{self._path} is in use by another server, which knows the file by another name "
+                "(a hard link) or whose lock file was removed: stop that server, or name another "
+                "file"
+            ) from fault
+        return present
+
+    def _open_present_file(self) -> int:
+        # A network file system locks only what is open for writing.
+        with suppress(PermissionError):
+            return os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        return os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _kind(mode: int) -> str:
+    kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+    return next((name for check, name in kinds if check(mode)), "a device")

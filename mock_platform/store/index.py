@@ -1,0 +1,109 @@
+"""Where entries of a table stand: grouped by what is asked of a record, sorted by one order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
+from typing import Any, NamedTuple, cast
+
+from sortedcontainers import SortedList
+
+from mock_platform.store.interface import Match, Order, Position, Record, Row, Slot, Term, words_of
+
+Group = tuple[Any, ...]
+"""What the entries of a group have in common: values of fields, and a word if words are sought."""
+
+
+class By(NamedTuple):
+    """What an index groups by and in which order its groups are; descending is read backwards."""
+
+    fields: tuple[str, ...]
+    searched: tuple[str, ...] = ()
+    sort: str | None = None
+    fold: bool = False
+
+
+def asked(match: Match, order: Order, term: Term | None = None) -> tuple[By, Group]:
+    """Which index answers a question, and which of its groups."""
+    group = tuple([_hashable(value) for value in match.values()])
+    if term is None:
+        return By(tuple(match), (), order.field, order.fold), group
+    return By(tuple(match), term.fields, order.field, order.fold), (*group, term.word)
+
+
+class Index:
+    """Entries of one table: in one group each, or in one for each word that is sought in them."""
+
+    __slots__ = ("by", "groups", "masked", "order")
+
+    def __init__(self, by: By, rows: Mapping[str, Slot]) -> None:
+        self.by = by
+        self.order = Order(by.sort, fold=by.fold)
+        self.groups: dict[Group, SortedList] = {}
+        self.masked: Counter[Group] = Counter()
+        gathered: dict[Group, list[tuple[Any, int, str]]] = {}
+        for key, row in rows.items():
+            if row is not None:
+                entry = (self.order.key(row.record), row.seq, key)
+                for group in self.groups_of(row.record):
+                    gathered.setdefault(group, []).append(entry)
+        self.groups = {group: SortedList(entries) for group, entries in gathered.items()}
+
+    def groups_of(self, record: Record) -> list[Group]:
+        """The groups that a record stands in."""
+        group = tuple([_hashable(record.get(field)) for field in self.by.fields])
+        if not self.by.searched:
+            return [group]
+        return [(*group, word) for word in words_of(record, self.by.searched)]
+
+    def add(self, key: str, row: Row) -> None:
+        """Enter a row."""
+        entry = (self.order.key(row.record), row.seq, key)
+        for group in self.groups_of(row.record):
+            entries = self.groups.get(group)
+            if entries is None:
+                entries = self.groups[group] = SortedList()
+            entries.add(entry)
+
+    def discard(self, key: str, row: Row) -> None:
+        """Take out a row that is entered."""
+        entry = (self.order.key(row.record), row.seq, key)
+        for group in self.groups_of(row.record):
+            entries = self.groups[group]
+            entries.remove(entry)
+            if not entries:
+                del self.groups[group]
+
+    def mask(self, record: Record, by: int = 1) -> None:
+        """Count a record of the layer below that no longer shows, or with -1 shows again."""
+        for group in self.groups_of(record):
+            self.masked[group] += by
+
+    def walk(
+        self, group: Group, after: Position | None, *, descending: bool
+    ) -> Iterator[tuple[Any, int, str]]:
+        """The entries of a group behind a position: sort key, sequence number, key."""
+        entries = self.groups.get(group)
+        if entries is None:
+            return iter(())
+        if after is None:
+            found = entries.irange(reverse=descending)
+        elif descending:
+            found = entries.irange(maximum=after, reverse=True)
+        else:
+            found = entries.irange(minimum=(after[0], after[1] + 1))
+        return cast("Iterator[tuple[Any, int, str]]", found)
+
+    def begins(self, group: Group, text: str) -> Iterator[tuple[Any, int, str]]:
+        """The entries of a group whose sort key is a text that begins so."""
+        entries = self.groups.get(group)
+        if entries is None:
+            return iter(())
+        behind = entries.irange(minimum=((2, text),))  # texts are the last kind, so no others
+        return takewhile(lambda entry: entry[0][1].startswith(text), behind)
+
+
+def _hashable(value: Any) -> Any:
+    """A stand-in by which a list or an object can be grouped; every other value is its own."""
+    return (type(value), repr(value)) if isinstance(value, list | dict) else value

@@ -1,0 +1,373 @@
+"""The store that worlds use: tables in memory, found through indexes built on demand.
+
+It has two layers. The *base* holds the fixtures; it never changes and every world of a process
+shares it, indexes included. The *overlay* holds what this world changed. So a fresh world costs
+nothing, a reset drops the overlay, and a fork copies only what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from heapq import merge
+from itertools import islice
+from types import MappingProxyType
+from typing import Any, cast
+
+from mock_platform.store.index import By, Group, Index, asked
+from mock_platform.store.interface import (
+    INSERTION,
+    Change,
+    Entry,
+    Match,
+    Order,
+    Position,
+    Record,
+    Row,
+    Rows,
+    SavedWorld,
+    Slot,
+    Snapshot,
+    Term,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A moment that counts from the start of each world: `form` writes it into `field`."""
+
+    field: str
+    since: timedelta
+    form: Callable[[datetime], Any]
+
+
+class Base:
+    """The fixtures: rows that never change, with indexes that all worlds share.
+
+    `relative` names the moments that each world counts from its own start, by table and key.
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Mapping[str, Record]] | None = None,
+        relative: Mapping[tuple[str, str], Sequence[Relative]] | None = None,
+    ) -> None:
+        self.relative = relative or {}
+        self.rows: dict[str, dict[str, Row]] = {}
+        self.indexes: dict[tuple[str, By], Index] = {}
+        seq = 0
+        for table, records in (tables or {}).items():
+            rows = self.rows[table] = {}
+            for key, record in records.items():
+                rows[key] = Row(seq, record)
+                seq += 1
+        self.next_seq = seq
+
+    def difference(self, rows: Rows) -> dict[str, dict[str, Slot]]:
+        """What an overlay must hold so that exactly these rows show."""
+        found: dict[str, dict[str, Slot]] = {}
+        for table in dict.fromkeys([*self.rows, *rows]):
+            wanted, own = rows.get(table, {}), self.rows.get(table, {})
+            slots: dict[str, Slot] = dict.fromkeys([key for key in own if key not in wanted])
+            for key, row in wanted.items():
+                base = own.get(key)
+                if base is None or base.seq != row.seq or not _identical(base.record, row.record):
+                    slots[key] = row
+            if slots:
+                found[table] = slots
+        return found
+
+    def index(self, table: str, by: By) -> Index:
+        """The index that groups and sorts so; built once, by whoever asks first."""
+        index = self.indexes.get((table, by))
+        if index is None:
+            index = Index(by, self.rows.get(table, {}))
+            self.indexes[table, by] = index  # a second builder at the same time builds the same
+        return index
+
+
+class MemoryStore:
+    """The store that worlds use: a shared base with an overlay of this world's changes."""
+
+    outlives = False
+    """Whether what a world is outlives the process."""
+    resumes = False
+    """Whether the store held the world already when it was opened."""
+    beside: Mapping[str, Mapping[str, Record]] = MappingProxyType({})
+    """What it held beside the records then, by table and key."""
+
+    def __init__(self, base: Base | None = None, snapshot: Snapshot | None = None) -> None:
+        self._base = base or Base()
+        self._rows: dict[str, dict[str, Slot]] = {}
+        self._next_seq = self._base.next_seq
+        self._indexes: dict[str, dict[By, Index]] = {}
+        self._undo: list[tuple[str, str, Slot, bool]] | None = None
+        self._changes: list[Change] = []
+        if snapshot is not None:
+            self.restore(snapshot)
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def get(self, table: str, key: str) -> Record | None:
+        """The record under this key, or `None`."""
+        row = self._row(table, key)
+        return None if row is None else row.record
+
+    def page(
+        self,
+        table: str,
+        match: Match | None = None,
+        *,
+        term: Term | None = None,
+        order: Order = INSERTION,
+        after: Position | None = None,
+        limit: int | None = None,
+        where: Callable[[Record], bool] | None = None,
+    ) -> list[Entry]:
+        """At most `limit` matching entries in order, beginning behind `after`."""
+        base, overlay, group = self._find(table, *asked(match or {}, order, term))
+        down = order.descending
+        changed = self._rows.get(table, {})
+        entries = base.walk(group, after, descending=down)
+        if changed:
+            entries = (entry for entry in entries if entry[2] not in changed)
+        if overlay is not None and group in overlay.groups:
+            entries = merge(entries, overlay.walk(group, after, descending=down), reverse=down)
+        own = self._base.rows.get(table, {})
+        found = (
+            Entry((sort_key, seq), key, (changed.get(key) or own[key]).record)
+            for sort_key, seq, key in entries
+        )
+        if where is not None:
+            found = (entry for entry in found if where(entry.record))
+        return list(found if limit is None else islice(found, limit))
+
+    def pick(
+        self,
+        table: str,
+        keys: Iterable[str],
+        match: Match | None = None,
+        *,
+        order: Order = INSERTION,
+        after: Position | None = None,
+        limit: int | None = None,
+        where: Callable[[Record], bool] | None = None,
+    ) -> list[Entry]:
+        """Like `page`, but among these keys only; costs what is named, not what the table holds."""
+        wanted = (match or {}).items()
+        entries = []
+        for key in dict.fromkeys(keys):
+            row = self._row(table, key)
+            if row is None or any(row.record.get(field) != value for field, value in wanted):
+                continue
+            if where is None or where(row.record):
+                entries.append(Entry((order.key(row.record), row.seq), key, row.record))
+        entries.sort(key=lambda entry: entry.position, reverse=order.descending)
+        if after is not None and order.descending:
+            entries = [entry for entry in entries if entry.position < after]
+        elif after is not None:
+            entries = [entry for entry in entries if entry.position > after]
+        return entries if limit is None else entries[:limit]
+
+    def prefix(self, table: str, match: Match, field: str, text: str) -> Iterator[Record]:
+        """Matching records whose `field` begins with `text` in any case, by that field."""
+        base, overlay, group = self._find(table, *asked(match, Order(field, fold=True)))
+        folded = text.casefold()
+        changed = self._rows.get(table, {})
+        below = (e for e in base.begins(group, folded) if e[2] not in changed)
+        above = overlay.begins(group, folded) if overlay is not None else iter(())
+        return iter([cast("Row", self._row(table, e[2])).record for e in merge(below, above)])
+
+    def count(self, table: str, match: Match | None = None, term: Term | None = None) -> int:
+        """How many records match, and hold a word."""
+        base, overlay, group = self._find(table, *asked(match or {}, INSERTION, term))
+        total = len(base.groups.get(group, ()))
+        if overlay is not None:
+            total += len(overlay.groups.get(group, ())) - overlay.masked[group]
+        return total
+
+    def tables(self) -> list[str]:
+        """Names of the tables that hold at least one record."""
+        names = dict.fromkeys([*self._base.rows, *self._rows])
+        return [name for name in names if self.count(name)]
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def put(self, table: str, key: str, record: Record) -> None:
+        """Create or replace a record; a replaced one keeps its place in insertion order."""
+        old = self._row(table, key)
+        if old is None:
+            seq = self._next_seq
+            self._next_seq += 1
+        else:
+            seq = old.seq
+        self._change(table, key, old, Row(seq, record))
+
+    def remove(self, table: str, key: str) -> Record | None:
+        """Take a record out and return it, or `None` if there was none."""
+        old = self._row(table, key)
+        if old is None:
+            return None
+        self._change(table, key, old, None)
+        return old.record
+
+    @contextmanager
+    def transaction(self) -> Iterator[list[Change]]:
+        """Give the list of changes as they happen; an exception undoes all of them."""
+        if self._undo is not None:  # inside another: its outcome decides for both
+            yield self._changes
+            return
+        self._undo, self._changes = [], []
+        next_seq = self._next_seq
+        try:
+            yield self._changes
+            self._committed(self._changes)
+        except BaseException:
+            for table, key, slot, present in reversed(self._undo):
+                self._set(table, key, slot, present=present)
+            self._next_seq = next_seq
+            self._changes.clear()
+            raise
+        finally:
+            self._undo = None
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Undo what is done within if it raises, though the transaction around it goes on."""
+        assert self._undo is not None, "an attempt is part of a transaction"
+        undo, changes = len(self._undo), len(self._changes)
+        next_seq = self._next_seq
+        try:
+            yield
+        except BaseException:
+            for table, key, slot, present in reversed(self._undo[undo:]):
+                self._set(table, key, slot, present=present)
+            del self._undo[undo:]
+            del self._changes[changes:]
+            self._next_seq = next_seq
+            raise
+
+    def snapshot(self) -> Snapshot:
+        """The present state as a value that later changes do not touch."""
+        return Snapshot({t: dict(rows) for t, rows in self._rows.items()}, self._next_seq)
+
+    def restore(
+        self, snapshot: Snapshot, *, base: Base | None = None, dropped: Iterable[str] = ()
+    ) -> None:
+        """Return to a state that `snapshot` gave, over other fixtures if `base` is given.
+
+        A durable store forgets the points `dropped` in the same commit.
+
+        Raises:
+            RuntimeError: A transaction is open; it could no longer be undone.
+        """
+        self._check_no_transaction()
+        self._base = base or self._base
+        self._rows = {table: dict(rows) for table, rows in snapshot.rows.items()}
+        self._next_seq = snapshot.next_seq
+        self._indexes = {}
+
+    def clear(self) -> None:
+        """Return to the fixtures, at the price of what changed."""
+        self.restore(Snapshot({}, self._base.next_seq))
+
+    def adopt(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
+        """Hold exactly these records, in this order; the overlay takes only what differs."""
+        seq = self._base.next_seq
+        rows: dict[str, dict[str, Row]] = {}
+        for table, records in tables.items():
+            own, last = self._base.rows.get(table, {}), -1
+            placed = rows[table] = {}
+            for key, record in records.items():
+                base = own.get(key)
+                if base is not None and base.seq > last:  # it may stand where the fixture stands
+                    last = base.seq
+                else:
+                    last, seq = seq, seq + 1
+                placed[key] = Row(last, record)
+        self.restore(Snapshot(self._base.difference(rows), seq))
+
+    # -- what a durable backend does beside ------------------------------------------------------
+
+    def begin(self, points: Mapping[str, SavedWorld]) -> None:
+        """Store a new world with its points, in one commit."""
+
+    def resume(self, points: Iterable[str]) -> None:
+        """Go on with a world that was stored, and has these points."""
+
+    def record(self) -> None:
+        """Record what the world keeps beside its records, as far as it changed."""
+
+    def keep_point(self, label: str, saved: SavedWorld) -> None:
+        """Record a point to come back to."""
+
+    def drop_point(self, label: str) -> None:
+        """Forget such a point."""
+
+    def drop(self) -> None:
+        """Forget the world with all its points."""
+
+    # -- within ----------------------------------------------------------------------------------
+
+    def _check_no_transaction(self) -> None:
+        if self._undo is not None:
+            raise RuntimeError("a store cannot go back to a snapshot inside a transaction")
+
+    def _committed(self, changes: list[Change]) -> None:
+        """Called at the end of a transaction; a durable backend writes its log here."""
+
+    def _row(self, table: str, key: str) -> Row | None:
+        rows = self._rows.get(table)
+        if rows is not None and key in rows:
+            return rows[key]
+        base = self._base.rows.get(table)
+        return None if base is None else base.get(key)
+
+    def _change(self, table: str, key: str, old: Row | None, new: Row | None) -> None:
+        if self._undo is not None:
+            rows = self._rows.get(table, {})
+            self._undo.append((table, key, rows.get(key), key in rows))
+            before = None if old is None else old.record
+            after = None if new is None else new.record
+            self._changes.append(Change(table, key, before, after))
+        in_base = key in self._base.rows.get(table, {})
+        self._set(table, key, new, present=new is not None or in_base)
+
+    def _set(self, table: str, key: str, slot: Slot, *, present: bool) -> None:
+        """Make the overlay hold `slot` for the key (or nothing, if not `present`)."""
+        rows = self._rows.setdefault(table, {})
+        old, was_present = rows.get(key), key in rows
+        base_row = self._base.rows.get(table, {}).get(key)
+        for index in self._indexes.get(table, {}).values():
+            if old is not None:
+                index.discard(key, old)
+            if slot is not None:
+                index.add(key, slot)
+            if base_row is not None and present != was_present:
+                index.mask(base_row.record, 1 if present else -1)
+        if present:
+            rows[key] = slot
+        else:
+            rows.pop(key, None)
+
+    def _find(self, table: str, by: By, group: Group) -> tuple[Index, Index | None, Group]:
+        base = self._base.index(table, by)
+        rows = self._rows.get(table)
+        if not rows:
+            return base, None, group
+        indexes = self._indexes.setdefault(table, {})
+        overlay = indexes.get(by)
+        if overlay is None:
+            overlay = indexes[by] = Index(by, rows)
+            base_rows = self._base.rows.get(table, {})
+            for key in rows:
+                if key in base_rows:
+                    overlay.mask(base_rows[key].record)
+        return base, overlay, group
+
+
+def _identical(one: Record, other: Record) -> bool:
+    """Whether two records read the same on the wire; `==` would take 1, 1.0 and true for one."""
+    return one is other or (one == other and repr(one) == repr(other))

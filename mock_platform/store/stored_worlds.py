@@ -1,0 +1,157 @@
+"""What a durable store holds, apart from any file: the worlds, and the changes that made them.
+
+A change is a JSON object of one kind:
+
+- `commit`: `changes` to records of a `world`, or to its `meta`, or both;
+- `state`: a `world` begins, or begins anew: the fixtures of line `base`, and `changes` to them;
+- `fixtures`: `tables` of records that later changes of kind `state` refer to;
+- `drop`: a `world` ends;
+- `batch`: several `steps` of the kinds `state` and `drop` that belong together.
+
+One of `changes` names `table` and `key`; `after` is the record, or null if it was removed; `place`
+is its place in insertion order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from mock_platform.store.interface import Record, Row, Rows, Slot, Snapshot
+
+Slots = Mapping[tuple[str, str], Slot]
+"""Changed rows by table and key; `None` for those that are gone."""
+
+
+@dataclass(slots=True)
+class StoredWorld:
+    """One world as the archive knows it: fixtures that others may share, and the rows above."""
+
+    name: str
+    seq: int
+    """Number of the last change to it."""
+    next_place: int
+    meta_json: bytes = b"{}"
+    base: Rows = field(default_factory=dict)
+    rows: dict[str, dict[str, Slot]] = field(default_factory=dict)
+    generation: int = 0
+    """Tells a world from an earlier one of the same name, as long as the archive is open."""
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What the world keeps beside its records, as last recorded."""
+        meta: dict[str, Any] = orjson.loads(self.meta_json)
+        return meta
+
+    @property
+    def tables(self) -> dict[str, dict[str, Record]]:
+        """All records by table and key, in insertion order."""
+        return {
+            table: {key: row.record for key, row in rows.items()}
+            for table, rows in self.whole().items()
+        }
+
+    def whole(self) -> dict[str, dict[str, Row]]:
+        """All rows, fixtures included, in insertion order."""
+        found = {}
+        for table in dict.fromkeys([*self.base, *self.rows]):
+            slots = {**self.base.get(table, {}), **self.rows.get(table, {})}
+            rows = [(key, row) for key, row in slots.items() if row is not None]
+            rows.sort(key=lambda item: item[1].seq)
+            if rows:
+                found[table] = dict(rows)
+        return found
+
+    def snapshot(self) -> Snapshot:
+        """The differences from the fixtures, as a store takes them."""
+        return Snapshot({t: dict(rows) for t, rows in self.rows.items()}, self.next_place)
+
+    def take(self, slots: Slots) -> None:
+        """Take in changed rows."""
+        for (table, key), slot in slots.items():
+            rows = self.rows.setdefault(table, {})
+            if slot is not None:
+                rows[key] = slot
+                self.next_place = max(self.next_place, slot.seq + 1)
+            elif key in self.base.get(table, {}):
+                rows[key] = None
+            else:
+                rows.pop(key, None)
+
+
+@dataclass(slots=True)
+class Contents:
+    """All worlds, as they are after change number `seq`."""
+
+    seq: int = 0
+    worlds: dict[str, StoredWorld] = field(default_factory=dict)
+    bases: dict[int, Rows] = field(default_factory=dict)
+    """Fixtures that later changes may refer to, by the number of the change that brought them."""
+
+    def replay(self, change: dict[str, Any]) -> None:
+        """Do again what a change did, and count it.
+
+        Raises:
+            LookupError, TypeError, ValueError: It makes no sense after what came before.
+        """
+        steps = change["steps"] if change["kind"] == "batch" else [change]
+        for step in steps:
+            self._replay(step, change["seq"])
+        self.seq = change["seq"]
+
+    def _replay(self, change: dict[str, Any], seq: int) -> None:
+        kind = change["kind"]
+        if kind == "fixtures":
+            self.bases[seq] = {
+                table: {key: Row(place, record) for key, place, record in rows}
+                for table, rows in change["tables"].items()
+            }
+        elif kind == "drop":
+            del self.worlds[change["world"]]
+        elif kind in {"commit", "state"}:
+            name = change["world"]
+            if kind == "state":
+                base = {} if change["base"] is None else self.bases[change["base"]]
+                self.worlds[name] = StoredWorld(name, seq, change["next_place"], base=base)
+            world = self.worlds[name]
+            world.take(_slots(change.get("changes", [])))
+            world.seq = seq
+            if "meta" in change:
+                world.meta_json = orjson.dumps(change["meta"])
+        else:
+            raise ValueError(f"unknown kind {kind!r}")
+
+
+def changes_of(slots: Slots) -> list[dict[str, Any]]:
+    """Changed rows as they stand in a change."""
+    return [
+        {"table": table, "key": key, "after": None}
+        if slot is None
+        else {"table": table, "key": key, "place": slot.seq, "after": slot.record}
+        for (table, key), slot in slots.items()
+    ]
+
+
+def tables_of(base: Rows) -> dict[str, list[tuple[str, int, Record]]]:
+    """Fixtures as they stand in a change."""
+    return {
+        table: [(key, row.seq, row.record) for key, row in rows.items()]
+        for table, rows in base.items()
+    }
+
+
+def slots_of(snapshot: Snapshot) -> Slots:
+    """The differences that a snapshot of a store holds."""
+    return {(t, key): slot for t, rows in snapshot.rows.items() for key, slot in rows.items()}
+
+
+def _slots(changes: list[dict[str, Any]]) -> Slots:
+    return {
+        (change["table"], change["key"]): None
+        if change["after"] is None
+        else Row(change["place"], change["after"])
+        for change in changes
+    }

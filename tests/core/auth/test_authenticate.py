@@ -1,0 +1,507 @@
+"""Who is calling: every scheme, every refusal, what the journal learns, and --auth off."""
+
+from __future__ import annotations
+
+import hmac
+from base64 import b64encode
+from typing import Any, cast
+from urllib.parse import quote, unquote, urlsplit
+
+import pytest
+from oauthlib.common import Request
+from oauthlib.oauth1 import SIGNATURE_TYPE_BODY, SIGNATURE_TYPE_QUERY, Client
+
+from mock_platform.consent import request_tokens
+from mock_platform.core.auth import session as sessions
+from mock_platform.core.auth.authenticate import (
+    BEARER,
+    NO_AUTH,
+    USER,
+    Auth,
+    Authenticator,
+    credential_hints,
+    find_app,
+    find_bearer,
+)
+from mock_platform.core.auth.oauth1 import base_string, normalize
+from mock_platform.core.auth.session import Session
+from mock_platform.core.call import FORM, Call, Caller
+from mock_platform.core.failures.errors import (
+    Failure,
+    NumericFailure,
+    Unauthorized,
+    UnsupportedAuthentication,
+)
+from mock_platform.platform import Platform
+from mock_platform.settings import Settings
+from mock_platform.world.clock import machine_now
+from mock_platform.world.world import World
+from tests import support
+from tests.support import HARBOR, NORTHBIKE, Keys
+
+APP = Auth(("oauth1-app",))
+REQUEST_TOKEN = Auth(("oauth1-request-token",))
+BASIC = Auth(("basic",))
+EITHER = Auth(("oauth1", "bearer"))
+SESSION = Auth(("session",))
+URL = "http://localhost/1.1/oauth/invalidate_token.json"
+
+
+@pytest.fixture
+def world() -> World:
+    """A world with the default fixtures."""
+    return Platform().worlds.default
+
+
+def request(url: str = URL, headers: dict[str, str] | None = None, body: str | None = None) -> Call:
+    """A POST as it reaches authentication."""
+    parts = urlsplit(url)
+    return Call(
+        "POST",
+        url,
+        parts.path,
+        "http://localhost",
+        list((headers or {}).items()),
+        body=(body or "").encode(),
+        query_string=parts.query,
+    )
+
+
+def signed(keys: Keys = HARBOR, url: str = URL, **more: Any) -> Call:
+    """A signed POST; `more` goes to the OAuth library."""
+    client = Client(keys.key, keys.secret, keys.token, keys.token_secret, **more)
+    in_body = more.get("signature_type") == SIGNATURE_TYPE_BODY
+    headers = {"Content-Type": FORM} if in_body else {}
+    url, found, body = client.sign(url, "POST", "" if in_body else None, headers)
+    return request(url, cast("dict[str, str]", found), body)
+
+
+def bearer(value: str) -> Call:
+    """A POST with a bearer token."""
+    return request(headers={"Authorization": f"Bearer {value}"})
+
+
+def basic(key: str, secret: str) -> Call:
+    """A POST with HTTP Basic."""
+    pair = b64encode(f"{quote(key, '')}:{quote(secret, '')}".encode()).decode()
+    return request(headers={"Authorization": f"Basic {pair}"})
+
+
+def caller(world: World, call: Call, by: Auth = USER, **settings: Any) -> Caller:
+    """Who the authenticator of a server with these settings takes it to be."""
+    return Authenticator(Settings(**settings)).caller(call, world, by)
+
+
+def refusal(world: World, call: Call, auth: Auth = USER, **settings: Any) -> tuple[str, str]:
+    """The kind of a refusal and what the journal is told."""
+    with pytest.raises(Unauthorized) as caught:
+        caller(world, call, auth, **settings)
+    assert call.diagnosis is not None
+    assert str(caught.value)
+    return caught.value.fault, call.diagnosis["explanation"]
+
+
+def put(world: World, table: str, key: str, **fields: Any) -> None:
+    """Change a record."""
+    world.store.put(table, key, (world.store.get(table, key) or {}) | fields)
+
+
+# -- who it is -----------------------------------------------------------------------------------
+
+
+def test_a_user_signs_with_the_access_token(world: World) -> None:
+    """OAuth 1.0a user context: app, user and token are those of the token."""
+    found = caller(world, signed())
+
+    assert ("oauth1", "11827", "2244994945", HARBOR.token) == (
+        found.scheme,
+        (found.app or {})["id"],
+        (found.user or {})["id"],
+        (found.token or {})["id"],
+    )
+    assert not found.assumed
+
+
+@pytest.mark.parametrize("place", [SIGNATURE_TYPE_QUERY, SIGNATURE_TYPE_BODY])
+def test_a_signature_may_stand_in_query_or_body(world: World, place: str) -> None:
+    """The header is one of three places."""
+    assert "2244994945" == (caller(world, signed(signature_type=place)).user or {})["id"]
+
+
+def test_an_app_signs_without_a_token(world: World) -> None:
+    """Where an operation takes the app alone, its secret signs, and so does any of its users."""
+    alone = caller(world, signed(Keys(HARBOR.key, HARBOR.secret)), APP)
+    by_user = caller(world, signed(), APP)
+
+    assert ("11827", None, None) == ((alone.app or {})["id"], alone.user, alone.token)
+    assert ("11827", "2244994945") == ((by_user.app or {})["id"], (by_user.user or {})["id"])
+
+
+def test_a_request_token_signs_where_it_is_asked_for(world: World) -> None:
+    """The exchange is signed with the request token's secret; nobody is its user yet."""
+    token = request_tokens.issue(world, find_app(world, HARBOR.key) or {}, "oob", "read")
+    keys = Keys(HARBOR.key, HARBOR.secret, token["id"], token["secret"])
+    found = caller(world, signed(keys), REQUEST_TOKEN)
+
+    assert (None, token["id"]) == (found.user, (found.token or {})["id"])
+
+
+def test_a_bearer_token_acts_for_the_app_and_its_owner(world: World) -> None:
+    """App context; the owner is there for operations that need a user."""
+    found = caller(world, bearer(support.BEARER), BEARER)
+
+    assert ("bearer", "11827", "2244994945") == (
+        found.scheme,
+        (found.app or {})["id"],
+        (found.user or {})["id"],
+    )
+
+
+def test_basic_is_the_app(world: World) -> None:
+    """Key and secret are percent-decoded before they are compared."""
+    put(world, "apps", "20993", consumer_key="a:b%/", consumer_secret="c:d%+")
+    found = caller(world, basic("a:b%/", "c:d%+"), BASIC)
+
+    assert ("basic", "20993", None) == (found.scheme, (found.app or {})["id"], found.user)
+
+
+def test_operations_without_schemes_ask_nobody(world: World) -> None:
+    """Whatever credentials come along are not looked at."""
+    assert Caller() == caller(world, bearer("wrong"), NO_AUTH)
+
+
+def test_a_session_never_refuses(world: World) -> None:
+    """Without a cookie it is nobody; with one its user, for the app of the request token."""
+    token = request_tokens.issue(world, find_app(world, HARBOR.key) or {}, "oob", "read")
+    session = sessions.log_in(world, {"id": "3805104374"}, token["id"], Session.anonymous())
+    url = f"http://localhost/oauth/authorize?oauth_token={token['id']}"
+    cookie = f"mock_platform_session_default={session.id}"
+    nobody = caller(world, request(url), SESSION)
+    somebody = caller(world, request(url, {"Cookie": cookie}), SESSION)
+    by_access_token = caller(
+        world, request(f"http://localhost/oauth/authorize?oauth_token={HARBOR.token}"), SESSION
+    )
+
+    assert (None, "11827", "nobody is logged in") == (
+        nobody.user,
+        (nobody.app or {})["id"],
+        nobody.how,
+    )
+    assert "3805104374" == (somebody.user or {})["id"]
+    assert (None, None) == (by_access_token.app, by_access_token.token)
+
+
+# -- who it is not -------------------------------------------------------------------------------
+
+
+def test_each_refusal_has_its_kind_and_its_reason(world: World) -> None:
+    """The kind decides the wire's code, the reason goes to the journal."""
+    unknown = Keys("nobody", HARBOR.secret)
+    foreign = Keys(NORTHBIKE.key, NORTHBIKE.secret, HARBOR.token, HARBOR.token_secret)
+    wrong = Keys(HARBOR.key, HARBOR.secret, HARBOR.token, "wrong")
+    app = Keys(HARBOR.key, HARBOR.secret)
+    cases: list[tuple[Call, Auth, str, str]] = [
+        (request(), USER, "absent", "this operation takes OAuth 1.0a User Context"),
+        (request(headers={"Authorization": "Digest x"}), USER, "malformed", "'digest'"),
+        (request(headers={"Authorization": "OAuth x"}), USER, "malformed", "item 1 of"),
+        (signed(unknown), USER, "consumer", "no app in world 'default' has the consumer key"),
+        (signed(foreign), USER, "token", "was never issued to app 20993"),
+        (signed(wrong), USER, "signature", "secret"),
+        (signed(app), USER, "no-token", "oauth_token is missing"),
+        (bearer("wrong"), BEARER, "token", "no bearer token of this value"),
+        (bearer(""), BEARER, "token", "no bearer token of this value"),
+        (bearer(str(HARBOR.token)), BEARER, "token", "no bearer token of this value"),
+        (basic("nobody", "x"), BASIC, "consumer", "no app has the API key 'nobody'"),
+        (basic(HARBOR.key, "x"), BASIC, "consumer", "wrong API key secret"),
+        (request(headers={"Authorization": "Basic %"}), BASIC, "malformed", "not base64"),
+        (request(headers={"Authorization": "Basic \xff"}), BASIC, "malformed", "not base64"),
+        (request(headers={"Authorization": "Basic /w=="}), BASIC, "malformed", "not base64"),
+        (request(headers={"Authorization": "Basic eA=="}), BASIC, "malformed", "no colon"),
+    ]
+
+    for call, auth, kind, reason in cases:
+        found = refusal(world, call, auth)
+        assert kind == found[0]
+        assert reason in found[1]
+
+
+def test_no_secret_reaches_the_journals_reasons(world: World) -> None:
+    """What is said about a refusal names keys, never secrets and no token whole."""
+    wrong = Keys(HARBOR.key, HARBOR.secret, HARBOR.token, "wrong")
+    foreign = Keys(NORTHBIKE.key, NORTHBIKE.secret, HARBOR.token, HARBOR.token_secret)
+    told = []
+    for keys in (wrong, foreign):
+        call = signed(keys)
+        refusal(world, call)
+        told.append(str((call.diagnosis or {}) | {"base_string": "", "normalized": ""}))
+
+    for secret in (HARBOR.secret, HARBOR.token_secret, NORTHBIKE.secret):
+        assert str(secret) not in "".join(told)
+    assert str(HARBOR.token) not in told[1]
+
+
+def test_an_invalidated_token_is_told_apart_from_a_wrong_one(world: World) -> None:
+    """Only whoever can sign with it, or holds it, learns that it was valid once."""
+    put(world, "tokens", str(HARBOR.token), state="invalidated")
+    put(world, "tokens", support.BEARER, state="invalidated")
+    wrong = Keys(HARBOR.key, HARBOR.secret, HARBOR.token, "wrong")
+
+    assert "revoked" == refusal(world, signed())[0]
+    assert "signature" == refusal(world, signed(wrong))[0]
+    assert "revoked" == refusal(world, bearer(support.BEARER), BEARER)[0]
+
+
+def test_tokens_without_their_user_or_app_are_worth_nothing(world: World) -> None:
+    """Records removed behind the interface refuse; they do not bring an operation down."""
+    world.store.remove("users", "2244994945")
+    user = refusal(world, signed())
+    world.store.remove("apps", "11827")
+    app = refusal(world, bearer(support.BEARER), BEARER)
+
+    assert ("token", "the user 2244994945 of this access token is gone") == user
+    assert ("token", "the app of this bearer token is gone") == app
+
+
+def test_another_scheme_than_the_operations_is_unsupported(world: World) -> None:
+    """The caller is known, but by a scheme that this operation does not take."""
+    token = request_tokens.issue(world, find_app(world, HARBOR.key) or {}, "oob", "read")
+    pending = Keys(HARBOR.key, HARBOR.secret, token["id"], token["secret"])
+    cases = [
+        (bearer(support.BEARER), USER, "OAuth 2.0 Application-Only"),
+        (basic(HARBOR.key, HARBOR.secret), USER, "HTTP Basic"),
+        (signed(), BEARER, "OAuth 1.0a User Context"),
+        (signed(), REQUEST_TOKEN, "OAuth 1.0a User Context"),
+    ]
+    for call, auth, used in cases:
+        with pytest.raises(UnsupportedAuthentication) as caught:
+            caller(world, call, auth)
+        assert (used, auth.names) == (caught.value.used, caught.value.supported)
+
+    assert "token" == refusal(world, signed(pending))[0]
+
+
+def test_an_operation_may_word_its_refusals(world: World) -> None:
+    """`on_failure` sees what was found and gives what is raised; the journal keeps the reason."""
+    seen: list[Failure] = []
+
+    def worded(fault: Failure) -> Failure:
+        seen.append(fault)
+        return NumericFailure(99)
+
+    call = basic("nobody", "x")
+    with pytest.raises(NumericFailure):
+        caller(world, call, Auth(("basic",), on_failure=worded))
+
+    assert [Unauthorized] == [type(fault) for fault in seen]
+    assert {
+        "mistake": "consumer",
+        "explanation": "no app has the API key 'nobody'",
+    } == call.diagnosis
+
+
+# -- time and nonce ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tolerance", [300, 60])
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_tolerance_for_timestamps_is_a_setting(world: World, tolerance: int, side: int) -> None:
+    """Just inside it a request is taken, just outside refused, whatever the world's clock says."""
+    world.clock.advance(10_000)
+    now = int(machine_now().timestamp())
+    inside = signed(timestamp=str(now + side * (tolerance - 2)))
+    outside = signed(timestamp=str(now + side * (tolerance + 3)))
+
+    assert "oauth1" == caller(world, inside, oauth_tolerance=tolerance).scheme
+    kind, reason = refusal(world, outside, oauth_tolerance=tolerance)
+    assert "timestamp" == kind
+    assert f"seconds {'ahead of' if side > 0 else 'behind'} this machine's clock" in reason
+    assert "oauth.timestamp-tolerance" in outside.assumptions
+
+
+def test_a_nonce_counts_with_its_key_token_and_timestamp(world: World) -> None:
+    """The same nonce is refused for the same three, and taken where one of them differs."""
+    now = int(machine_now().timestamp())
+    app = Keys(HARBOR.key, HARBOR.secret)
+
+    def use(keys: Keys, timestamp: int) -> Caller:
+        return caller(
+            world, signed(keys, nonce="n", timestamp=str(timestamp)), Auth(("oauth1", "oauth1-app"))
+        )
+
+    use(HARBOR, now)
+    use(NORTHBIKE, now)
+    use(app, now)
+    use(HARBOR, now - 1)
+    again = signed(HARBOR, nonce="n", timestamp=str(now))
+
+    assert "nonce" == refusal(world, again)[0]
+    assert "oauth.nonce-once" in again.assumptions
+
+
+def test_a_wrong_signature_uses_no_nonce_up(world: World) -> None:
+    """Nobody can spend another's nonces."""
+    now = str(int(machine_now().timestamp()))
+    wrong = Keys(HARBOR.key, HARBOR.secret, HARBOR.token, "wrong")
+
+    assert "signature" == refusal(world, signed(wrong, nonce="n", timestamp=now))[0]
+    assert "oauth1" == caller(world, signed(nonce="n", timestamp=now)).scheme
+
+
+@pytest.mark.parametrize(("version", "noted"), [("1.0", False), ("1.0A", True), ("1.0a", True)])
+def test_a_variant_of_the_version_is_taken_and_noted(
+    world: World, version: str, noted: bool
+) -> None:
+    """Clients that send 1.0A, signed as they send it, are understood."""
+    client = Client(HARBOR.key, HARBOR.secret, HARBOR.token, HARBOR.token_secret)
+    parameters: dict[str, str] = dict(
+        client.get_oauth_params(Request(URL, "POST"))  # type: ignore[no-untyped-call]
+    )
+    parameters["oauth_version"] = version
+    pairs = list(parameters.items())
+    base = base_string("POST", URL, normalize(pairs))
+    digest = hmac.digest(f"{HARBOR.secret}&{HARBOR.token_secret}".encode(), base.encode(), "sha1")
+    parameters["oauth_signature"] = quote(b64encode(digest).decode(), "")
+    header = "OAuth " + ", ".join(f'{name}="{value}"' for name, value in parameters.items())
+    call = request(headers={"Authorization": header})
+
+    assert "oauth1" == caller(world, call).scheme
+    assert noted == ("oauth.version-variant" in call.assumptions)
+    assert noted == bool(call.warnings)
+
+
+# -- bearer tokens as they are spelled -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (support.BEARER, True),
+        (unquote(support.BEARER), True),
+        (quote(support.BEARER, ""), False),
+        (unquote(support.BEARER) + "=", False),
+        (str(HARBOR.token), False),
+        ("", False),
+    ],
+)
+def test_bearer_tokens_are_found_encoded_and_decoded(world: World, value: str, found: bool) -> None:
+    """As handed out, or percent-decoded, which is recorded; nothing else, no other kind."""
+    call = request()
+
+    assert found == (find_bearer(call, world, value) is not None)
+    assert (found and value != support.BEARER) == ("oauth2.bearer-decoded" in call.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("auth", "challenges"),
+    [
+        (BEARER, ["Bearer"]),
+        (BASIC, ["Basic"]),
+        (USER, ["OAuth"]),
+        (APP, ["OAuth"]),
+        (EITHER, ["OAuth", "Bearer"]),
+    ],
+)
+def test_challenges(world: World, auth: Auth, challenges: list[str]) -> None:
+    """A refusal names the kinds of credentials that would be taken."""
+    with pytest.raises(Unauthorized) as caught:
+        Authenticator(Settings()).caller(request(), world, auth)
+
+    assert [("WWW-Authenticate", f'{kind} realm="mock_platform"') for kind in challenges] == list(
+        caught.value.headers
+    )
+
+
+# -- hints for the world -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "hints"),
+    [
+        (bearer("b"), ["b"]),
+        (bearer("b%2F"), ["b%2F"]),
+        (bearer("b/="), ["b/=", "b%2F%3D"]),
+        (basic("k:/", "s"), ["k:/"]),
+        (request(headers={"Authorization": "Basic %"}), []),
+        (request(headers={"Authorization": "Basic \xff"}), []),
+        (
+            request(headers={"Authorization": 'OAuth oauth_consumer_key="k%2F", oauth_token="t"'}),
+            ["t", "k/"],
+        ),
+        (request(f"{URL}?a=b&oauth_token=t%20t"), ["t t"]),
+        (
+            request(headers={"Content-Type": FORM}, body="oauth_token=t&oauth_consumer_key=k"),
+            ["t", "k"],
+        ),
+        (request(headers={"Content-Type": "text/plain"}, body="oauth_token=t"), []),
+        (request(), []),
+    ],
+)
+def test_hints_are_the_tokens_then_the_keys(call: Call, hints: list[str]) -> None:
+    """From whichever place, unverified, to find the world they belong to."""
+    assert hints == list(credential_hints(call))
+
+
+# -- --auth off ----------------------------------------------------------------------------------
+
+
+def off(world: World, call: Call, auth: Auth) -> tuple[str | None, str | None, str | None]:
+    """App, user and token of an unverified caller."""
+    found = caller(world, call, auth, auth="off")
+    assert found.assumed
+    assert "auth.off" in call.assumptions
+    parts = (found.app, found.user, found.token)
+    return cast(
+        "tuple[str | None, str | None, str | None]",
+        tuple(None if part is None else part["id"] for part in parts),
+    )
+
+
+def test_auth_off_acts_for_the_well_known_app_and_user(world: World) -> None:
+    """Without credentials, whatever the operation takes; with its access token where one is due."""
+    assert ("11827", "2244994945", HARBOR.token) == off(world, request(), USER)
+    assert ("11827", "2244994945", None) == off(world, request(), BEARER)
+    assert ("11827", "2244994945", None) == off(world, request(), BASIC)
+    assert ("11827", "2244994945", None) == off(world, request(), APP)
+    assert ("11827", "2244994945", None) == off(world, request(), SESSION)
+
+
+def test_auth_off_follows_credentials_without_verifying_them(world: World) -> None:
+    """A token, a key or a session names whom to act for, however wrong the rest is."""
+    wrong = Keys(NORTHBIKE.key, "wrong", NORTHBIKE.token, "wrong")
+    key_only = Keys(NORTHBIKE.key, "wrong")
+    session = sessions.log_in(world, {"id": "3805104374"}, "t", Session.anonymous())
+    cookie = {"Cookie": f"mock_platform_session_default={session.id}"}
+
+    assert ("20993", "3805104374", NORTHBIKE.token) == off(world, signed(wrong), USER)
+    assert ("20993", "3805104374", NORTHBIKE.token) == off(world, signed(key_only), USER)
+    assert ("20993", "3805104374", None) == off(world, basic(NORTHBIKE.key, "wrong"), BASIC)
+    assert ("11827", "2244994945", support.BEARER) == off(world, bearer(support.BEARER), EITHER)
+    assert "3805104374" == off(world, request(headers=cookie), SESSION)[1]
+
+
+def test_auth_off_takes_only_tokens_of_a_fitting_kind(world: World) -> None:
+    """A bearer token names the app, but is not the access token of a user-context operation."""
+    put(world, "tokens", "b20993", kind="bearer", state="active", app_id="20993", user_id=None)
+
+    assert ("20993", "3805104374", NORTHBIKE.token) == off(world, bearer("b20993"), USER)
+
+
+def test_auth_off_needs_an_app(world: World) -> None:
+    """Where there is no app at all, the refusal says so."""
+    for entry in world.store.page("apps"):
+        world.store.remove("apps", entry.key)
+    with pytest.raises(Unauthorized, match="world 'default' has no app to act for"):
+        caller(world, request(), USER, auth="off")
+
+
+def test_auth_off_finds_a_user_where_the_app_has_no_owner(world: World) -> None:
+    """Then it is the first user."""
+    put(world, "apps", "11827", _owner_user_id=None)
+
+    assert ("11827", "2244994945", None) == off(world, request(), BEARER)
+
+
+def test_schemes_have_the_names_of_the_documentation() -> None:
+    """The names stand in refusals and in the table of operations."""
+    assert ("OAuth 1.0a User Context", "OAuth 2.0 Application-Only") == EITHER.names
+    assert (True, False, False) == (EITHER.refuses, SESSION.refuses, NO_AUTH.refuses)

@@ -1,0 +1,64 @@
+"""Stores in memory over shared fixtures; what every store does stands in `test_store`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mock_platform.store.interface import Snapshot
+from mock_platform.store.memory import Base, MemoryStore
+from tests.world.backends import fixtures, item, keys
+
+
+def test_base_is_shared_and_untouched() -> None:
+    """Two stores over one base do not see each other's changes."""
+    base = Base(fixtures())
+    one, two = MemoryStore(base), MemoryStore(base)
+    one.remove("items", "f1")
+    one.put("items", "f2", item("f2", name="changed"))
+
+    assert ["f1", "f2", "f3", "f4"] == keys(two)
+    assert fixtures()["items"]["f2"] == two.get("items", "f2")
+    assert 3 == one.count("items")
+
+
+def test_rebase() -> None:
+    """Other fixtures take the place of everything, and only of this store."""
+    base = Base(fixtures())
+    one, two = MemoryStore(base), MemoryStore(base)
+    one.put("items", "n", item("n"))
+    one.page("items", {"group": "a"})
+    other = Base({"items": {"g1": item("g1")}})
+    one.restore(Snapshot({}, other.next_seq), base=other)
+
+    assert ["g1"] == keys(one, match={"group": "a"})
+    assert one.tables() == ["items"]
+    assert ["f1", "f2", "f3", "f4"] == keys(two)
+
+    with one.transaction(), pytest.raises(RuntimeError, match="inside a transaction"):
+        one.restore(Snapshot({}, base.next_seq), base=base)
+    one.clear()
+    assert ["g1"] == keys(one)
+
+
+def test_fork() -> None:
+    """A store that begins as another's snapshot goes its own way."""
+    base = Base(fixtures())
+    one = MemoryStore(base)
+    one.put("items", "n", item("n"))
+    two = MemoryStore(base, one.snapshot())
+    one.remove("items", "n")
+    two.put("items", "m", item("m"))
+
+    assert ["f1", "f2", "f3", "f4"] == keys(one)
+    assert ["f1", "f2", "f3", "f4", "n", "m"] == keys(two)
+
+
+@pytest.mark.parametrize("rank", [2.0, True, "2"])
+def test_adopt_tells_types_apart(rank: Any) -> None:
+    """A value that merely equals the fixture's is adopted as it came."""
+    store = MemoryStore(Base({"items": {"1": item("1", rank=2)}}))
+    store.adopt({"items": {"1": item("1", rank=rank)}})
+
+    assert repr(item("1", rank=rank)) == repr(store.get("items", "1"))

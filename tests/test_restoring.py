@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tinydb import TinyDB
+
+from mock_platform.platform import load_base
+from mock_platform.records.fixtures import BadFixtures
+from mock_platform.records.state import State
+from mock_platform.restoring import BadStore, Opened, open_platform, store_path
+from mock_platform.settings import Settings
+from mock_platform.store.archive import Archive
+from mock_platform.store.errors import StoreDamaged, StoreError, StoreInUse
+
+SHIPPED = ["harbor_roasters", "northbike_co", "ines_duarte"]
+"""Screen names of the shipped users."""
+NEW_USER = {"id": "77", "screen_name": "kept", "name": "Kept"}
+NEW_TOKEN = {
+    "id": "77-token",
+    "kind": "access",
+    "secret": "s",
+    "app_id": "11827",
+    "user_id": "77",
+    "created_at": "2026-01-01T00:00:00Z",
+}
+
+
+def kept(folder: Path) -> Settings:
+    """Settings that keep the worlds in a file."""
+    return Settings(store=f"tinydb:{folder / 'state.json'}")
+
+
+def state(opened: Opened, world: str = "default") -> State:
+    """The state of a world of an opened platform."""
+    return State(opened.platform.worlds.get(world), opened.platform.tables)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("memory", None),
+        ("tinydb:state.json", Path("state.json")),
+        ("tinydb:/var/lib/mock/state.json", Path("/var/lib/mock/state.json")),
+        ("tinydb:~/state.json", Path.home() / "state.json"),
+    ],
+)
+def test_a_store_is_memory_or_a_file(text: str, path: Path | None) -> None:
+    """The setting names no file, or one after `tinydb:`, the home folder understood."""
+    assert path == store_path(text)
+
+
+@pytest.mark.parametrize("text", ["", "tinydb:", "tinydb", "redis:x", "state.json"])
+def test_other_stores_are_refused(text: str) -> None:
+    """What is neither is refused with what there is."""
+    with pytest.raises(BadStore, match="memory, or tinydb:FILE"):
+        store_path(text)
+
+
+def test_a_file_name_alone_is_understood() -> None:
+    """Whoever forgets the prefix is told of it."""
+    with pytest.raises(BadStore, match=r"Did you mean 'tinydb:state\.json'"):
+        store_path("state.json")
+
+
+def test_memory_keeps_nothing_and_closes_quietly() -> None:
+    """Without a file there is nothing to write, however often one closes."""
+    with open_platform(Settings()) as opened:
+        assert opened.archive is None
+        opened.close()
+
+
+def test_worlds_go_on_where_they_stood(tmp_path: Path) -> None:
+    """Records, clocks and ids drawn of every world are there after closing and opening again."""
+    settings = kept(tmp_path)
+    with open_platform(settings) as opened:
+        side = opened.platform.worlds.create("side", seed=9)
+        state(opened)["users"].put(NEW_USER)
+        state(opened, "side")["users"].delete("3805104374")
+        side.clock.freeze(datetime(2027, 1, 1, tzinfo=UTC))
+        drawn = [side.ids.snowflake() for _ in range(3)]
+
+    with open_platform(settings) as opened:
+        worlds = opened.platform.worlds
+
+        assert ["default", "side"] == sorted(world.name for world in worlds)
+        assert "77" in state(opened)["users"]
+        assert "3805104374" in state(opened)["users"]
+        assert "3805104374" not in state(opened, "side")["users"]
+        assert "77" not in state(opened, "side")["users"]
+        assert worlds.get("side").clock.now() == datetime(2027, 1, 1, tzinfo=UTC)
+        assert worlds.get("side").seed == 9
+        assert worlds.get("side").ids.snowflake() not in drawn
+
+
+def test_a_jump_of_the_clock_is_kept_at_once(tmp_path: Path) -> None:
+    """A clock that moved is recorded without any other change and without a clean stop."""
+    settings = kept(tmp_path)
+    opened = open_platform(settings)
+    opened.platform.worlds.default.clock.freeze(datetime(2030, 5, 5, tzinfo=UTC))
+    assert opened.archive is not None
+    opened.archive._release()  # what a kill leaves
+
+    with open_platform(settings) as again:
+        assert again.platform.worlds.default.clock.now() == datetime(2030, 5, 5, tzinfo=UTC)
+
+
+def test_credentials_of_a_kept_world_still_select_it(tmp_path: Path) -> None:
+    """A token that belongs to one world only leads to it after a restart as well."""
+    settings = kept(tmp_path)
+    with open_platform(settings) as opened:
+        opened.platform.worlds.create("side")
+        state(opened, "side")["users"].put(NEW_USER)
+        state(opened, "side")["tokens"].put(NEW_TOKEN)
+
+    with open_platform(settings) as opened:
+        owner = opened.platform.worlds.owner_of("77-token")
+
+        assert owner is opened.platform.worlds.get("side")
+
+
+def test_a_dropped_world_stays_dropped(tmp_path: Path) -> None:
+    """Dropping a world takes it out of the file; its name can be used again."""
+    settings = kept(tmp_path)
+    with open_platform(settings) as opened:
+        opened.platform.worlds.create("side")
+        state(opened, "side")["users"].put(NEW_USER)
+        opened.platform.worlds.drop("side")
+
+    with open_platform(settings) as opened:
+        assert [world.name for world in opened.platform.worlds] == ["default"]
+        opened.platform.worlds.create("side")
+        assert "77" not in state(opened, "side")["users"]
+
+
+def names(opened: Opened, world: str) -> list[str]:
+    """What the users of a world are called."""
+    return [user["screen_name"] for user in state(opened, world)["users"].all()]
+
+
+def test_a_fork_returns_to_what_it_was_made_from(tmp_path: Path) -> None:
+    """Also after a restart, whatever became of the fork, its source and the fixtures since."""
+    settings = kept(tmp_path)
+    moment = datetime(2027, 1, 1, tzinfo=UTC)
+    with open_platform(settings) as opened:
+        state(opened)["users"].put(NEW_USER)
+        opened.platform.worlds.default.clock.freeze(moment)
+        fork = opened.platform.worlds.create("fork", source="default", seed=5)
+        drawn = fork.ids.snowflake()
+        state(opened, "fork")["users"].delete("77")
+        state(opened)["users"].put(NEW_USER | {"screen_name": "changed"})
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    (fresh / "users.json").write_text('[{"id": "8", "screen_name": "later", "name": "Later"}]')
+
+    for settings_now in (settings, replace(settings, fixtures=(fresh,))):
+        with open_platform(settings_now) as opened:
+            fork = opened.platform.worlds.get("fork")
+            fork.clock.advance(60)
+            state(opened, "fork")["users"].delete("3805104374")
+            fork.reset()
+
+            assert [*SHIPPED, "kept"] == names(opened, "fork")
+            assert (moment, drawn) == (fork.clock.now(), fork.ids.snowflake())
+            assert {"default", "fork"} == {world.name for world in opened.platform.worlds}
+    with TinyDB(tmp_path / "state.json") as file:
+        assert NEW_USER.items() <= file.table("~fork@origin/users").all()[-1].items()
+
+
+@pytest.mark.parametrize("source", ["default", None])
+def test_a_frozen_world_returns_to_its_moment(tmp_path: Path, source: str | None) -> None:
+    """Where its clock was to stand when it was made belongs to what a world began as."""
+    settings = kept(tmp_path)
+    moment = datetime(2027, 1, 1, tzinfo=UTC)
+    with open_platform(settings) as opened:
+        opened.platform.worlds.create("fork", source=source, freeze=moment)
+
+    with open_platform(settings) as opened:
+        fork = opened.platform.worlds.get("fork")
+        fork.clock.resume()
+        fork.reset()
+
+        assert moment == fork.clock.now()
+
+
+def test_a_dropped_fork_leaves_nothing(tmp_path: Path) -> None:
+    """Dropped before or after a restart, or halfway when a server died; its name is free again."""
+    settings = kept(tmp_path)
+    with open_platform(settings) as opened:
+        for name in ("one", "two", "three"):
+            opened.platform.worlds.create(name, source="default")
+        opened.platform.worlds.drop("one")
+    with Archive(tmp_path / "state.json") as archive:
+        assert {"default", "two", "two@origin", "three", "three@origin"} == set(archive.worlds)
+        archive.drop_worlds("three")
+
+    with open_platform(settings) as opened:
+        opened.platform.worlds.drop("two")
+        opened.platform.worlds.create("three")
+        assert opened.archive is not None
+        assert {"default", "three"} == set(opened.archive.worlds)
+        state(opened, "three")["users"].put(NEW_USER)
+        opened.platform.worlds.get("three").reset()
+        assert SHIPPED == names(opened, "three")
+
+
+def test_a_fork_with_other_fixtures_returns_to_those(tmp_path: Path) -> None:
+    """Begun anew with other fixtures a world is no fork any more, here and after a restart."""
+    settings = kept(tmp_path)
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    (fresh / "users.json").write_text('[{"id": "8", "screen_name": "later", "name": "Later"}]')
+    with open_platform(settings) as opened:
+        state(opened)["users"].put(NEW_USER)
+        fork = opened.platform.worlds.create("fork", source="default")
+        fork.rebase(load_base(Settings(fixtures=(fresh,))))
+        fork.reset()
+
+        assert [*SHIPPED, "later"] == names(opened, "fork")
+        assert opened.archive is not None
+        assert {"default", "fork"} == set(opened.archive.worlds)
+
+
+def test_the_file_opens_with_plain_tinydb(tmp_path: Path) -> None:
+    """After a clean stop anybody can read the records in the form in which they are served."""
+    with open_platform(kept(tmp_path)) as opened:
+        state(opened)["users"].put(NEW_USER)
+
+    with TinyDB(tmp_path / "state.json") as file:
+        names = [document["screen_name"] for document in file.table("users")]
+
+    assert names == [*SHIPPED, "kept"]
+
+
+def test_a_second_server_is_kept_out(tmp_path: Path) -> None:
+    """Two servers on one file would undo each other's work, so the second is refused."""
+    with (
+        open_platform(kept(tmp_path)),
+        pytest.raises(StoreInUse, match="is in use by process"),
+    ):
+        open_platform(kept(tmp_path))
+
+
+def test_a_failed_start_lets_go_of_the_file(tmp_path: Path) -> None:
+    """Whoever mends what was wrong can start at once."""
+    with open_platform(kept(tmp_path)):
+        pass
+    with TinyDB(tmp_path / "state.json") as file:
+        file.table("_worlds").update({"meta": {}}, doc_ids=[1])
+
+    for _ in range(2):
+        with pytest.raises(StoreDamaged, match="what world 'default' keeps beside its records"):
+            open_platform(kept(tmp_path))
+
+
+def test_a_kill_after_opening_loses_nothing(tmp_path: Path) -> None:
+    """Setting a kept world up records nothing in the place of its own clock and ids."""
+    settings = kept(tmp_path)
+    with open_platform(settings) as opened:
+        opened.platform.worlds.default.clock.freeze(datetime(2030, 5, 5, tzinfo=UTC))
+        drawn = opened.platform.worlds.default.ids.snowflake()
+    killed = open_platform(settings)
+    assert killed.archive is not None
+    killed.archive._release()
+
+    with open_platform(settings) as opened:
+        world = opened.platform.worlds.default
+
+        assert world.clock.now() == datetime(2030, 5, 5, tzinfo=UTC)
+        assert world.ids.snowflake() != drawn
+
+
+def test_bad_fixtures_are_told_before_the_file_is_touched(tmp_path: Path) -> None:
+    """A start that cannot succeed makes no file."""
+    folder = tmp_path / "fixtures"
+    folder.mkdir()
+    (folder / "users.json").write_text("[{}]")
+
+    with pytest.raises(BadFixtures):
+        open_platform(Settings(store=f"tinydb:{tmp_path / 'state.json'}", fixtures=(folder,)))
+
+    assert [folder] == list(tmp_path.iterdir())
+
+
+def test_a_missing_folder_is_told(tmp_path: Path) -> None:
+    """The store makes its file but not the folder that it should stand in."""
+    with pytest.raises(StoreError, match="create the folder first"):
+        open_platform(Settings(store=f"tinydb:{tmp_path / 'no' / 'state.json'}"))
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    """Naming the folder instead of a file in it is told, and leaves nothing beside it."""
+    folder = tmp_path / "store"
+    folder.mkdir()
+
+    with pytest.raises(StoreError, match="is a folder; name a file in it"):
+        open_platform(Settings(store=f"tinydb:{folder}"))
+
+    assert [folder] == list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
+    """What the system refuses is a fault of the store, with the system's reason."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(StoreError, match=r"cannot be opened: .*Not a directory"):
+        open_platform(kept(tmp_path / "file"))
