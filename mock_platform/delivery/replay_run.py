@@ -137,5 +137,8 @@ class ReplayRun:
             counts = {"_delivered": self._delivered, "_failed": self._failed, "_reason": reason}
             self._world.store.put("replay_jobs", self._job_id, job | counts)
             end = "COMPLETE" if reason is None else "INCOMPLETE"
+            if reason is not None:
+                text = f"replay job {self._job_id} ends as incomplete: {reason}"
+                self._world.journal.note("replay_jobs", self._job_id, text)
             self._world.transitions.arm(REPLAY_JOB.name, self._job_id, end)
             return self._world.transitions.armed(REPLAY_JOB.name, self._job_id) is True

@@ -208,6 +208,10 @@ class JournalMemory:
             self.bytes -= freed
 
 
+_MOST_NOTES = 100
+"""Warnings that wait for their request's entry; records that no request made have none."""
+
+
 class Journal:
     """The entries of one world, oldest first. Safe for concurrent use."""
 
@@ -224,6 +228,7 @@ class Journal:
         self._max_bytes = max_bytes
         self._bytes = 0
         self._lock = threading.Lock()
+        self._notes: dict[tuple[str, str], str] = {}
         self._gave_up = False
         self.dropped = 0
         self.counted = 0
@@ -235,6 +240,12 @@ class Journal:
 
     def add(self, entry: JournalEntry) -> None:
         """Append an entry, dropping the oldest ones beyond the bounds."""
+        if self._notes:
+            with self._lock:
+                for change in entry.changes:
+                    note = self._notes.pop((change.table, change.key), None)
+                    if note is not None:
+                        entry.warnings = [*entry.warnings, note]
         size = entry.size
         with self._lock:
             before = self._bytes
@@ -249,6 +260,20 @@ class Journal:
             more = self._bytes - before
         if self._memory is not None:
             self._memory.count(self, more)
+
+    def note(self, table: str, key: str, text: str) -> None:
+        """Add a warning to the newest request that changed a record: what became of it since.
+
+        Work that a request began may end before its entry is written; the warning waits for it.
+        """
+        with self._lock:
+            for entry in reversed(self._entries):
+                if any((change.table, change.key) == (table, key) for change in entry.changes):
+                    entry.warnings = [*entry.warnings, text]
+                    return
+            self._notes[table, key] = text
+            if len(self._notes) > _MOST_NOTES:
+                del self._notes[next(iter(self._notes))]
 
     def give_up(self, count: int, bound: int) -> int:
         """Drop the oldest entries, at least so many bytes of them; returns how many it were.
@@ -298,6 +323,7 @@ class Journal:
         with self._lock:
             freed = self._bytes
             self._entries.clear()
+            self._notes.clear()
             self._sizes.clear()
             self._by_id.clear()
             self._bytes = self.dropped = 0

@@ -106,6 +106,20 @@ def test_every_attempt_shows_in_the_deliveries(
     ]
 
 
+def test_the_request_is_told_that_the_challenge_failed(
+    client: Client, receiver: Receiver, platform: MockPlatform
+) -> None:
+    """The journal's entry of the request that created the job says why it delivered nothing."""
+    receiver.challenge = lambda _token: (200, b'{"response_token": "sha256=no"}')
+    job_id = client.replay().json()["job_id"]
+    assert platform.wait_for_deliveries(WAIT)
+    (entry,) = client.control("GET", "/requests?operation=webhooks.replay")["requests"]
+
+    (told,) = [text for text in entry["warnings"] if job_id in text]
+    assert "ends as incomplete" in told
+    assert "response_token is wrong" in told
+
+
 def test_an_added_event_arrives_and_can_be_replayed(client: Client, receiver: Receiver) -> None:
     """POST /_mock/events delivers at once; a replay delivers it once more."""
     client.control("PUT", "/transitions/replay_job", {"progression": "immediate"})

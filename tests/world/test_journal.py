@@ -39,6 +39,37 @@ def test_the_oldest_entries_go_first() -> None:
     assert (journal.dropped, journal.get("r1")) == (2, None)
 
 
+@pytest.mark.parametrize("first", ["entry", "note"])
+def test_a_request_is_told_what_became_of_what_it_changed(first: str) -> None:
+    """A note joins the newest entry that changed the record, or the one that is written later."""
+    journal = Journal()
+    change = Change("replay_jobs", "7", None, {"id": "7"})
+    journal.add(entry(0, changes=[Change("replay_jobs", "8", None, {"id": "8"})]))
+    if first == "note":
+        journal.note("replay_jobs", "7", "it failed")
+    journal.add(entry(1, changes=[change], warnings=["known before"]))
+    if first == "entry":
+        journal.note("replay_jobs", "7", "it failed")
+    journal.add(entry(2, changes=[change]))
+
+    assert [[], ["known before", "it failed"], []] == [list(e.warnings) for e in journal]
+
+
+def test_notes_that_nobody_takes_are_bounded_and_forgotten() -> None:
+    """Records that no request made keep no memory for ever."""
+    journal = Journal()
+    for number in range(300):
+        journal.note("replay_jobs", str(number), "it failed")
+    journal.add(entry(0, changes=[Change("replay_jobs", "0", None, {})]))
+    journal.add(entry(1, changes=[Change("replay_jobs", "299", None, {})]))
+    journal.note("replay_jobs", "400", "it failed")
+    journal.clear()
+    journal.add(entry(2, changes=[Change("replay_jobs", "400", None, {})]))
+
+    assert [[]] == [list(e.warnings) for e in journal]
+    assert len(journal._notes) < 101
+
+
 def test_bytes_are_bounded_too() -> None:
     """Large bodies push old entries out."""
     journal = Journal(max_bytes=10_000)
