@@ -264,7 +264,8 @@ class TestChallenge:
         (entry,) = desk.world.journal
         assert [
             f"webhook {WEBHOOK} is not valid, so the job will deliver nothing; POST "
-            f"/_mock/webhooks/{WEBHOOK}/validate challenges it again"
+            f"/_mock/webhooks/{WEBHOOK}/validate challenges it again",
+            f"replay job {job_id} ends as incomplete: {NOT_VALID}",
         ] == entry.warnings
 
     def test_a_job_under_way_stops(self, desk: Desk, receiver: Receiver) -> None:
