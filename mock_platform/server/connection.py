@@ -137,7 +137,8 @@ class ClientConnection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Go on: the client took what waited."""
         self._clogged = False
-        self.deadline = 0.0
+        linger = UPTIME() + self._server.limits.linger_seconds
+        self.deadline = linger if self._discarding else 0.0
         if self._answer is not None and self._answer.head_sent:
             self._continue()
         else:

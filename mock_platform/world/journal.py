@@ -240,14 +240,11 @@ class Journal:
 
     def add(self, entry: JournalEntry) -> None:
         """Append an entry, dropping the oldest ones beyond the bounds."""
-        if self._notes:
-            with self._lock:
-                for change in entry.changes:
-                    note = self._notes.pop((change.table, change.key), None)
-                    if note is not None:
-                        entry.warnings = [*entry.warnings, note]
         size = entry.size
         with self._lock:
+            if self._notes:  # under the lock that `note` takes: it finds the entry, or is found
+                self._attach_notes(entry)
+                size = entry.size
             before = self._bytes
             self._entries.append(entry)
             self._sizes.append(size)
@@ -330,6 +327,12 @@ class Journal:
             self._gave_up = False
         if self._memory is not None:
             self._memory.count(self, -freed)
+
+    def _attach_notes(self, entry: JournalEntry) -> None:
+        for change in entry.changes:
+            note = self._notes.pop((change.table, change.key), None)
+            if note is not None:
+                entry.warnings = [*entry.warnings, note]
 
     def _drop_oldest(self) -> None:
         oldest = self._entries.popleft()
