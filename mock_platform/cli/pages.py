@@ -1,6 +1,6 @@
 """The tables as pages of the documentation: `docs/operations.md` and `docs/assumptions.md`.
 
-`make docs` writes them, and a test holds them true.
+`make docs` writes them, and a test compares them with the tables.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ _FAMILIES = {
 _FEW = 12
 """How many operations are named before they are only counted."""
 _BASES = {
-    "public fact": "What the public interface is known to do.",
-    "settled": "Settled because specification and public facts leave room.",
-    "expectation": "What a user of such an interface would expect.",
+    "public fact": "The public interface is known to do this.",
+    "settled": "Specification and public facts allow several readings; the sandbox uses this one.",
+    "expectation": "A user of such an interface would expect this.",
 }
 
 
 def operations_page(operations: Sequence[Operation]) -> str:
     """All operations by family, as Markdown."""
     counts = Counter(_origin(operation) for operation in operations)
-    told = ", ".join(f"{origin} {count}" for origin, count in sorted(counts.items()))
+    summary = ", ".join(f"{origin} {count}" for origin, count in sorted(counts.items()))
     lines = [
         "# Operations",
         "",
         "Made by `make docs` from the table of operations; do not edit.",
         "",
-        f'{len(operations)} operations: {told}. `mock-platform where "METHOD PATH"` leads from a '
-        "request to the code that answers it.",
+        f'{len(operations)} operations: {summary}. `mock-platform where "METHOD PATH"` prints the '
+        "code that answers a request.",
     ]
     for family, title in _FAMILIES.items():
         own = [operation for operation in operations if operation.dialect == family]
@@ -64,9 +64,9 @@ def assumptions_page(register: Sequence[Mapping[str, Any]]) -> str:
         "",
         "Made by `make docs` from the register; do not edit.",
         "",
-        "What the sandbox answers although the specification does not show it. An answer that "
-        "rests on one names it in `X-Mock-Assumptions`. Those marked *gap* fill in something that "
-        "the specification does not show at all; `--strict` refuses them.",
+        "What the sandbox does although the specification does not show it. An answer that depends "
+        "on an assumption names it in `X-Mock-Assumptions`. An assumption marked *gap* covers "
+        "something that the specification does not show at all; `--strict` refuses such requests.",
     ]
     for basis, text in _BASES.items():
         own = [entry for entry in register if entry["basis"] == basis]

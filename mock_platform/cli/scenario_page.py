@@ -1,6 +1,7 @@
-"""The shipped scenarios as a page of the documentation: `docs/scenarios.md`.
+"""The scenarios of the package as a page of the documentation: `docs/scenarios.md`.
 
-`make docs` writes it. What each scenario answers is not told but tried, in this process.
+`make docs` writes it. The answer that the page shows for a scenario comes from a real request, sent to
+a sandbox in this process.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ BASE_URL = "http://127.0.0.1:8080"
 _FAULTS = {
     "reset": "The connection is reset before any answer.",
     "empty": "The connection is closed before any answer.",
-    "truncate": "The answer breaks off in the middle of its body.",
-    "garbage": "What comes back is not HTTP.",
-    "timeout": "Nothing comes back, and the connection stays open.",
+    "truncate": "The answer ends in the middle of its body.",
+    "garbage": "The answer is not HTTP.",
+    "timeout": "No answer comes, and the connection stays open.",
 }
 _ANYWHERE = ("accounts.get", "line_items.list")
 """Which operations show a scenario that acts on all of them: any, and one that is a list."""
@@ -38,23 +39,27 @@ curl -si -X POST \\
      '{BASE_URL}/_mock/events'"""
 """An event of the well-known webhook."""
 _DELIVERED = (
-    "It acts on deliveries to webhooks, of replay jobs and of events as they happen, so a "
-    "request's own header cannot ask for it. `GET /_mock/deliveries` tells of every attempt. The "
-    "event that is added above is one to deliver, and adding it answers `201`, `application/json`."
+    "It acts on deliveries to webhooks, from replay jobs and of live events, so a request header "
+    "cannot ask for it. `GET /_mock/deliveries` lists every attempt. The second command adds an "
+    "event to deliver and answers `201`, `application/json`."
 )
 _INTRODUCTION = """\
 # Scenarios
 
 Made by `make docs` from the files in `scenarios/`; do not edit.
 
-COUNT failures, and stranger things, that the sandbox performs on command. Switch one on for
-everybody in a world with `POST /_mock/scenarios/NAME/activate` (parameters as
-`{"parameters": {…}}`), from the start with `serve --scenario NAME`, in Python with
-`platform.activate("NAME", …)`, or for a single request with the header `X-Mock-Scenario: NAME`. A
-parameter that is `null` restricts nothing, or takes its value from the request.
-[How to write your own](for-qa.md#a-failure-of-your-own).
+COUNT failures and other unusual behaviours that you can activate:
 
-The commands below are for a server on port 8080, with these variables of the shell:
+- for all requests in a world: `POST /_mock/scenarios/NAME/activate` (parameters as
+  `{"parameters": {…}}`),
+- from the start of a server: `serve --scenario NAME`,
+- in Python: `platform.activate("NAME", …)`,
+- for a single request: the header `X-Mock-Scenario: NAME`.
+
+If a parameter is `null`, it restricts nothing, or its value is taken from the request.
+[How to write your own](for-qa.md#a-scenario-of-your-own).
+
+The commands below are for a server on port 8080 and need these shell variables:
 
 ```bash
 eval "$(mock-platform credentials)"
@@ -116,8 +121,9 @@ class _Page:
     def _outcome(self, scenario: Scenario, rule: Rule, shown: Sample) -> str:
         for effect in rule.effects:
             if isinstance(effect, FaultEffect):
-                kept = "stays done" if effect.stage == AFTER_COMMIT else "is undone"
-                return f"{_FAULTS[effect.fault]} What the request did {kept}."
+                after = effect.stage == AFTER_COMMIT
+                kept = f"The changes of the request are {'kept' if after else 'undone'}."
+                return f"{_FAULTS[effect.fault]} {kept}"
         self._engine.activate(scenario.name)
         answer = self._send(shown)
         for _ in range(1, rule.first):
