@@ -7,17 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from marshmallow import Schema
 
-from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.description.schemas import REQUEST_ECHO
+from mock_platform.core.envelope import Returns
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.operation import Echo, Gate, Handler, Limit, Location, Operation, Origin
+from mock_platform.core.operation import (
+    Echo,
+    Gate,
+    Handler,
+    Limit,
+    Location,
+    Operation,
+    Origin,
+    Particulars,
+)
 from mock_platform.core.paging import PageOf
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
@@ -281,14 +291,19 @@ def ads(
     *,
     summary: str,
     spec: str,
-    returns: Any,
+    returns: Returns,
     params: type[Schema] | None = None,
     location: Location = Location.QUERY,
     gates: Sequence[Gate] = (),
     limits: Sequence[Limit] = (),
+    origin: Origin = Origin.DOCUMENT_B,
+    errors: tuple[str, ...] = (),
+    statuses: tuple[int, ...] = (),
+    assumptions: Sequence[Assumption] = (),
+    echo: Echo | None = None,
     scoped: bool = True,
     public_limits: bool = True,
-    **more: Any,
+    **particulars: Unpack[Particulars],
 ) -> Operation:
     """An operation of document B: user context, account scope where the path names an account.
 
@@ -311,13 +326,15 @@ def ads(
         auth=AUTH,
         params=params,
         location=location,
-        origin=more.pop("origin", Origin.DOCUMENT_B),
+        origin=origin,
         gates=(*first, *gates),
         limits=(*limits, *(_public_limits(method, path) if public_limits else ())),
-        assumptions=(ECHO, *more.pop("assumptions", ())),
-        echo=more.pop("echo", Echo(sent=location is not Location.JSON)),
+        errors=errors,
+        statuses=statuses,
+        assumptions=(ECHO, *assumptions),
+        echo=Echo(sent=location is not Location.JSON) if echo is None else echo,
         max_body=MOST_BYTES,
-        **more,
+        **particulars,
     )
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from marshmallow import ValidationError, fields, validate
 
@@ -119,6 +119,30 @@ def _showable(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float | bool | list | dict)
 
 
+Validator = Callable[[Any], Any]
+"""Raises ValidationError for a value that is not accepted."""
+
+
+class FieldOptions(TypedDict, total=False):
+    """What any field takes; each means what it means in marshmallow."""
+
+    required: bool
+    allow_none: bool
+    load_default: Any
+    dump_only: bool
+    data_key: str
+    metadata: Mapping[str, Any]
+
+
+class TextOptions(FieldOptions, total=False):
+    """What a text takes."""
+
+    min_length: int | None
+    max_length: int | None
+    pattern: str | None
+    pattern_text: str | None
+
+
 class _Wire:
     """The complaints that all our fields share; the library's own would lose their kind.
 
@@ -153,14 +177,15 @@ class Text(_Wire, fields.String):
         min_length: int | None = None,
         pattern: str | None = None,
         pattern_text: str | None = None,
-        **kwargs: Any,
+        validate: Sequence[Validator] = (),
+        **options: Unpack[FieldOptions],
     ) -> None:
-        checks = list(kwargs.pop("validate", ()))
+        checks = list(validate)
         if max_length is not None or min_length is not None:
             checks.append(Length(min_length, max_length))
         if pattern is not None:
             checks.append(Pattern(pattern, pattern_text))
-        super().__init__(validate=checks, **kwargs)
+        super().__init__(validate=checks, **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, str):
@@ -222,10 +247,11 @@ class Integer(_Wire, fields.Integer):
     kind = "Integer"
     unreadable = "invalid number"
 
-    def __init__(self, *, low: int | None = None, high: int | None = None, **kwargs: Any) -> None:
-        if low is not None or high is not None:
-            kwargs["validate"] = [*kwargs.get("validate", ()), Between(low, high)]
-        super().__init__(**kwargs)
+    def __init__(
+        self, *, low: int | None = None, high: int | None = None, **options: Unpack[FieldOptions]
+    ) -> None:
+        bounded = low is not None or high is not None
+        super().__init__(validate=[Between(low, high)] if bounded else None, **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
         if isinstance(value, float) and -_LONG <= value < _LONG and value.is_integer():
@@ -266,8 +292,8 @@ class Flag(_Wire, fields.Boolean):
     kind = "Boolean"
     unreadable = "invalid boolean"
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(**options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
         if isinstance(value, bool):
@@ -280,9 +306,9 @@ class Flag(_Wire, fields.Boolean):
 class Choice(Text):
     """One of the named values."""
 
-    def __init__(self, values: Sequence[str], **kwargs: Any) -> None:
+    def __init__(self, values: Sequence[str], **options: Unpack[FieldOptions]) -> None:
         self.values = tuple(values)
-        super().__init__(validate=[OneOf(self.values)], **kwargs)
+        super().__init__(validate=[OneOf(self.values)], **options)
 
 
 class OneOf(validate.OneOf):
@@ -327,10 +353,12 @@ class Instant(_Wire, fields.Field[str]):
     kind = "time"
     unreadable = "invalid date"
 
-    def __init__(self, *, as_sent: bool = False, millis: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, *, as_sent: bool = False, millis: bool = False, **options: Unpack[FieldOptions]
+    ) -> None:
         self.as_sent = as_sent
         self.form = wire_millis if millis else wire_seconds
-        super().__init__(**kwargs)
+        super().__init__(**options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if isinstance(value, str):
@@ -354,10 +382,11 @@ class CommaList(_Wire, fields.List[Any]):
     kind = "comma-separated values"
     unreadable = "invalid list"
 
-    def __init__(self, inner: fields.Field[Any], *, most: int | None = None, **kwargs: Any) -> None:
-        if most is not None:
-            kwargs["validate"] = [*kwargs.get("validate", ()), Length(None, most)]
-        super().__init__(inner, **kwargs)
+    def __init__(
+        self, inner: fields.Field[Any], *, most: int | None = None, **options: Unpack[FieldOptions]
+    ) -> None:
+        checks = None if most is None else [Length(None, most)]
+        super().__init__(inner, validate=checks, **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if not isinstance(value, str):
@@ -388,11 +417,13 @@ class ListOf(_Wire, fields.List[Any]):
         *,
         least: int | None = None,
         most: int | None = None,
-        **kwargs: Any,
+        validate: Sequence[Validator] = (),
+        **options: Unpack[FieldOptions],
     ) -> None:
+        checks = list(validate)
         if least is not None or most is not None:
-            kwargs["validate"] = [*kwargs.get("validate", ()), Length(least, most)]
-        super().__init__(inner, **kwargs)
+            checks.append(Length(least, most))
+        super().__init__(inner, validate=checks, **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if not isinstance(value, list):
@@ -420,11 +451,15 @@ class Anything(_Wire, fields.Raw):
     """Any JSON value. Other keys of an object than `keys`, if there are any, are not read."""
 
     def __init__(
-        self, *, keys: Sequence[str] = (), read_only: Sequence[str] = (), **kwargs: Any
+        self,
+        *,
+        keys: Sequence[str] = (),
+        read_only: Sequence[str] = (),
+        **options: Unpack[FieldOptions],
     ) -> None:
         self.keys = tuple(keys)
         self.read_only = tuple(read_only)
-        super().__init__(**kwargs)
+        super().__init__(**options)
 
 
 class Json(_Wire, fields.Dict):
@@ -446,9 +481,11 @@ class Timed(Json):
     which each is written.
     """
 
-    def __init__(self, moments: Mapping[str, Callable[[datetime], str]], **kwargs: Any) -> None:
+    def __init__(
+        self, moments: Mapping[str, Callable[[datetime], str]], **options: Unpack[FieldOptions]
+    ) -> None:
         self.moments = moments
-        super().__init__(**kwargs)
+        super().__init__(**options)
 
     def counts(self, value: Any) -> bool:
         """Whether something in the value counts from now."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from marshmallow import Schema
 
@@ -203,6 +203,20 @@ class Operation:
             "assumptions": [assumption.id for assumption in self.all_assumptions],
             "code": f"mock_platform/{module}:{line}",
         }
+
+
+class Particulars(TypedDict, total=False):
+    """What only some operations declare; each key means what it means on `Operation`."""
+
+    path_form: type[Schema]
+    configure: Callable[[Settings], Handler]
+    rules: Rules
+    sandbox_only: bool
+    set_limits: Callable[[Settings], Sequence[Limit]]
+    may_assume: tuple[Assumption, ...]
+    deprecated: bool
+    read_body: Callable[[Call, Any], dict[str, Any]]
+    also: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from marshmallow import Schema, fields
 
@@ -17,7 +17,7 @@ from mock_platform.core.ads import Many, One, ads, not_found
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, CommaList, Flag, Text
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import Echo, Operation, Origin, Particulars
 from mock_platform.core.paging import (
     NEXT_CURSOR,
     TOTAL_COUNT_LIMIT,
@@ -125,6 +125,13 @@ class Words:
 Filter = Ids | OneOf | Exact | Equal | NamePrefix | Words
 
 
+class ResourceParticulars(Particulars, total=False):
+    """What only some resources declare of an operation."""
+
+    origin: Origin
+    echo: Echo
+
+
 @dataclass(frozen=True, slots=True)
 class Resource:
     """One kind of record of the advertising interface.
@@ -178,6 +185,7 @@ class Resource:
         self,
         filters: Sequence[Filter] = (),
         *,
+        summary: str | None = None,
         count: int = 200,
         most: int = 1000,
         sort: Sequence[str] = TIMESTAMPS,
@@ -187,14 +195,14 @@ class Resource:
         extra: Mapping[str, fields.Field[Any]] | None = None,
         prepare: Callable[[Call, World], None] | None = None,
         show: Callable[[Call, World, Record], Record] | None = None,
-        **more: Any,
+        assumptions: Sequence[Assumption] = (),
+        **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
         """The operation that lists the records.
 
         `where` and `extra` serve filters of another kind; `prepare` runs first (settling slow
         states, checking the parent); `show` derives what is served from what is stored.
         """
-        assumptions = (NEXT_CURSOR, *more.pop("assumptions", ()))
 
         def list_(call: Call, world: World) -> PageOf:
             if prepare is not None:
@@ -229,15 +237,15 @@ class Resource:
             "GET",
             self.path,
             list_,
-            summary=more.pop("summary", f"List {self.noun}s"),
+            summary=summary or f"List {self.noun}s",
             spec=self.spec,
             returns=Many(self.schema),
             params=parameters,
             limits=(TOTAL_COUNT_LIMIT,) if with_total_count else (),
-            assumptions=assumptions,
+            assumptions=(NEXT_CURSOR, *assumptions),
             errors=(self.missing,) if prepare else (),
             statuses=(404,) if prepare else (),
-            **more,
+            **particulars,
         )
 
     def get(
@@ -245,7 +253,8 @@ class Resource:
         *,
         with_deleted: bool = True,
         show: Callable[[Call, World, Record], Record] | None = None,
-        **more: Any,
+        assumptions: Sequence[Assumption] = (),
+        **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
         """The operation that reads one record."""
 
@@ -270,17 +279,20 @@ class Resource:
             params=parameters,
             errors=(self.missing,),
             statuses=(404,),
-            **more,
+            assumptions=assumptions,
+            **particulars,
         )
 
     def delete(
         self,
         *,
+        summary: str | None = None,
         path: str | None = None,
         prepare: Callable[[Call, World], None] | None = None,
         before: Callable[[Call, World, Record], None] | None = None,
         show: Callable[[Call, World, Record], Record] | None = None,
-        **more: Any,
+        assumptions: Sequence[Assumption] = (),
+        **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
         """The operation that deletes one record; it answers with what was deleted.
 
@@ -305,12 +317,13 @@ class Resource:
             "DELETE",
             path or f"{self.path}/:{self.id_parameter}",
             delete,
-            summary=more.pop("summary", f"Delete one {self.noun}"),
+            summary=summary or f"Delete one {self.noun}",
             spec=self.spec,
             returns=One(self.schema, card=self.card),
             errors=(self.missing,),
             statuses=(404,),
-            **more,
+            assumptions=assumptions,
+            **particulars,
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from marshmallow import Schema, fields
@@ -336,12 +337,15 @@ def delete_products(call: Call, world: World) -> dict[str, Any]:
     return {"delete_products": report}
 
 
-_COMMON: dict[str, Any] = {"spec": SPEC, "gates": (early_access,)}
-_MISSING: dict[str, Any] = _COMMON | {"errors": ("NOT_FOUND",), "statuses": (404,)}
+_declare = partial(ads, spec=SPEC, gates=(early_access,))
+_declare_within = partial(
+    ads, spec=SPEC, gates=(early_access,), errors=("NOT_FOUND",), statuses=(404,)
+)
+"""Operations within a catalog that may be missing."""
 _ONE = f"{BASE}/:product_catalog_id"
 
 OPERATIONS = (
-    ads(
+    _declare(
         "product_catalogs.list",
         "GET",
         BASE,
@@ -351,9 +355,8 @@ OPERATIONS = (
         params=CatalogList,
         assumptions=(NEXT_CURSOR,),
         may_assume=(OTHER_USER,),
-        **_COMMON,
     ),
-    ads(
+    _declare(
         "product_catalogs.create",
         "POST",
         BASE,
@@ -362,9 +365,8 @@ OPERATIONS = (
         returns=One(ProductCatalogRecord),
         params=CatalogCreate,
         may_assume=(OTHER_USER, ONE_EACH),
-        **_COMMON,
     ),
-    ads(
+    _declare_within(
         "product_catalogs.update",
         "PUT",
         _ONE,
@@ -374,9 +376,8 @@ OPERATIONS = (
         params=CatalogUpdate,
         echo=OWN_CATALOG,
         assumptions=(ECHO_ID,),
-        **_MISSING,
     ),
-    ads(
+    _declare_within(
         "product_catalogs.delete",
         "DELETE",
         _ONE,
@@ -385,9 +386,8 @@ OPERATIONS = (
         echo=OWN_CATALOG,
         returns=One(ProductCatalogRecord),
         assumptions=(ECHO_ID,),
-        **_MISSING,
     ),
-    ads(
+    _declare_within(
         "product_catalogs.products.list",
         "GET",
         f"{_ONE}/products",
@@ -396,9 +396,8 @@ OPERATIONS = (
         returns=Many(ProductRecord),
         params=ProductList,
         assumptions=(NEXT_CURSOR, GROUPS),
-        **_MISSING,
     ),
-    ads(
+    _declare_within(
         "product_catalogs.products.upsert",
         "PUT",
         f"{_ONE}/products",
@@ -409,9 +408,8 @@ OPERATIONS = (
         location=Location.JSON,
         assumptions=(MESSAGES, NOT_FETCHED, REPLACED),
         may_assume=(GROUPS, REPEATED),
-        **_MISSING,
     ),
-    ads(
+    _declare_within(
         "product_catalogs.products.delete",
         "DELETE",
         f"{_ONE}/products",
@@ -422,6 +420,5 @@ OPERATIONS = (
         location=Location.JSON,
         echo=Echo(),
         assumptions=(DELETE_MESSAGES,),
-        **_MISSING,
     ),
 )

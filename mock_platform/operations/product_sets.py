@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
@@ -259,16 +260,17 @@ def delete(call: Call, world: World) -> Record:
 
 _SETS = f"{BASE}/:product_catalog_id/product_sets"
 _OWN = Echo(names={"product_set_id": "id"})
-_COMMON: dict[str, Any] = {
-    "spec": SPEC,
-    "gates": (early_access,),
-    "returns": One(ProductSetRecord),
-    "errors": ("NOT_FOUND",),
-    "statuses": (404,),
-}
+_declare = partial(
+    ads,
+    spec=SPEC,
+    gates=(early_access,),
+    returns=One(ProductSetRecord),
+    errors=("NOT_FOUND",),
+    statuses=(404,),
+)
 
 OPERATIONS = (
-    ads(
+    _declare(
         "product_sets.get",
         "GET",
         f"{_SETS}/:product_set_id",
@@ -276,9 +278,8 @@ OPERATIONS = (
         summary="Read one product set",
         echo=_OWN,
         assumptions=(ECHO_ID, FILTERS),
-        **_COMMON,
     ),
-    ads(
+    _declare(
         "product_sets.create",
         "POST",
         _SETS,
@@ -288,9 +289,8 @@ OPERATIONS = (
         location=Location.JSON,
         echo=Echo(),
         may_assume=(FILTERS, AT_ONCE, EITHER),
-        **_COMMON,
     ),
-    ads(
+    _declare(
         "product_sets.update",
         "PUT",
         f"{_SETS}/:product_set_id",
@@ -301,9 +301,8 @@ OPERATIONS = (
         echo=_OWN,
         assumptions=(ECHO_ID,),
         may_assume=(UPDATE_KEYS, FILTERED_UPDATE),
-        **_COMMON,
     ),
-    ads(
+    _declare(
         "product_sets.delete",
         "DELETE",
         f"{_SETS}/:product_set_id",
@@ -312,6 +311,5 @@ OPERATIONS = (
         origin=Origin.PUBLIC_FACT,
         echo=_OWN,
         assumptions=(DELETE, ECHO_ID),
-        **_COMMON,
     ),
 )

@@ -11,6 +11,7 @@ from marshmallow import Schema
 
 from mock_platform.core.fields import (
     Choice,
+    FieldOptions,
     Flag,
     Instant,
     Integer,
@@ -114,8 +115,8 @@ def standard_delivery_of(line_item: Record) -> bool | None:
     return None if line_item["daily_budget_amount_local_micro"] is None else True
 
 
-def _null(field: type, **kwargs: object) -> object:
-    return field(load_default=None, allow_none=True, **kwargs)
+_NULL: FieldOptions = {"load_default": None, "allow_none": True}
+"""What a field takes that is null unless somebody sets it."""
 
 
 class FundingInstrumentRecord(Stamped):
@@ -123,17 +124,17 @@ class FundingInstrumentRecord(Stamped):
 
     id = Text(required=True)
     type = Text(load_default="CREDIT_CARD")
-    description = _null(Text)
+    description = Text(**_NULL)
     currency = Text(load_default="USD")
     entity_status = Choice(STORED_STATUSES, load_default="ACTIVE")
     able_to_fund = Flag(load_default=True)
     reasons_not_able_to_fund = ListOf(Text(), load_default=list)
-    credit_limit_local_micro = _null(Long)
-    credit_remaining_local_micro = _null(Long)
-    funded_amount_local_micro = _null(Long)
-    io_header = _null(Text)
-    start_time = _null(Instant)
-    end_time = _null(Instant)
+    credit_limit_local_micro = Long(**_NULL)
+    credit_remaining_local_micro = Long(**_NULL)
+    funded_amount_local_micro = Long(**_NULL)
+    io_header = Text(**_NULL)
+    start_time = Instant(**_NULL)
+    end_time = Instant(**_NULL)
     _account_id = Text(required=True)
 
 
@@ -148,14 +149,14 @@ class CampaignRecord(Stamped):
     effective_status = Text(load_default="RUNNING")
     servable = Flag(load_default=True, allow_none=True)
     reasons_not_servable = ListOf(Text(), load_default=list)
-    start_time = _null(Instant)
-    end_time = _null(Instant)
-    daily_budget_amount_local_micro = _null(Long)
-    total_budget_amount_local_micro = _null(Long)
-    standard_delivery = _null(Flag)
-    frequency_cap = _null(Integer)
-    duration_in_days = _null(Integer)
-    purchase_order_number = _null(Text)
+    start_time = Instant(**_NULL)
+    end_time = Instant(**_NULL)
+    daily_budget_amount_local_micro = Long(**_NULL)
+    total_budget_amount_local_micro = Long(**_NULL)
+    standard_delivery = Flag(**_NULL)
+    frequency_cap = Integer(**_NULL)
+    duration_in_days = Integer(**_NULL)
+    purchase_order_number = Text(**_NULL)
     currency = Text(load_default="USD")
     _account_id = Text(required=True)
 
@@ -167,34 +168,34 @@ class LineItem(Stamped):
     """
 
     id = Text(required=True)
-    name = _null(Text)
+    name = Text(**_NULL)
     campaign_id = Text(required=True)
     objective = Choice(OBJECTIVES, required=True)
     goal = Choice(STORED_GOALS, allow_none=True)
     product_type = Choice(PRODUCT_TYPES, load_default="PROMOTED_POSTS")
     placements = ListOf(Text(min_length=1), load_default=list)
     entity_status = Choice(STORED_STATUSES, load_default="ACTIVE")
-    start_time = _null(Instant)
-    end_time = _null(Instant)
+    start_time = Instant(**_NULL)
+    end_time = Instant(**_NULL)
     bid_strategy = Choice(BID_STRATEGIES, load_default="AUTO")
-    bid_amount_local_micro = _null(Long, low=0)
+    bid_amount_local_micro = Long(low=0, **_NULL)
     pay_by = Choice(STORED_PAY_BY)
-    total_budget_amount_local_micro = _null(Long, low=0)
-    daily_budget_amount_local_micro = _null(Long, low=0)
-    duration_in_days = _null(Integer, low=0)
-    frequency_cap = _null(Integer, low=0)
+    total_budget_amount_local_micro = Long(low=0, **_NULL)
+    daily_budget_amount_local_micro = Long(low=0, **_NULL)
+    duration_in_days = Integer(low=0, **_NULL)
+    frequency_cap = Integer(low=0, **_NULL)
     audience_expansion = Choice(AUDIENCE_EXPANSIONS, allow_none=True)
     categories = ListOf(Text(min_length=1), load_default=list)
     currency = Text(load_default="USD")
     creative_source = Text(load_default="MANUAL")
-    advertiser_user_id = _null(Text)
-    advertiser_domain = _null(Text)
-    android_app_store_identifier = _null(Text)
-    ios_app_store_identifier = _null(Text)
-    target_cpa_local_micro = _null(Long)
-    primary_web_event_tag = _null(Text)
+    advertiser_user_id = Text(**_NULL)
+    advertiser_domain = Text(**_NULL)
+    android_app_store_identifier = Text(**_NULL)
+    ios_app_store_identifier = Text(**_NULL)
+    target_cpa_local_micro = Long(**_NULL)
+    primary_web_event_tag = Text(**_NULL)
     standard_delivery = Flag(allow_none=True)
-    automatic_post_promotion = _null(Flag)
+    automatic_post_promotion = Flag(**_NULL)
     _account_id = Text(required=True)
 
 
@@ -220,12 +221,12 @@ class TargetingCriterionRecord(Stamped):
 
     id = Text(required=True)
     line_item_id = Text(required=True)
-    name = _null(Text)
+    name = Text(**_NULL)
     targeting_type = Text(required=True)
     targeting_value = Text(required=True)
     operator_type = Choice(OPERATORS, load_default="EQ")
-    location_type = _null(Text)
-    _country_code = _null(Text)
+    location_type = Text(**_NULL)
+    _country_code = Text(**_NULL)
     _account_id = Text(required=True)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Unpack
 from urllib.parse import SplitResult, urlsplit
 
 from iso4217 import Currency
@@ -21,6 +21,7 @@ from mock_platform.core.fields import (
     ListOf,
     Nested,
     Text,
+    TextOptions,
     expected,
     flatten,
     invalid,
@@ -75,9 +76,9 @@ def parse_price(text: str) -> tuple[Decimal, str]:
 class Checked(Text):
     """A text that one more rule must accept; the rule says what it expects."""
 
-    def __init__(self, rule: Callable[[str], str | None], **kwargs: Any) -> None:
+    def __init__(self, rule: Callable[[str], str | None], **options: Unpack[TextOptions]) -> None:
         self.rule = rule
-        super().__init__(**kwargs)
+        super().__init__(**options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)

@@ -7,11 +7,11 @@ address follows from its id; a record may have any, as the legacy ids of the pub
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Unpack
 
 from marshmallow import Schema
 
-from mock_platform.core.fields import Choice, Instant, Text, invalid
+from mock_platform.core.fields import Choice, FieldOptions, Instant, Text, invalid
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
@@ -32,16 +32,16 @@ SHORT_TEXT = 23
 class Digits(Text):
     """A number as these cards serve it: as a string."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(pattern=r"[0-9]{1,9}", pattern_text="digits", **kwargs)
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(pattern=r"[0-9]{1,9}", pattern_text="digits", **options)
 
 
 class Aspect(Text):
     """One number of an aspect ratio, as a string: a video's width or height on a card."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
         super().__init__(
-            pattern=r"[0-9]{1,9}(?:\.[0-9]{1,9})?", pattern_text="a number in digits", **kwargs
+            pattern=r"[0-9]{1,9}(?:\.[0-9]{1,9})?", pattern_text="a number in digits", **options
         )
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 from posixpath import splitext
-from typing import Any
+from typing import Unpack
 
-from mock_platform.core.fields import Choice, Flag, Integer, Text
+from mock_platform.core.fields import Choice, FieldOptions, Flag, Integer, Text
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.table import Reference, Table
 from mock_platform.store.interface import Record
@@ -38,21 +38,19 @@ _ASPECT = r"[1-9][0-9]*(?:\.[0-9]+)?:[1-9][0-9]*(?:\.[0-9]+)?"
 class MediaKey(Text):
     """A media key: the number of its kind, `_`, a snowflake."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
         super().__init__(
             pattern=r"[0-9]{1,3}_[0-9]{1,19}",
             pattern_text="a media key such as 3_1712850617439551489",
-            **kwargs,
+            **options,
         )
 
 
 class AspectRatio(Text):
     """Width by height, such as `16:9`."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(
-            allow_none=True, pattern=_ASPECT, pattern_text="a ratio such as 16:9", **kwargs
-        )
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(pattern=_ASPECT, pattern_text="a ratio such as 16:9", **options)
 
 
 class _Sized(Stamped):
@@ -70,7 +68,7 @@ class MediaRecord(_Sized):
     """Media as uploaded, not in a library. `media_category` is null if none was given."""
 
     media_category = Choice(MEDIA_CATEGORIES, load_default=None, allow_none=True)
-    aspect_ratio = AspectRatio(load_default=None)
+    aspect_ratio = AspectRatio(load_default=None, allow_none=True)
     duration = Integer(low=0, load_default=None, allow_none=True)
 
 
@@ -88,7 +86,7 @@ class MediaLibraryRecord(_Sized):
         load_default=TRANSCODE_COMPLETED,
     )
     posted = Flag(load_default=False)
-    aspect_ratio = AspectRatio()
+    aspect_ratio = AspectRatio(allow_none=True)
     description = Text(max_length=200, allow_none=True)
     title = Text(max_length=70, allow_none=True)
     poster_media_url = Text(allow_none=True)

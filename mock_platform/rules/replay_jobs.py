@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Unpack
 
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problem_details import could_not_find
 from mock_platform.core.failures.problems import WEBHOOK_NOT_A_RESOURCE_TYPE, problem
-from mock_platform.core.fields import Text, invalid
+from mock_platform.core.fields import FieldOptions, Text, invalid
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
@@ -103,9 +103,9 @@ _MINIMUM_AGES = {"from_date": 31, "to_date": 10}
 class Minute(Text):
     """A minute of UTC as `yyyymmddhhmm`, exactly 12 digits, one that the calendar has."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
         super().__init__(
-            pattern=r"[0-9]{12}", pattern_text="yyyymmddhhmm (12 digits, UTC)", **kwargs
+            pattern=r"[0-9]{12}", pattern_text="yyyymmddhhmm (12 digits, UTC)", **options
         )
 
     def _validate(self, value: Any) -> None:

@@ -1,0 +1,89 @@
+"""What declares operations and fields knows its keywords: a misspelt one is a type error.
+
+Each `type: ignore` here is an error of its own as soon as mypy accepts the line.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from marshmallow import Schema
+
+from mock_platform.core.ads import One, ads
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, ListOf, Text
+from mock_platform.core.operation import Operation
+from mock_platform.core.resource import Resource
+from mock_platform.records.catalogs import Checked
+from mock_platform.records.media import MediaKey
+from mock_platform.rules.replay_jobs import Minute
+from mock_platform.store.interface import Record
+from mock_platform.world.world import World
+
+THINGS = Resource("things", "things", "/12/things", "thing_id", Schema, "thing", "Things")
+
+
+def read(call: Call, world: World) -> Record:
+    """A handler."""
+    return {}
+
+
+declare = partial(ads, summary="Read", spec="Things", returns=One(Schema))
+
+
+def test_an_operation_knows_its_keywords() -> None:
+    """A misspelt, a missing and a wrong part of an operation are errors of types."""
+    operation = declare("things.get", "GET", "/12/things", read, also=("/12/thing",))
+
+    assert ("/12/thing",) == operation.also
+    with pytest.raises(TypeError, match="alsso"):
+        declare("things.get", "GET", "/12/things", read, alsso=())  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="asumptions"):
+        ads(
+            "things.get", "GET", "/12/things", read,
+            summary="Read", spec="Things", returns=One(Schema), asumptions=(),  # type: ignore[call-arg]
+        )  # fmt: skip
+    with pytest.raises(TypeError, match="returns"):
+        ads("things.get", "GET", "/12/things", read, summary="Read", spec="Things")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="id"):
+        Operation(method="GET", path="/12/things", handler=read)  # type: ignore[call-arg]
+    declare("things.get", "GET", "/12/things", read, returns=Schema)  # type: ignore[arg-type]
+
+
+def test_a_resource_knows_its_keywords() -> None:
+    """A misspelt part of a resource's operation is an error of types."""
+    assert "Look" == THINGS.list(summary="Look").summary
+
+    with pytest.raises(TypeError, match="may_asume"):
+        THINGS.list(may_asume=())  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="summry"):
+        THINGS.get(summry="Look")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="orign"):
+        THINGS.delete(orign="A")  # type: ignore[call-arg]
+
+
+def test_a_field_knows_its_keywords() -> None:
+    """A misspelt part of a parameter or of a record's field is an error of types."""
+    with pytest.raises(TypeError, match="requird"):
+        Text(requird=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="max"):
+        Text(max=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="lowest"):
+        Integer(lowest=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="default"):
+        Flag(default=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="requird"):
+        Choice(("A",), requird=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="milis"):
+        Instant(milis=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="least"):
+        CommaList(Text(), least=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="highest"):
+        ListOf(Text(), highest=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="pattern"):
+        MediaKey(pattern="[0-9]")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="requird"):
+        Checked(str, requird=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="requird"):
+        Minute(requird=True)  # type: ignore[call-arg]
