@@ -17,6 +17,7 @@ from marshmallow import Schema
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.dialect import Dialect, dialect_of
 from mock_platform.core.envelope import Returns
 from mock_platform.core.failures.errors import Failure
 from mock_platform.settings import Settings
@@ -157,12 +158,9 @@ class Operation:
     """Makes of a failure's reply what people can read, where they and not programs call."""
 
     @property
-    def dialect(self) -> str:
-        """Path family: `v2`, `oauth` or `ads`."""
-        first = self.path.lstrip("/").partition("/")[0]
-        if first == "2":
-            return "v2"
-        return "ads" if first.isdecimal() else "oauth"
+    def dialect(self) -> Dialect:
+        """The family of its path."""
+        return dialect_of(self.path)
 
     @property
     def path_names(self) -> tuple[str, ...]:

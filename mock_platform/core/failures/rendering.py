@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 from mock_platform.core import fields as wire
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.dialect import Dialect, dialect_of
 from mock_platform.core.failures.errors import (
     AdsError,
     AdsFailure,
@@ -37,19 +38,10 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
 from mock_platform.core.jsonio import dumps
 
-Dialect = Literal["v2", "oauth", "ads"]
 JSON = "application/json; charset=utf-8"
 _MOST_HINTS = 20
 HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-version", "12"),)}
 """What every answer of a dialect carries (public facts, section 3, versions)."""
-
-
-def dialect_of(path: str) -> Dialect:
-    """The dialect in which a path's failures are worded, operations or not."""
-    first = path.lstrip("/").partition("/")[0]
-    if first == "2":
-        return "v2"
-    return "ads" if first.isdecimal() else "oauth"
 
 
 def render(failure: Failure, call: Call) -> Reply:

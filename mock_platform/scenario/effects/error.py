@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.call import Reply
+from mock_platform.core.dialect import dialect_of
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.errors import (
     AdsError,
@@ -16,7 +17,6 @@ from mock_platform.core.failures.errors import (
     ProblemFailure,
 )
 from mock_platform.core.failures.problems import problem
-from mock_platform.core.failures.rendering import dialect_of
 from mock_platform.scenario.effects.effect import Kind, Staging
 from mock_platform.scenario.shapes import Either, Fields, Whole, Word
 
