@@ -7,12 +7,10 @@ method on the poll cards, never an update of a card whose id is `poll`.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from functools import lru_cache
-from operator import itemgetter
 from typing import Generic, TypeVar
 from urllib.parse import unquote
 
@@ -94,94 +92,51 @@ class Router(Generic[T]):
         return Found(entry[0], dict(zip(entry[1], values, strict=True)))
 
 
-_OF_METHOD = 0.05
-"""What the right method adds to how alike two paths are."""
-_ENOUGH = 0.6
-_KEPT = 256
+_MOST_NAMED = 3
+_KEPT_ANSWERS = 256
 
 
 class Nearest:
     """The operations that come closest to a request which none of them answers.
 
     They are all of one interface: that of the path's first segment, or where none has such a
-    segment, that of the closest operation.
-
-    Closeness is `SequenceMatcher.ratio` of the two paths with ids left out. What it cannot exceed
-    is found from the letters alone, with one `and` of two integers, so that few paths are compared
-    in full; answers are kept, since clients repeat their mistakes.
+    segment, that of the closest operation. Paths are compared with ids left out. Answers are kept,
+    since clients repeat their mistakes.
     """
 
     def __init__(self, operations: Iterable[Operation]) -> None:
-        self._bits: dict[tuple[str, int], int] = {}
-        self._shapes: dict[str, _Shape] = {}
-        for place, operation in enumerate(operations):
-            path = _shape(operation.path)
-            shape = self._shapes.get(path)
-            if shape is None:
-                shape = self._shapes[path] = _Shape(path, self._letters(path, learn=True))
-            shape.operations.append((place, operation))
-        self._answer = lru_cache(_KEPT)(self._ranked)
+        self._by_shape: dict[str, list[Operation]] = {}
+        self._is_advertising: dict[str, bool] = {}
+        for operation in operations:
+            shape = _shape(operation.path)
+            self._by_shape.setdefault(shape, []).append(operation)
+            self._is_advertising[_first_segment(shape)] = operation.dialect == "ads"
+        self._answer = lru_cache(_KEPT_ANSWERS)(self._ranked)
 
     def to(self, method: str, path: str) -> Sequence[Operation]:
         """The three closest, the best first; fewer or none if nothing is close."""
         return self._answer(method, _shape(path))
 
     def _ranked(self, method: str, wanted: str) -> tuple[Operation, ...]:
-        letters = self._letters(wanted)
-        bounds = [
-            (2.0 * (letters & shape.letters).bit_count() / (len(wanted) + len(path)), shape)
-            for path, shape in self._shapes.items()
-        ]
-        own = _interface(wanted)
-        worthy = [
-            (most, shape)
-            for most, shape in bounds
-            if most + _OF_METHOD > _ENOUGH and own in {None, _interface(shape.path)}
-        ]
-        worthy.sort(key=itemgetter(0), reverse=True)
-        best: list[tuple[float, int, Operation]] = []
-        for most, shape in worthy:
-            if len(best) == 3 and most + _OF_METHOD < -best[-1][0]:
-                break  # so are all that follow
-            ratio = SequenceMatcher(None, wanted, shape.path).ratio()
-            for place, operation in shape.operations:
-                close = ratio + (_OF_METHOD if operation.method == method else 0.0)
-                if close > _ENOUGH:
-                    best.append((-close, place, operation))
-            best.sort(key=itemgetter(0, 1))
-            del best[3:]
-        first = _interface(best[0][2].path) if best else None
-        return tuple(op for *_, op in best if _interface(op.path) == first)
+        shapes = self._of_one_interface(wanted, self._by_shape)
+        near = get_close_matches(wanted, shapes, _MOST_NAMED)
+        if near:
+            near = self._of_one_interface(near[0], near)
+        found: list[Operation] = []
+        for shape in near:
+            found += sorted(self._by_shape[shape], key=lambda each: each.method != method)
+        return tuple(found[:_MOST_NAMED])
 
-    def _letters(self, text: str, *, learn: bool = False) -> int:
-        """A bit for each occurrence of each letter that the paths of operations have."""
-        letters = 0
-        for letter, times in Counter(text).items():
-            for number in range(times):
-                if learn:
-                    self._bits.setdefault((letter, number), len(self._bits))
-                bit = self._bits.get((letter, number))
-                if bit is None:
-                    break
-                letters |= 1 << bit
-        return letters
+    def _of_one_interface(self, path: str, shapes: Iterable[str]) -> list[str]:
+        """Those of the interface that has this path's first segment; all if neither has it."""
+        advertising = self._is_advertising.get(_first_segment(path))
+        if advertising is None:
+            return list(shapes)
+        return [s for s in shapes if self._is_advertising[_first_segment(s)] is advertising]
 
 
-@dataclass(slots=True)
-class _Shape:
-    """The operations that share a path, with their places in the table."""
-
-    path: str
-    letters: int
-    operations: list[tuple[int, Operation]] = field(default_factory=list)
-
-
-def _interface(path: str) -> str | None:
-    """Document A or B, whose interface has such paths; `None` if neither says so."""
-    first = path.lstrip("/").partition("/")[0]
-    if first in {"2", "1.1", "oauth", "oauth2"}:
-        return "A"
-    return "B" if first.isdecimal() else None
+def _first_segment(path: str) -> str:
+    return path.lstrip("/").partition("/")[0]
 
 
 def _shape(path: str) -> str:
