@@ -309,13 +309,14 @@ class Platform:
     # -- within ----------------------------------------------------------------------------------
 
     def _direct(self, world: World) -> None:
-        world.scenarios = Engine(
+        engine = Engine(
             world,
             self.library,
             self.tables,
             self.start_up.active,
             connections=lambda: self.connections,
         )
+        world.add_companion(engine)
 
     def _describe(self) -> dict[str, Any]:
         return describe(

@@ -18,9 +18,9 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform
 from mock_platform.scenario.deliveries import DELIVERIES
+from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.effects.fault import AFTER_COMMIT, FaultEffect
-from mock_platform.scenario.engine import Engine
 
 BASE_URL = "http://127.0.0.1:8080"
 _FAULTS = {
@@ -80,9 +80,7 @@ def scenarios_page(platform: Platform) -> str:
 class _Page:
     def __init__(self, platform: Platform) -> None:
         self._world = platform.worlds.default
-        engine = self._world.scenarios
-        assert isinstance(engine, Engine)
-        self._engine = engine
+        self._engine = engine_of(self._world)
         self._client = create_app(platform).test_client()
         self._operations = {operation.id: operation for operation in platform.operations}
         self._credentials: Credentials = credentials(platform)

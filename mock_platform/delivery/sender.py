@@ -144,9 +144,8 @@ class Sender:
         """
         shown = {name: event[name] for name in ("id", "event_type", "webhook_id")}
         with to.held() as world:
-            if world.scenarios is None:
-                return None
-            return world.scenarios.on_delivery(shown, holding=holding)
+            asked = (each.on_delivery(shown, holding=holding) for each in world.companions)
+            return next((mishap for mishap in asked if mishap is not None), None)
 
     def deliver(self, sent: Dispatch) -> Outcome:
         """Post a body until it is taken or the attempts are used up.

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.store.interface import Change, SavedWorld
@@ -25,6 +25,8 @@ from mock_platform.world.names import UnknownWorld
 from mock_platform.world.nonces import Nonces
 from mock_platform.world.transitions import Kind, Transitions
 from mock_platform.world.windows import Windows
+
+C = TypeVar("C", bound=Companion)
 
 _KEPT_DELIVERIES = 10_000
 
@@ -100,11 +102,8 @@ class World:
         """What a fork began as; `None` for a world that began with the fixtures."""
         self.epoch = 0
         """Grows with each reset, so that work begun before one can tell that it is stale."""
-        self.scenarios: Companion | None = None
-        """What makes requests fail on command; whoever embeds the world sets it."""
-        self.beside = Parts(
-            lambda: [self.windows, *([] if self.scenarios is None else [self.scenarios])]
-        )
+        self._companions: dict[type[Any], Any] = {}
+        self.beside = Parts(lambda: [self.windows, *self.companions])
         """What is recorded with the records, where the world outlives the process."""
         self._outbox: list[Notice] = []
         self._depth = 0
@@ -182,6 +181,24 @@ class World:
     def notify(self, topic: str, key: str) -> None:
         """Ask for something to be done once the present work is committed."""
         self._outbox.append(Notice(topic, key))
+
+    @property
+    def companions(self) -> Collection[Companion]:
+        """What was added to the world."""
+        return self._companions.values()
+
+    def add_companion(self, companion: Companion) -> None:
+        """Add what begins again, and is recorded, with the world; one of each type."""
+        self._companions[type(companion)] = companion
+
+    def companion(self, kind: type[C]) -> C:
+        """What of this type was added.
+
+        Raises:
+            LookupError: Nothing.
+        """
+        found: C = self._companions[kind]
+        return found
 
     def on_notice(self, listener: Callable[[World, Notice], None]) -> None:
         """Say who does what `notify` asks for."""
@@ -325,8 +342,9 @@ class World:
                 self.transitions.restore(saved.meta["paces"])
                 self.clock.put(read_state(saved.meta["clock"]))
                 self.windows.clear()
-                if restarts and self.scenarios is not None:
-                    self.scenarios.begin()
+                if restarts:
+                    for companion in self.companions:
+                        companion.begin()
                 self.store.restore(saved.records, base=base, dropped=dropped)
             if restarts:
                 self.snapshots.clear()
