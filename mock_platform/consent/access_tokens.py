@@ -28,7 +28,7 @@ REGENERATED = settled(
 
 
 def sign_in(world: World, app: Record, user: Record, access: str) -> tuple[Record, bool]:
-    """The access token that an app gets for a user, and whether it held it before.
+    """Return the access token of an app for a user, and whether the app already held it.
 
     `access` is what the user allowed now, `read` or `write`.
     """
@@ -43,7 +43,7 @@ def sign_in(world: World, app: Record, user: Record, access: str) -> tuple[Recor
 
 
 def regenerate(world: World, app: Record, user: Record, access: str) -> tuple[Record, list[str]]:
-    """A new access token in place of those that are valid, and the ids of these."""
+    """Replace the valid access tokens by a new one; return it and the ids of the old ones."""
     before = find_held(world, app, user)
     for token in before:
         world.store.put("tokens", token["id"], token | {"state": "invalidated"})
@@ -51,13 +51,13 @@ def regenerate(world: World, app: Record, user: Record, access: str) -> tuple[Re
 
 
 def find_held(world: World, app: Record, user: Record) -> list[Record]:
-    """The valid access tokens of an app for a user, the oldest first."""
+    """Return the valid access tokens of an app for a user, the oldest first."""
     match = {"kind": "access", "state": "active", "app_id": app["id"], "user_id": user["id"]}
     return [entry.record for entry in world.store.page("tokens", match)]
 
 
 def issue(world: World, app: Record, user: Record, access: str) -> Record:
-    """A new access token."""
+    """Create and store an access token of an app for a user."""
     token = {
         "id": f"{user['id']}-{world.ids.alphanumeric(40)}",
         "kind": "access",

@@ -55,8 +55,8 @@ REFUSALS = expectation(
 
 
 def show(call: Call, world: World, step: Step) -> Document:
-    """The page that is next for this user, or the way back to the app."""
-    token, app = _open_token(call, world, step)
+    """Return the next page for this user, or the redirect back to the app."""
+    token, app = _require_open_token(call, world, step)
     if any(name == "oauth_callback" for name, _ in call.query):
         text = "oauth_callback belongs to POST /oauth/request_token and has no effect here"
         call.warn(text, NO_EFFECT)
@@ -65,8 +65,8 @@ def show(call: Call, world: World, step: Step) -> Document:
     if session is None:
         session = Session.anonymous()
         cookies = (set_cookie(call, world, session),)
-    forced = _forced(call)
-    form = _form(session, token, app, step, forced=forced, cookies=cookies)
+    forced = _is_login_forced(call)
+    form = _make_form(session, token, app, step, forced=forced, cookies=cookies)
     user = call.caller.user
     again = forced and not session.logged_in_for(token["id"]) and not call.caller.assumed
     if user is None or again:
@@ -80,8 +80,8 @@ def show(call: Call, world: World, step: Step) -> Document:
 
 
 def answer(call: Call, world: World, step: Step) -> Document:
-    """What the user's click on a page leads to."""
-    token, app = _open_token(call, world, step)
+    """Return the page or redirect that follows the user's click on a page."""
+    token, app = _require_open_token(call, world, step)
     session = find_session(call, world)
     if session is None or not session.sent(call.params.get("authenticity_token", ""), token["id"]):
         if not call.caller.assumed:
@@ -100,19 +100,19 @@ def answer(call: Call, world: World, step: Step) -> Document:
         return _deny(call, world, token, app)
     if action == "switch":
         log_out(world, session)
-        return _back(token, step)
+        return _redirect_to_page(token, step)
     if action != "allow":
         raise PlainFailure(
             400, "The form's action must be log_in, allow, deny or switch.", REFUSALS
         )
     if user is None:  # the session ended while the page was shown
-        return _back(token, step, forced=_forced(call))
+        return _redirect_to_page(token, step, forced=_is_login_forced(call))
     _check_answerer(token, user)
     return _allow(call, world, token, app, user)
 
 
-def dressed(call: Call, failure: Failure, reply: Reply) -> Reply:
-    """A failure of these steps as a page."""
+def render_failure(call: Call, failure: Failure, reply: Reply) -> Reply:
+    """Render a failure of these steps as a page."""
     text = failure.message if isinstance(failure, NumericFailure) else str(failure)
     page = Page().reply(call, refusal_page(reply.status, text or "The request failed."))
     page.headers += failure.headers
@@ -122,8 +122,12 @@ def dressed(call: Call, failure: Failure, reply: Reply) -> Reply:
 # -- what may be answered ----------------------------------------------------------------------
 
 
-def _open_token(call: Call, world: World, step: Step) -> tuple[Record, Record]:
-    """The request token that the user is asked about, and its app."""
+def _require_open_token(call: Call, world: World, step: Step) -> tuple[Record, Record]:
+    """Return the request token that the user is asked about, and its app.
+
+    Raises:
+        PlainFailure: The token is missing, unknown, used, denied or expired, or not for this page.
+    """
     token, app = call.caller.token, call.caller.app
     if not call.params.get("oauth_token"):
         raise PlainFailure(
@@ -144,11 +148,11 @@ def _open_token(call: Call, world: World, step: Step) -> tuple[Record, Record]:
         raise PlainFailure(
             410, f"This request was {what}. Go back to the app and start again.", REFUSALS
         )
-    if request_tokens.expired(world, token):
+    if request_tokens.is_expired(world, token):
         raise PlainFailure(
             410,
-            f"This request is older than {request_tokens.SECONDS} seconds and has expired. Go back "
-            "to the app and start again.",
+            f"This request is older than {request_tokens.LIFETIME_SECONDS} seconds and has "
+            "expired. Go back to the app and start again.",
             REFUSALS,
             request_tokens.LIFETIME,
         )
@@ -170,7 +174,7 @@ def _check_answerer(token: Record, user: Record) -> None:
         )
 
 
-def _forced(call: Call) -> bool:
+def _is_login_forced(call: Call) -> bool:
     value: str = call.params.get("force_login", "false").lower()
     if value not in {"true", "false"}:
         call.warn(f"force_login accepts true; {value!r} was taken as false", NO_EFFECT)
@@ -184,22 +188,24 @@ def _log_in(
     call: Call, world: World, step: Step, token: Record, app: Record, session: Session
 ) -> Document:
     name = call.params.get("screen_name", "").strip().removeprefix("@")
-    user = _user_named(world, name)
+    user = _find_user(world, name)
     password = call.params.get("password", "")
     if user is None or not hmac.compare_digest(password.encode(), user["_password"].encode()):
         call.assume(REFUSALS)
         fault = (
-            "There is no such username and password. The sandbox's users stand in its table "
+            "There is no such username and password. The sandbox's users are in its table "
             f"“users”; {call.base_url}/_mock/credentials shows one who can log in."
         )
-        form = _form(session, token, app, step, forced=_forced(call))
+        form = _make_form(session, token, app, step, forced=_is_login_forced(call))
         return login_page(form, app, name, fault)
     fresh = log_in(world, user, token["id"], session)
-    return _back(token, step, forced=_forced(call), cookies=(set_cookie(call, world, fresh),))
+    return _redirect_to_page(
+        token, step, forced=_is_login_forced(call), cookies=(set_cookie(call, world, fresh),)
+    )
 
 
-def _user_named(world: World, name: str) -> Record | None:
-    """The user of this name, in any case."""
+def _find_user(world: World, name: str) -> Record | None:
+    """Return the user with this screen name, ignoring case."""
     wanted = name.casefold()
     if not wanted:
         return None
@@ -212,7 +218,7 @@ def _deny(call: Call, world: World, token: Record, app: Record) -> Document:
     if token["callback"] == OUT_OF_BAND:
         return denied_page(app)
     call.assume(request_tokens.CALLBACK_PARAMETERS)
-    return redirect(request_tokens.returning(token["callback"], denied=token["id"]))
+    return redirect(request_tokens.build_callback(token["callback"], denied=token["id"]))
 
 
 def _allow(call: Call, world: World, token: Record, app: Record, user: Record) -> Document:
@@ -221,21 +227,21 @@ def _allow(call: Call, world: World, token: Record, app: Record, user: Record) -
     if granted["callback"] == OUT_OF_BAND:
         return pin_page(app, granted["verifier"])
     call.assume(request_tokens.CALLBACK_PARAMETERS)
-    address = request_tokens.returning(
+    address = request_tokens.build_callback(
         granted["callback"], oauth_token=granted["id"], oauth_verifier=granted["verifier"]
     )
     return redirect(address)
 
 
-def _back(
+def _redirect_to_page(
     token: Record, step: Step, *, forced: bool = False, cookies: tuple[str, ...] = ()
 ) -> Document:
-    """On to the page itself by GET, so that reloading it repeats nothing."""
+    """Redirect to the page itself by GET, so that a reload does not send the form again."""
     query = {"oauth_token": token["id"]} | ({"force_login": "true"} if forced else {})
     return redirect(f"{step}?{urlencode(query)}", 303, cookies)
 
 
-def _form(
+def _make_form(
     session: Session,
     token: Record,
     app: Record,

@@ -1,7 +1,7 @@
 """Renders the pages. They need no script, and their policy lets them do nothing but what they show.
 
 A page's form may be sent to this server alone; the answer may then lead to the app's callback and
-from there wherever the app goes on to. Browsers hold every step of that way against `form-action`,
+from there wherever the app goes on to. Browsers check every step of that way against `form-action`,
 so for callbacks on the web it names the schemes, not the hosts.
 """
 
@@ -26,7 +26,7 @@ OUT_OF_BAND = "oob"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a page's form is about, and what proves that it was shown to whoever sends it."""
+    """The content of a page's form, and the proof that its sender was shown the page."""
 
     address: Literal["authorize", "authenticate"]
     oauth_token: str
@@ -39,61 +39,61 @@ class Form:
 
 
 def login_page(form: Form, app: Record, screen_name: str, fault: str | None = None) -> Document:
-    """The page that asks who the user is; with `fault`, once more."""
+    """Return the page that asks who the user is; with `fault`, the second try."""
     names = {"form": form, "app": app, "screen_name": screen_name, "fault": fault}
-    return _page("login.html", names, form, 200 if fault is None else 403)
+    return _render("login.html", names, form, 200 if fault is None else 403)
 
 
 def consent_page(form: Form, app: Record, user: Record, access: str) -> Document:
-    """The page that asks the logged-in user to allow or deny an app `access` (read or write)."""
-    can, cannot = _abilities(app, access)
+    """Return the page that asks the user to allow or deny an app `access` (read or write)."""
+    can, cannot = _list_abilities(app, access)
     names = {
         "form": form,
         "app": app,
         "user": user,
         "abilities": can,
         "inabilities": cannot,
-        "afterwards": _afterwards(app, form.callback),
+        "afterwards": _describe_next_step(app, form.callback),
     }
-    return _page("consent.html", names, form)
+    return _render("consent.html", names, form)
 
 
 def pin_page(app: Record, pin: str) -> Document:
-    """The page that shows the PIN in `<code id="pin">`."""
-    return _page("pin.html", {"app": app, "pin": pin})
+    """Return the page that shows the PIN in `<code id="pin">`."""
+    return _render("pin.html", {"app": app, "pin": pin})
 
 
 def denied_page(app: Record) -> Document:
-    """The page after a denial where there is no address to go back to."""
-    return _page("denied.html", {"app": app})
+    """Return the page after a denial, for apps without a callback address."""
+    return _render("denied.html", {"app": app})
 
 
 def refusal_page(status: int, text: str) -> Document:
-    """A page that says why there is nothing to answer, and what to do."""
+    """Return a page that says why the request cannot be answered, and what to do."""
     names = {"title": responses.get(status, f"Status {status}"), "text": text}
-    return _page("refusal.html", names, status=status)
+    return _render("refusal.html", names, status=status)
 
 
 def redirect(address: str, status: int = 302, cookies: tuple[str, ...] = ()) -> Document:
-    """On to another address."""
-    page = _page("redirect.html", {"address": address}, status=status)
+    """Return a redirect to another address."""
+    page = _render("redirect.html", {"address": address}, status=status)
     return Document(page.html, status, address, cookies, page.policy)
 
 
-def _page(
+def _render(
     template: str, names: dict[str, Any], form: Form | None = None, status: int = 200
 ) -> Document:
     environment = _environment()
     html = environment.get_template(template).render(names)
     policy = (
         f"default-src 'none'; style-src {environment.globals['style_source']}; "
-        f"form-action {_targets(form)}; frame-ancestors 'none'; base-uri 'none'"
+        f"form-action {_list_form_targets(form)}; frame-ancestors 'none'; base-uri 'none'"
     )
     return Document(html, status, cookies=() if form is None else form.cookies, policy=policy)
 
 
-def _targets(form: Form | None) -> str:
-    """Where a page's form, and whatever its answer leads to, may go."""
+def _list_form_targets(form: Form | None) -> str:
+    """Return the `form-action` sources: targets of the form and of the redirects after it."""
     if form is None:
         return "'none'"
     if form.callback == OUT_OF_BAND:
@@ -105,7 +105,7 @@ def _targets(form: Form | None) -> str:
     return " ".join(["'self'", *(f"{scheme}:" for scheme in sorted(schemes))])
 
 
-def _abilities(app: Record, access: str) -> tuple[list[str], list[str]]:
+def _list_abilities(app: Record, access: str) -> tuple[list[str], list[str]]:
     able = {
         "See your profile and your posts": True,
         "Post and change things in your name": access == "write",
@@ -116,7 +116,7 @@ def _abilities(app: Record, access: str) -> tuple[list[str], list[str]]:
     return [a for a, can in able.items() if can], [a for a, can in able.items() if not can]
 
 
-def _afterwards(app: Record, callback: str) -> str:
+def _describe_next_step(app: Record, callback: str) -> str:
     if callback == OUT_OF_BAND:
         return f"If you allow it, you get a PIN to enter in {app['name']}."
     return f"Either way you are sent back to {callback.partition('?')[0].partition('#')[0]}."

@@ -1,4 +1,4 @@
-"""The life of a request token, and what a user's answer to it leaves behind.
+"""The life of a request token, and the records that a user's answer to it creates.
 
 It goes `pending`, then `granted` or `denied` by the user, then `used` by the exchange (spec A,
 "States and transitions: Credential life cycle").
@@ -15,13 +15,13 @@ from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, wire_seconds
 from mock_platform.world.world import World
 
-SECONDS = 3600
+LIFETIME_SECONDS = 3600
 """How long a request token can be answered and exchanged, on the world's clock."""
 
 LIFETIME = expectation(
     "oauth.request-token-lifetime",
-    f"A request token that was not exchanged within {SECONDS} seconds on the world's clock has "
-    "expired; the spec gives no lifetime. Access tokens do not expire.",
+    f"A request token that was not exchanged within {LIFETIME_SECONDS} seconds on the world's "
+    "clock has expired; the spec states no lifetime. Access tokens do not expire.",
 )
 SHAPES = public_fact(
     "oauth.token-shapes",
@@ -40,7 +40,7 @@ _PRINTABLE = "".join(chr(code) for code in range(0x21, 0x7F))
 
 
 def issue(world: World, app: Record, callback: str, access: str) -> Record:
-    """A new request token of an app."""
+    """Create and store a request token of an app."""
     token = {
         "id": world.ids.alphanumeric(27),
         "kind": "request",
@@ -57,14 +57,14 @@ def issue(world: World, app: Record, callback: str, access: str) -> Record:
     return token
 
 
-def expired(world: World, token: Record) -> bool:
-    """Whether a request token is too old."""
+def is_expired(world: World, token: Record) -> bool:
+    """Return whether a request token is older than `LIFETIME_SECONDS`."""
     age = world.clock.now() - parse_instant(token["created_at"])
-    return age >= timedelta(seconds=SECONDS)
+    return age >= timedelta(seconds=LIFETIME_SECONDS)
 
 
 def grant(world: World, token: Record, user: Record) -> Record:
-    """The token, granted by this user, with its verifier; the same one if the user repeats it."""
+    """Mark the token as granted by this user, with a verifier; a repeat returns the same token."""
     remember(world, token, user)
     if token["state"] == "granted" and token["user_id"] == user["id"]:
         return token
@@ -76,7 +76,7 @@ def grant(world: World, token: Record, user: Record) -> Record:
 
 
 def deny(world: World, token: Record) -> None:
-    """End a request token by the user's will."""
+    """Mark a request token as denied by the user."""
     world.store.put("tokens", token["id"], token | {"state": "denied", "verifier": None})
 
 
@@ -94,19 +94,19 @@ def remember(world: World, token: Record, user: Record) -> None:
 
 
 def was_granted(world: World, token: Record, user: Record) -> bool:
-    """Whether a user granted the token's app at least the access that the token asks for."""
+    """Return whether the user granted the app at least the access that the token asks for."""
     found = world.store.page("grants", {"app_id": token["app_id"], "user_id": user["id"]})
     return any(entry.record["access"] == "write" or token["access"] == "read" for entry in found)
 
 
 def forget(world: World, app_id: str, user_id: str) -> None:
-    """Take back that a user granted an app access."""
+    """Remove the grants of access that a user made to an app."""
     for entry in world.store.page("grants", {"app_id": app_id, "user_id": user_id}):
         world.store.remove("grants", entry.key)
 
 
-def returning(callback: str, **parameters: str) -> str:
-    """A callback address with parameters added: behind its query, before its fragment.
+def build_callback(callback: str, **parameters: str) -> str:
+    """Return a callback address with parameters added: after its query, before its fragment.
 
     Works on the text, because general URL functions rewrite addresses of custom schemes.
     """
@@ -114,7 +114,7 @@ def returning(callback: str, **parameters: str) -> str:
     joint = "&" if "?" in address else "?"
     if address.endswith(("?", "&")):
         joint = ""
-    # Whatever a header may not hold is encoded, should a callback have been stored unchecked.
+    # Encode what a header may not contain: a callback can have been stored unchecked.
     return quote(f"{address}{joint}{urlencode(parameters)}{mark}{fragment}", safe=_PRINTABLE)
 
 

@@ -13,7 +13,7 @@ from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf
 from mock_platform.core.jsonio import dumps
 from mock_platform.platform import Platform
-from mock_platform.records.table import AS, RECORDED, Tables, recorded_keys
+from mock_platform.records.table import AS, RECORDED, Tables, find_recorded_keys
 from mock_platform.store.interface import Record
 
 KEPT = "recorded-keys"
@@ -140,7 +140,7 @@ def _sent(request: ControlRequest) -> Record:
 
 def _stored(request: ControlRequest, record: Record) -> Record | Response:
     """The answer with a stored record, which warns of keys that its table does not know."""
-    kept = recorded_keys(request.platform.tables[request.args["table"]], record)
+    kept = find_recorded_keys(request.platform.tables[request.args["table"]], record)
     if not kept:
         return record
     response = Response(dumps(record), content_type="application/json")
@@ -153,5 +153,5 @@ def _mark_recorded(document: Any, tables: Tables) -> None:
     found = document.get("tables") if isinstance(document, dict) else None
     for name, rows in found.items() if isinstance(found, dict) else ():
         for row in rows if name in tables and isinstance(rows, list) else ():
-            if isinstance(row, dict) and tables[name].strangers(row):
+            if isinstance(row, dict) and tables[name].find_unknown_keys(row):
                 row[AS] = RECORDED

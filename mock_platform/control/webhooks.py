@@ -14,7 +14,7 @@ from mock_platform.delivery.events import GIVEN, BadEvent, add_event
 from mock_platform.delivery.sender import Stale
 from mock_platform.platform import Platform
 from mock_platform.records.webhooks import EventRecord
-from mock_platform.rules.release_history import event_name_form
+from mock_platform.rules.release_history import describe_event_names
 
 
 class AddedEvent(EventRecord):
@@ -82,7 +82,7 @@ def event_form(_platform: Platform, converter: Converter) -> dict[str, Any]:
     """What the description says of an event to add: the fields of its record that may be sent."""
     described = converter.inline(EventRecord(only=sorted(GIVEN)))
     described["required"].remove("created_at")
-    described["properties"]["event_type"] |= event_name_form()
+    described["properties"]["event_type"] |= describe_event_names()
     described["properties"]["created_at"] = {
         "type": "string",
         "description": "a moment, or one that counts from now, such as now-2h; now by default",

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from mock_platform.delivery.sender import Receiver, receiver
-from mock_platform.records.table import missing_references
+from mock_platform.records.table import find_missing_references
 from mock_platform.records.webhooks import EVENTS
 from mock_platform.rules.release_history import (
     DIRECTED_SINCE,
-    event_name,
-    not_in_force,
-    warnings_for,
+    explain_not_in_force,
+    find_event_name,
+    find_name_warnings,
 )
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
@@ -67,7 +67,7 @@ def add_event(world: World, given: Mapping[str, Any]) -> AddedEvent:
         loaded, wrong = EVENTS.load(record | {"id": "0"})
         faults += wrong
         if not faults:
-            faults += missing_references(
+            faults += find_missing_references(
                 EVENTS, loaded, lambda table, key: world.store.get(table, key) is not None
             )
         if not faults:
@@ -80,11 +80,14 @@ def add_event(world: World, given: Mapping[str, Any]) -> AddedEvent:
         world.store.put("events", event["id"], event)
         if live:
             world.notify(ADDED, event["id"])
-    name = event_name(event["event_type"])
+    name = find_event_name(event["event_type"])
     assert name is not None
     happened = parse_instant(event["created_at"])
     return AddedEvent(
-        event, live, None if isinstance(to, Receiver) else to, tuple(warnings_for(name, happened))
+        event,
+        live,
+        None if isinstance(to, Receiver) else to,
+        tuple(find_name_warnings(name, happened)),
     )
 
 
@@ -101,10 +104,10 @@ def _out_of_time(event: Record, now: datetime) -> list[tuple[str, str]]:
     if happened > now:
         text = f"created_at must not be in the future: the world's clock reads {wire_millis(now)}"
         return [("created_at", text)]
-    name = event_name(event["event_type"])
+    name = find_event_name(event["event_type"])
     assert name is not None
     faults = []
-    early = not_in_force(name, happened)
+    early = explain_not_in_force(name, happened)
     if early is not None:
         faults.append(("event_type", early))
     if event["_direction"] is not None and happened < DIRECTED_SINCE:

@@ -19,14 +19,14 @@ from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Instant, Nested, Text
 from mock_platform.core.operation import Location, Operation, Origin
-from mock_platform.rules.release_history import release
+from mock_platform.rules.release_history import find_release
 from mock_platform.rules.replay_jobs import (
     CREATES,
     MAY_CREATE,
     WEBHOOK_ID,
     Minute,
+    check_window,
     create_job,
-    window_rules,
 )
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
@@ -70,8 +70,8 @@ class ReplayAnswer(Schema):
 
 def refuse_when_retired(call: Call, world: World) -> None:
     """Gate: the path is gone once the release history says so."""
-    retirement, now = release("replay-path-retired"), world.clock.now()
-    if retirement.in_force(now):
+    retirement, now = find_release("replay-path-retired"), world.clock.now()
+    if retirement.is_in_force(now):
         detail = f"This endpoint was retired on 2026-03-25 at 12:00 ET. Use {SUCCESSOR} instead."
         value = problem("about:blank", title="Gone", status=410, detail=detail)
         raise ProblemFailure(value, RETIRED)
@@ -86,7 +86,7 @@ def rules(
     webhook_id = call.path_params["webhook_id"]
     if WEBHOOK_ID.fullmatch(webhook_id) is None:
         yield "webhook_id", f"webhook_id must be 1 to 19 digits, got {webhook_id!r}"
-    yield from window_rules(params, call, world, settings)
+    yield from check_window(params, call, world, settings)
 
 
 def replay(call: Call, world: World) -> dict[str, Any]:

@@ -48,7 +48,7 @@ from mock_platform.records.cards import (
     SentComponent,
     card_type,
     card_uri,
-    used_media,
+    find_used_media,
 )
 from mock_platform.records.interactive_cards import (
     VIDEO_CONVERSATION,
@@ -263,7 +263,7 @@ def _videos(call: Call, world: World, content: Mapping[str, Any]) -> Collection[
         call.assume(SLIDES)
     videos: set[str] = set()
     errors: list[AdsError] = []
-    for where, key in used_media(content):
+    for where, key in find_used_media(content):
         found = find_media(world, call.path_params["account_id"], key)
         if found is None:
             text = f"No media of this account has the key {key!r}"

@@ -20,19 +20,19 @@ from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, stamped
 from mock_platform.records.cards import card_uri
 from mock_platform.records.interactive_cards import (
-    CHOICE,
-    NAME,
+    MAX_CHOICE_CHARACTERS,
+    MAX_NAME_CHARACTERS,
     ORDINALS,
     PollCardRecord,
     PollCardStub,
 )
 from mock_platform.records.media import (
     MediaKey,
-    aspect_of,
+    compute_aspect,
+    compute_ratio,
     find_in_library,
     is_video,
-    ratio_of,
-    without_extension,
+    strip_extension,
 )
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_seconds
@@ -93,11 +93,11 @@ class PollCardCreate(Schema):
     """Parameters of a creation."""
 
     duration_in_minutes = Integer(low=5, high=10080, required=True)
-    first_choice = Text(required=True, min_length=1, max_length=CHOICE)
-    second_choice = Text(required=True, min_length=1, max_length=CHOICE)
-    third_choice = Text(min_length=1, max_length=CHOICE)
-    fourth_choice = Text(min_length=1, max_length=CHOICE)
-    name = Text(required=True, min_length=1, max_length=NAME)
+    first_choice = Text(required=True, min_length=1, max_length=MAX_CHOICE_CHARACTERS)
+    second_choice = Text(required=True, min_length=1, max_length=MAX_CHOICE_CHARACTERS)
+    third_choice = Text(min_length=1, max_length=MAX_CHOICE_CHARACTERS)
+    fourth_choice = Text(min_length=1, max_length=MAX_CHOICE_CHARACTERS)
+    name = Text(required=True, min_length=1, max_length=MAX_NAME_CHARACTERS)
     media_key = MediaKey()
 
     @validates_schema(pass_original=True, skip_on_field_errors=False)
@@ -157,7 +157,7 @@ def _misfits(image: Record) -> list[str]:
     misfits = []
     if image["_width"] is not None and image["_width"] < 800:
         misfits.append(f"the image of a poll must be at least 800 px wide, not {image['_width']}")
-    ratio = ratio_of(image)
+    ratio = compute_ratio(image)
     if ratio is not None and round(ratio, 2) != 1.91:
         misfits.append(f"the image of a poll must have the aspect 1.91:1, not {ratio:.2f}:1")
     return misfits
@@ -177,11 +177,11 @@ def _shown(call: Call, media: Record | None) -> Record:
         }
     else:
         call.assume(VIDEO)
-        duration, (width, height) = media.get("duration"), aspect_of(media)
+        duration, (width, height) = media.get("duration"), compute_aspect(media)
         shown = {
             "card_type": "VIDEO_POLLS",
-            "video_url": f"{without_extension(media['media_url'])}.vmap",
-            "video_hls_url": f"{without_extension(media['media_url'])}.m3u8",
+            "video_url": f"{strip_extension(media['media_url'])}.vmap",
+            "video_hls_url": f"{strip_extension(media['media_url'])}.m3u8",
             "video_width": width,
             "video_height": height,
             "video_poster_url": media.get("poster_media_url"),

@@ -20,9 +20,9 @@ from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, changed, stamped
 from mock_platform.records.cards import card_uri
 from mock_platform.records.interactive_cards import (
-    NAME,
+    MAX_NAME_CHARACTERS,
+    MAX_SHORT_TEXT_CHARACTERS,
     ORDINALS,
-    SHORT_TEXT,
     VIDEO_CONVERSATION,
     CallToAction,
     ConversationContent,
@@ -30,14 +30,14 @@ from mock_platform.records.interactive_cards import (
 )
 from mock_platform.records.media import (
     MediaKey,
-    aspect_of,
-    default_poster_key,
+    build_poster,
+    compute_aspect,
+    compute_ratio,
+    derive_poster_key,
     find_in_library,
     find_media,
     is_video,
-    poster_of,
-    ratio_of,
-    without_extension,
+    strip_extension,
 )
 from mock_platform.records.web import WebAddress
 from mock_platform.store.interface import Record
@@ -98,8 +98,8 @@ _RATIO = 16 / 9
 class ConversationUpdate(Schema):
     """Parameters of the update; an empty value unsets an optional one."""
 
-    name = Text(min_length=1, max_length=NAME)
-    title = Text(min_length=1, max_length=SHORT_TEXT, allow_none=True)
+    name = Text(min_length=1, max_length=MAX_NAME_CHARACTERS)
+    title = Text(min_length=1, max_length=MAX_SHORT_TEXT_CHARACTERS, allow_none=True)
     first_cta = CallToAction()
     first_cta_post = Text(min_length=1)
     second_cta = CallToAction(allow_none=True)
@@ -108,7 +108,7 @@ class ConversationUpdate(Schema):
     third_cta_post = Text(min_length=1, allow_none=True)
     fourth_cta = CallToAction(allow_none=True)
     fourth_cta_post = Text(min_length=1, allow_none=True)
-    thank_you_text = Text(min_length=1, max_length=SHORT_TEXT)
+    thank_you_text = Text(min_length=1, max_length=MAX_SHORT_TEXT_CHARACTERS)
     thank_you_url = WebAddress(allow_none=True)
     media_key = MediaKey()
     poster_media_key = MediaKey(allow_none=True)
@@ -229,12 +229,12 @@ def _own_poster(call: Call, world: World, found: Mapping[str, Record]) -> str | 
     holder = found.get("media_key")
     if "media_key" not in call.params:
         holder = world.store.get("video_conversation_cards", call.path_params["card_id"])
-    return None if holder is None else default_poster_key(holder["media_key"])
+    return None if holder is None else derive_poster_key(holder["media_key"])
 
 
 def _misfits(found: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
     for name, media in found.items():
-        key, kind, ratio = media["media_key"], media["media_type"], ratio_of(media) or _RATIO
+        key, kind, ratio = media["media_key"], media["media_type"], compute_ratio(media) or _RATIO
         if name in {"media_key", "unlocked_video_media_key"}:
             if not is_video(media):
                 yield name, f"{name} must be a video, {key} is of the type {kind}"
@@ -257,14 +257,14 @@ def _shown(video: Record, poster: Record | None, chosen: str | None) -> Record:
 
     `chosen` is the key of the card's poster, which need not be of an image that is still there.
     """
-    own = chosen == default_poster_key(video["media_key"])
+    own = chosen == derive_poster_key(video["media_key"])
     if own or poster is not None or not video.get("poster_media_url"):
-        address = poster_of(video, poster)["poster_media_url"]
+        address = build_poster(video, poster)["poster_media_url"]
     else:
         address = video["poster_media_url"]
-    width, height = aspect_of(video)
+    width, height = compute_aspect(video)
     return {
-        "media_url": f"{without_extension(video['media_url'])}.vmap",
+        "media_url": f"{strip_extension(video['media_url'])}.vmap",
         "poster_media_url": address,
         "video_width": width,
         "video_height": height,

@@ -30,10 +30,10 @@ from mock_platform.rules.audiences import (
     VISIBLE,
     apply_uploads,
     find_audience,
-    permission,
-    resized,
+    find_permission,
+    find_targeting_criteria,
+    resize,
     show_own_permissions,
-    targeting,
 )
 from mock_platform.rules.user_batches import (
     ASSUMPTIONS,
@@ -83,7 +83,7 @@ def targeted(call: Call, world: World) -> PageOf:
     """Campaigns whose line items target the audience."""
     account = call.path_params["account_id"]
     found: dict[str, dict[str, Record]] = {}
-    for criterion in targeting(world, _audience(call, world), account):
+    for criterion in find_targeting_criteria(world, _audience(call, world), account):
         line_item = world.store.get("line_items", criterion["line_item_id"])
         if line_item is not None:
             found.setdefault(line_item["campaign_id"], {})[line_item["id"]] = line_item
@@ -201,7 +201,7 @@ def users(call: Call, world: World) -> dict[str, int]:
     _may_upload(call, world, audience)
     grown = apply_uploads(world, audience["id"], uploads)
     world.store.put(
-        "custom_audiences", audience["id"], resized(world, audience, "audience_size", grown)
+        "custom_audiences", audience["id"], resize(world, audience, "audience_size", grown)
     )
     count = sum(len(upload.users) for upload in uploads)
     return {"success_count": count, "total_count": count}
@@ -211,7 +211,7 @@ def _may_upload(call: Call, world: World, audience: Record) -> None:
     account = call.path_params["account_id"]
     if audience["owner_account_id"] == account:
         return
-    granted = permission(world, audience, account)
+    granted = find_permission(world, audience, account)
     if granted is None or granted["permission_level"] != "READ_WRITE":
         call.assume(READ_WRITE)
         raise fail("ACTION_NOT_ALLOWED", "This account may not change the users of this audience")

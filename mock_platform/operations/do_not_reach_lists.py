@@ -19,7 +19,7 @@ from mock_platform.records.audiences import (
     DoNotReachListRecord,
     UserCounts,
 )
-from mock_platform.rules.audiences import SMALLEST_TARGETABLE, apply_uploads
+from mock_platform.rules.audiences import SMALLEST_TARGETABLE_USERS, apply_uploads
 from mock_platform.rules.user_batches import (
     ASSUMPTIONS,
     HASH,
@@ -138,7 +138,7 @@ def size_of(record: Mapping[str, Any]) -> int:
 
 def _sized(record: Mapping[str, Any], size: int, *, processing: bool) -> dict[str, Any]:
     """What a list of this size shows."""
-    small = size < SMALLEST_TARGETABLE
+    small = size < SMALLEST_TARGETABLE_USERS
     others = [r for r in record["reasons_not_targetable"] if r not in {PROCESSING, TOO_SMALL}]
     # Before it is processed, no list is known to be large enough.
     own = [PROCESSING, TOO_SMALL] if processing else [TOO_SMALL] if small else []

@@ -22,11 +22,11 @@ from mock_platform.records.media import (
     VIDEO_ONLY,
     MediaKey,
     MediaLibraryRecord,
-    default_poster_key,
+    build_poster,
+    derive_poster_key,
     find_media,
+    has_duration,
     is_video,
-    moves,
-    poster_of,
 )
 from mock_platform.store.interface import Record
 from mock_platform.world.transitions import Kind, Pace
@@ -145,9 +145,9 @@ def create(call: Call, world: World) -> Record:
     if video:
         call.assume(TRANSCODING)
         record |= {"description": sent.get("description"), "title": sent.get("title")}
-    if moves(uploaded):
+    if has_duration(uploaded):
         call.assume(FIRST_FRAME)
-        record |= {"duration": uploaded["duration"], **poster_of(uploaded, poster)}
+        record |= {"duration": uploaded["duration"], **build_poster(uploaded, poster)}
     record |= stamped(world) | {
         name: uploaded[name] for name in ("created_at", "_account_id", "_width", "_height")
     }
@@ -173,7 +173,7 @@ def update(call: Call, world: World) -> Record:
         return record
     if "poster_media_key" in sent:
         call.assume(FIRST_FRAME)
-        sent |= poster_of(record, poster)
+        sent |= build_poster(record, poster)
     after = changed(world, record, sent)
     world.store.put("media_library", record["media_key"], after)
     return after
@@ -207,7 +207,7 @@ def _poster(call: Call, world: World, media: Record, sent: Record) -> Record | N
     if key is None:
         return None
     found = find_media(world, call.path_params["account_id"], key)
-    if found is None and key == default_poster_key(media["media_key"]):
+    if found is None and key == derive_poster_key(media["media_key"]):
         return None
     if found is None:
         text = f"No media of this account has the key {key!r}"

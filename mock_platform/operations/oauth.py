@@ -254,7 +254,7 @@ def _granting_user(call: Call, world: World, token: Record | None) -> Record:
         assert call.caller.user is not None
         return call.caller.user
     assert token is not None
-    if token["state"] not in {"pending", "granted"} or request_tokens.expired(world, token):
+    if token["state"] not in {"pending", "granted"} or request_tokens.is_expired(world, token):
         state = "expired" if token["state"] in {"pending", "granted"} else token["state"]
         call.diagnosis = {"mistake": "token", "explanation": f"this request token is {state}"}
         raise _invalid_request_token()
@@ -313,7 +313,7 @@ _browser_step = partial(
         request_tokens.CALLBACK_PARAMETERS,
     ),
     oauth_step=True,
-    dress=browser.dressed,
+    dress=browser.render_failure,
 )
 
 OPERATIONS = (

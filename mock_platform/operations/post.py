@@ -31,13 +31,13 @@ from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey, find_media
 from mock_platform.records.posts import (
     CONVERSATION_SETTINGS,
-    NAME,
+    MAX_NAME_CHARACTERS,
     PUBLISHED,
     VIDEO_CTAS,
     CreatedPost,
     author_of,
 )
-from mock_platform.records.users import post_time
+from mock_platform.records.users import format_post_time
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -96,7 +96,7 @@ class PostCreate(Schema):
     card_uri = Text(pattern=CARD_URI, pattern_text="card://<card_id>")
     conversation_settings = Choice(CONVERSATION_SETTINGS, load_default="EVERYONE")
     media_keys = CommaList(MediaKey(), most=4)
-    name = Text(max_length=NAME)
+    name = Text(max_length=MAX_NAME_CHARACTERS)
     nullcast = Flag(load_default=True)
     trim_user = Flag(load_default=False)
     post_mode = Choice(MODES)
@@ -140,7 +140,7 @@ def create(call: Call, world: World) -> Record:
         "id": int(number),
         "id_str": number,
         "name": sent.get("name"),
-        "created_at": post_time(world.clock.now()),
+        "created_at": format_post_time(world.clock.now()),
         "full_text": text,
         "display_text_range": [0, len(text)],
         "truncated": False,

@@ -9,7 +9,7 @@ from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Echo, Operation
-from mock_platform.records.posts import NAME, NamedPost, author_of
+from mock_platform.records.posts import MAX_NAME_CHARACTERS, NamedPost, author_of
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -25,7 +25,7 @@ SHAPE = public_fact(
 class NameUpdate(Schema):
     """Parameters of the update."""
 
-    name = Text(required=True, max_length=NAME, allow_none=True)
+    name = Text(required=True, max_length=MAX_NAME_CHARACTERS, allow_none=True)
 
 
 def update_name(call: Call, world: World) -> Record:

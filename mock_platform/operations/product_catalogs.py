@@ -22,7 +22,7 @@ from mock_platform.records.catalogs import (
     FIELDS,
     ProductCatalogRecord,
     ProductRecord,
-    product_faults,
+    find_product_faults,
 )
 from mock_platform.rules.catalogs import (
     BASE,
@@ -246,7 +246,7 @@ def _upsert_one(
         call.assume(REPEATED)
         text = f"id {key!r} is repeated within this request; all its instances are ignored"
         return _result(known, key, "ERROR", errors=[text])
-    errors = product_faults(sent)
+    errors = find_product_faults(sent)
     leaves = known is not None and known.get("item_group_id") and not sent.get("item_group_id")
     if known is not None and leaves and len(_members(world, known)) > 1:
         call.assume(GROUPS)

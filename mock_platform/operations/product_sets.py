@@ -34,7 +34,7 @@ from mock_platform.records.catalogs import (
     SET_TYPES,
     ProductSetRecord,
     SetFilter,
-    filter_fault,
+    find_filter_fault,
     parse_price,
 )
 from mock_platform.rules.catalogs import BASE, ECHO_ID, find_catalog
@@ -115,7 +115,7 @@ class CreateSet(Schema):
             if sent.get(other) is not None:
                 faults[other] = [exclusive(wanted, other)]
         for index, item in enumerate(data.get("filters") or ()):
-            unfit = filter_fault(item)
+            unfit = find_filter_fault(item)
             if unfit:
                 faults.setdefault(f"filters[{index}]", []).append(Fault(unfit, INVALID))
         if faults:

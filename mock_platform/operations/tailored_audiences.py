@@ -14,7 +14,7 @@ from mock_platform.rules.audiences import (
     OWN_ROWS,
     VISIBLE,
     find_audience,
-    permission,
+    find_permission,
     require_owner,
     show_own_permissions,
 )
@@ -81,7 +81,7 @@ def create(call: Call, world: World) -> Record:
             f"account feature {OUTSIDE_BUSINESS}",
             "granted_account_id",
         )
-    if permission(world, audience, granted["id"]) is not None:
+    if find_permission(world, audience, granted["id"]) is not None:
         call.assume(TWICE)
         text = f"Account {granted['id']} has a permission on this audience already"
         raise fail("INVALID_PARAMETER", text, "granted_account_id")

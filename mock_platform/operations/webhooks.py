@@ -15,8 +15,8 @@ from mock_platform.rules.replay_jobs import (
     REPLAY_JOB,
     WEBHOOK_ID,
     Minute,
+    check_window,
     create_job,
-    window_rules,
 )
 from mock_platform.world.world import World
 
@@ -61,7 +61,7 @@ OPERATIONS = (
         spec="A, Endpoints: POST {base_url}/2/webhooks/replay",
         params=ReplayRequest,
         location=Location.JSON,
-        rules=window_rules,
+        rules=check_window,
         returns=Flat(ReplayJob),
         auth=BEARER,
         limits=(Limit("replay", 100, 900, per="app", source="public"),),

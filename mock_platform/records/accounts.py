@@ -1,4 +1,4 @@
-"""Ad accounts and what hangs on them (document B, "Account" and the sections after it)."""
+"""Ad accounts and the records that belong to them (document B, "Account" and what follows)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PRODUCT_TYPES = ("MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_POSTS")
 
 
 class Stamped(Schema):
-    """What every record carries unless stated (document B, "Resources and fields")."""
+    """Fields of every record unless stated otherwise (document B, "Resources and fields")."""
 
     created_at = Instant(as_sent=True, required=True)
     updated_at = Instant(as_sent=True, required=True)
@@ -35,7 +35,7 @@ class Stamped(Schema):
 
 
 class PostGrant(Schema):
-    """That an advertiser lets a user post on its behalf."""
+    """An advertiser's permission for a user to post on its behalf."""
 
     advertiser_user_id = Text(required=True)
     caller_user_id = Text(required=True)
@@ -69,7 +69,7 @@ class AccountAppRecord(Stamped):
 
 
 class BusinessCategoryRecord(Schema):
-    """An advertiser business category and the IAB categories that it stands for."""
+    """An advertiser business category and the IAB categories that belong to it."""
 
     id = Text(required=True)
     name = Text(required=True)

@@ -13,7 +13,7 @@ from marshmallow import Schema, fields, pre_load
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, ListOf, Text
 from mock_platform.records.accounts import Stamped
-from mock_platform.records.table import Reference, Table, renamed
+from mock_platform.records.table import Reference, Table, rename_fields
 from mock_platform.store.interface import Record
 
 PROCESSING = "PROCESSING"
@@ -47,7 +47,7 @@ class CustomAudienceRecord(Stamped):
 
 
 class TailoredAudiencePermissionRecord(Stamped):
-    """That an account may use an audience of another one, as version 5 serves it."""
+    """A permission to use another account's audience, as version 5 serves it."""
 
     id = Text(required=True)
     granted_account_id = Text(required=True)
@@ -57,7 +57,7 @@ class TailoredAudiencePermissionRecord(Stamped):
 
 
 class CustomAudiencePermission(Stamped):
-    """The same, as version 12 serves it."""
+    """A permission to use another account's audience, as version 12 serves it."""
 
     id = Text(required=True)
     granted_account_id = Text(required=True)
@@ -92,7 +92,7 @@ class DoNotReachListRecord(Stamped):
 
     @pre_load
     def fill_state(self, data: Any, **_: Any) -> Any:
-        """Of targetable and its reasons, the one that is given says what the other is."""
+        """Where only one of `targetable` and its reasons is given, derive the other one from it."""
         if not isinstance(data, dict):
             return data
         targetable, reasons = data.get("targetable"), data.get("reasons_not_targetable")
@@ -120,7 +120,7 @@ class TargetedEntry(Schema):
 
 
 class UserCounts(Schema):
-    """How many user records were sent and taken; they are equal."""
+    """How many user records were sent and accepted; the two are equal."""
 
     success_count = Integer(required=True)
     total_count = Integer(required=True)
@@ -146,7 +146,7 @@ AUDIENCE_PERMISSIONS = Table(
     "audience_permissions",
     TailoredAudiencePermissionRecord,
     references=(_AUDIENCE, Reference("granted_account_id", "accounts")),
-    from_public=renamed(
+    from_public=rename_fields(
         ("tailored_audience_id", "_audience_id"), ("custom_audience_id", "_audience_id")
     ),
 )

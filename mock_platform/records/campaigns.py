@@ -22,7 +22,7 @@ from mock_platform.core.fields import (
     Text,
 )
 from mock_platform.records.accounts import PRODUCT_TYPES, Stamped
-from mock_platform.records.table import Reference, Table, renamed
+from mock_platform.records.table import Reference, Table, rename_fields
 from mock_platform.store.interface import Record
 
 OBJECTIVES = (
@@ -99,7 +99,7 @@ _PAY_BY_OF = {
 
 
 def pay_by_of(goal: str | None, objective: str, bid_strategy: str) -> str:
-    """What a line item pays by if nobody chose it: it follows from the goal.
+    """Return what a line item pays by if `pay_by` was not set: it follows from the goal.
 
     Goals that are not paid in a unit of their own pay by impression, or by link click where a
     TARGET bid rules impressions out.
@@ -111,7 +111,7 @@ def pay_by_of(goal: str | None, objective: str, bid_strategy: str) -> str:
 
 
 def standard_delivery_of(line_item: Record) -> bool | None:
-    """Whether a line item spends evenly if nobody chose: with a daily budget of its own."""
+    """Return the default of `standard_delivery`: true with a daily budget, else null."""
     return None if line_item["daily_budget_amount_local_micro"] is None else True
 
 
@@ -120,7 +120,7 @@ _NULL: FieldOptions = {"load_default": None, "allow_none": True}
 
 
 class FundingInstrumentRecord(Stamped):
-    """What pays for campaigns."""
+    """A funding instrument, which pays for campaigns."""
 
     id = Text(required=True)
     type = Text(load_default="CREDIT_CARD")
@@ -200,7 +200,7 @@ class LineItem(Stamped):
 
 
 class LineItemRecord(LineItem):
-    """A line item as it is stored and read: reads name what pays for it, its campaign's."""
+    """A line item as stored and read: reads add the funding instrument of its campaign."""
 
     funding_instrument_id = Text()
 
@@ -217,7 +217,7 @@ class PromotedPostRecord(Stamped):
 
 
 class TargetingCriterionRecord(Stamped):
-    """Whom a line item aims at. `_country_code` is the country behind a location's opaque value."""
+    """Whom a line item targets. `_country_code` is the country behind a location's opaque value."""
 
     id = Text(required=True)
     line_item_id = Text(required=True)
@@ -231,7 +231,7 @@ class TargetingCriterionRecord(Stamped):
 
 
 class LineItemCuratedCategoryRecord(Stamped):
-    """That a line item runs within a curated category."""
+    """A link between a line item and the curated category that it runs within."""
 
     id = Text(required=True)
     line_item_id = Text(required=True)
@@ -240,7 +240,7 @@ class LineItemCuratedCategoryRecord(Stamped):
 
 
 class ChangedBy(Schema):
-    """Who changed an entity, and through what."""
+    """Who changed an entity, and on which platform."""
 
     user_id = Text(required=True)
     platform = Text(load_default="API_OTHER")
@@ -261,7 +261,7 @@ class AccountHistoryRecord(Schema):
 
 
 def _complete_line_item(record: Record) -> Record:
-    """A line item with what follows from its objective, its goal and its budget."""
+    """Fill in what follows from a line item's objective, goal and budget."""
     goal = record.get("goal", _GOAL_OF[record["objective"]])
     filled = {
         "goal": goal,
@@ -281,7 +281,7 @@ FUNDING_INSTRUMENTS = Table(
     "funding_instruments",
     FundingInstrumentRecord,
     references=(_ACCOUNT,),
-    from_public=renamed(("account_id", "_account_id")),
+    from_public=rename_fields(("account_id", "_account_id")),
 )
 CAMPAIGNS = Table(
     "campaigns",

@@ -94,7 +94,7 @@ class Label(Schema):
 
 
 class Destination(Schema):
-    """Where a card leads: a website, or an app in one store or both."""
+    """The target of a card: a website, or an app in one store or both."""
 
     type = Choice(tuple(DESTINATIONS), required=True)
     url = WebAddress()
@@ -107,15 +107,15 @@ class Destination(Schema):
 
     @validates_schema(pass_original=True, skip_on_field_errors=False)
     def check_type(self, data: Record, original: Any, **_: Any) -> None:
-        """Each type has fields of its own, some of which need others."""
+        """Require fields of this type only, and those that the others need."""
         kind: str = data.get("type", "")
         if kind not in DESTINATIONS:
             return
-        faults = _foreign(original, kind, DESTINATIONS, "destinations")
+        faults = _find_foreign_fields(original, kind, DESTINATIONS, "destinations")
         if kind == "WEBSITE":
-            faults |= _absent(original, ("url",), "a WEBSITE destination")
+            faults |= _find_missing_fields(original, ("url",), "a WEBSITE destination")
         else:
-            faults |= _absent(original, ("country_code",), "an APP destination")
+            faults |= _find_missing_fields(original, ("country_code",), "an APP destination")
             if not any(name in original for name in _APP_IDS):
                 faults |= {
                     name: [missing("{name}", f"in an APP destination without {other}")]
@@ -126,7 +126,7 @@ class Destination(Schema):
                 for link, app in _DEEP_LINKS.items()
                 if link in original and app not in original
             }
-        _raise(faults)
+        _raise_faults(faults)
 
 
 class Component(Schema):
@@ -141,17 +141,17 @@ class Component(Schema):
 
     @validates_schema(pass_original=True, skip_on_field_errors=False)
     def check_type(self, data: Record, original: Any, **_: Any) -> None:
-        """Each type has its fields, all required, and leads to one type of destination."""
+        """Require all fields of the type, no others, and the type's kind of destination."""
         kind: str = data.get("type", "")
         if kind not in COMPONENTS:
             return
-        faults = _foreign(original, kind, COMPONENTS, "components")
-        faults |= _absent(original, COMPONENTS[kind], f"a {kind} component")
-        wanted, given = _DESTINATION_OF.get(kind), _type_of(original.get("destination"))
+        faults = _find_foreign_fields(original, kind, COMPONENTS, "components")
+        faults |= _find_missing_fields(original, COMPONENTS[kind], f"a {kind} component")
+        wanted, given = _DESTINATION_OF.get(kind), _read_type(original.get("destination"))
         if wanted is not None and given in DESTINATIONS and given != wanted:
             text = f"a {kind} component leads to a {wanted} destination, not to {given}"
             faults["destination"] = {"type": [Fault(text)]}
-        _raise(faults)
+        _raise_faults(faults)
 
 
 class SentDestination(Destination):
@@ -186,79 +186,80 @@ class CardContent(Schema):
 
     @validates_schema(pass_original=True, skip_on_field_errors=False)
     def check_content(self, data: Record, original: Any, **_: Any) -> None:
-        """One of both, each made up as the spec demands."""
+        """Refuse components beside slides, and either one if not composed as the spec demands."""
         if not isinstance(original, Mapping):
             return
         faults: Faults = {}
         if "components" in original and "slides" in original:
             faults["components"] = [exclusive("components", "slides")]
         elif isinstance(original.get("components"), list):
-            need = _misfit(original["components"], MEDIA_COMPONENTS, ("DETAILS", "BUTTON"))
+            need = _describe_misfit(original["components"], MEDIA_COMPONENTS, ("DETAILS", "BUTTON"))
             if need:
                 faults["components"] = [Fault("a card needs " + need)]
         elif isinstance(original.get("slides"), list):
             misfits = {
                 index: [Fault("a slide needs " + need)]
                 for index, slide in enumerate(original["slides"])
-                if isinstance(slide, list) and (need := _misfit(slide, ("MEDIA",), ("DETAILS",)))
+                if isinstance(slide, list)
+                and (need := _describe_misfit(slide, ("MEDIA",), ("DETAILS",)))
             }
             if misfits:
                 faults["slides"] = misfits
-        _raise(faults)
+        _raise_faults(faults)
 
 
-def _told() -> Text:
-    """A text that legacy cards of some types have; sizes are texts as well."""
+def _legacy_text() -> Text:
+    """Make a field that legacy cards of some types have; sizes are texts as well."""
     return Text(allow_none=True)
 
 
 class LegacyContent(Schema):
-    """What legacy cards have instead of components, each type its own part of it."""
+    """Fields that legacy cards have instead of components; each type has some of them."""
 
-    title = _told()
-    media_key = _told()
-    media_url = _told()
-    first_cta = _told()
-    first_cta_post = _told()
-    second_cta = _told()
-    second_cta_post = _told()
-    third_cta = _told()
-    third_cta_post = _told()
-    fourth_cta = _told()
-    fourth_cta_post = _told()
-    first_cta_welcome_message_id = _told()
-    second_cta_welcome_message_id = _told()
-    third_cta_welcome_message_id = _told()
-    fourth_cta_welcome_message_id = _told()
-    recipient_user_id = _told()
-    thank_you_text = _told()
-    thank_you_url = _told()
-    website_title = _told()
-    website_url = _told()
-    website_dest_url = _told()
-    website_display_url = _told()
-    website_shortened_url = _told()
-    image = _told()
-    image_display_width = _told()
-    image_display_height = _told()
-    wide_app_image = _told()
-    video_url = _told()
-    video_hls_url = _told()
-    video_content_id = _told()
-    video_owner_id = _told()
-    video_width = _told()
-    video_height = _told()
-    video_poster_url = _told()
-    video_poster_width = _told()
-    video_poster_height = _told()
-    poster_media_url = _told()
-    content_duration_seconds = _told()
-    country_code = _told()
-    app_cta = _told()
-    googleplay_app_id = _told()
-    googleplay_deep_link = _told()
-    ios_app_store_identifier = _told()
-    ios_deep_link = _told()
+    title = _legacy_text()
+    media_key = _legacy_text()
+    media_url = _legacy_text()
+    first_cta = _legacy_text()
+    first_cta_post = _legacy_text()
+    second_cta = _legacy_text()
+    second_cta_post = _legacy_text()
+    third_cta = _legacy_text()
+    third_cta_post = _legacy_text()
+    fourth_cta = _legacy_text()
+    fourth_cta_post = _legacy_text()
+    first_cta_welcome_message_id = _legacy_text()
+    second_cta_welcome_message_id = _legacy_text()
+    third_cta_welcome_message_id = _legacy_text()
+    fourth_cta_welcome_message_id = _legacy_text()
+    recipient_user_id = _legacy_text()
+    thank_you_text = _legacy_text()
+    thank_you_url = _legacy_text()
+    website_title = _legacy_text()
+    website_url = _legacy_text()
+    website_dest_url = _legacy_text()
+    website_display_url = _legacy_text()
+    website_shortened_url = _legacy_text()
+    image = _legacy_text()
+    image_display_width = _legacy_text()
+    image_display_height = _legacy_text()
+    wide_app_image = _legacy_text()
+    video_url = _legacy_text()
+    video_hls_url = _legacy_text()
+    video_content_id = _legacy_text()
+    video_owner_id = _legacy_text()
+    video_width = _legacy_text()
+    video_height = _legacy_text()
+    video_poster_url = _legacy_text()
+    video_poster_width = _legacy_text()
+    video_poster_height = _legacy_text()
+    poster_media_url = _legacy_text()
+    content_duration_seconds = _legacy_text()
+    country_code = _legacy_text()
+    app_cta = _legacy_text()
+    googleplay_app_id = _legacy_text()
+    googleplay_deep_link = _legacy_text()
+    ios_app_store_identifier = _legacy_text()
+    ios_deep_link = _legacy_text()
 
 
 _LEGACY_FIELDS = tuple(LegacyContent().fields)
@@ -277,18 +278,18 @@ class CardRecord(Stamped, CardContent, LegacyContent):
     _legacy = Flag(load_default=False)
 
 
-def used_media(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Where each media key of a card stands, and the key."""
+def find_used_media(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each media key of a card, after its place in the card."""
     if "slides" in content:
         for number, slide in enumerate(content["slides"]):
-            yield from _keys_of(slide, f"slides[{number}]")
+            yield from _find_media_keys(slide, f"slides[{number}]")
     else:
-        yield from _keys_of(content["components"], "components")
+        yield from _find_media_keys(content["components"], "components")
 
 
 def card_type(content: Mapping[str, Any], videos: Collection[str]) -> str:
-    """The type that follows from a card's content; `videos` are the media keys of videos."""
-    kinds = {key in videos for _, key in used_media(content)}
+    """Return the type that follows from a card's content; `videos` are media keys of videos."""
+    kinds = {key in videos for _, key in find_used_media(content)}
     media = "MIXED_MEDIA" if len(kinds) == 2 else "VIDEO" if True in kinds else "IMAGE"
     if "slides" in content:
         return f"{media}_MULTI_DEST_CAROUSEL_WEBSITE"
@@ -300,11 +301,13 @@ def card_type(content: Mapping[str, Any], videos: Collection[str]) -> str:
 
 
 def card_uri(card_id: str) -> str:
-    """The address by which a post refers to a card."""
+    """Return the address by which a post refers to a card."""
     return f"card://{card_id}"
 
 
-def _keys_of(components: Sequence[Mapping[str, Any]], where: str) -> Iterator[tuple[str, str]]:
+def _find_media_keys(
+    components: Sequence[Mapping[str, Any]], where: str
+) -> Iterator[tuple[str, str]]:
     for index, component in enumerate(components):
         if component["type"] == "MEDIA":
             yield f"{where}[{index}].media_key", component["media_key"]
@@ -313,16 +316,16 @@ def _keys_of(components: Sequence[Mapping[str, Any]], where: str) -> Iterator[tu
                 yield f"{where}[{index}].media_keys[{place}]", key
 
 
-def _type_of(value: Any) -> str:
-    """The type that a component or destination names; empty if it names none."""
+def _read_type(value: Any) -> str:
+    """Return the type that a component or destination names; empty without one."""
     kind = value.get("type") if isinstance(value, Mapping) else None
     return kind if isinstance(kind, str) else ""
 
 
-def _foreign(
+def _find_foreign_fields(
     original: Mapping[str, Any], kind: str, fields: Mapping[str, Sequence[str]], noun: str
 ) -> Faults:
-    """Fields that belong to other types only."""
+    """Return faults of the fields that belong to other types only."""
     owners = {
         name: [other for other, names in fields.items() if name in names]
         for names in fields.values()
@@ -335,15 +338,17 @@ def _foreign(
     }
 
 
-def _absent(original: Mapping[str, Any], names: Sequence[str], owner: str) -> Faults:
+def _find_missing_fields(original: Mapping[str, Any], names: Sequence[str], owner: str) -> Faults:
     return {name: [missing("{name}", f"in {owner}")] for name in names if name not in original}
 
 
-def _misfit(components: list[Any], media: Sequence[str], ends: Sequence[str]) -> str | None:
-    """What a list of components needs and has not; `None` if it fits or has unknown types."""
-    types = [kind for one in components if (kind := _type_of(one)) in COMPONENTS]
+def _describe_misfit(
+    components: list[Any], media: Sequence[str], ends: Sequence[str]
+) -> str | None:
+    """Describe what a list of components needs; `None` if it is complete or has unknown types."""
+    types = [kind for one in components if (kind := _read_type(one)) in COMPONENTS]
     if len(types) < len(components):
-        return None  # told at the component
+        return None  # reported at the component
     one_of_each = len(types) == 2 and all(
         sum(kind in group for kind in types) == 1 for group in (media, ends)
     )
@@ -353,7 +358,7 @@ def _misfit(components: list[Any], media: Sequence[str], ends: Sequence[str]) ->
     return f"exactly one {' or '.join(media)} and one {' or '.join(ends)} component, got {shown}"
 
 
-def _raise(faults: Faults) -> None:
+def _raise_faults(faults: Faults) -> None:
     if faults:
         raise ValidationError(faults)
 

@@ -1,6 +1,6 @@
 """Product catalogs, products and product sets (document B, "Product catalog" to "Product set").
 
-The rules of the product table stand here, because fixtures keep them as well as uploads do.
+The rules of the product table are here because both fixtures and uploads must follow them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _CURRENCIES = frozenset(currency.code for currency in Currency)
 
 
 def parse_price(text: str) -> tuple[Decimal, str]:
-    """Amount and currency of a price: number, one space, ISO 4217 code.
+    """Return amount and currency of a price: number, one space, ISO 4217 code.
 
     Raises:
         ValueError: It has another form, or the currency does not exist.
@@ -73,8 +73,8 @@ def parse_price(text: str) -> tuple[Decimal, str]:
     return Decimal(found[1]), found[2]
 
 
-class Checked(Text):
-    """A text that one more rule must accept; the rule says what it expects."""
+class RuledText(Text):
+    """A text with one more rule, a function: what it expected instead, or `None` if it accepts."""
 
     def __init__(self, rule: Callable[[str], str | None], **options: Unpack[TextOptions]) -> None:
         self.rule = rule
@@ -88,7 +88,7 @@ class Checked(Text):
         return text
 
 
-def _price(text: str) -> str | None:
+def _expect_price(text: str) -> str | None:
     try:
         parse_price(text)
     except ValueError as fault:
@@ -96,8 +96,8 @@ def _price(text: str) -> str | None:
     return None
 
 
-def _address(text: str) -> SplitResult | None:
-    """The parts of an absolute address; `None` for anything else."""
+def _split_address(text: str) -> SplitResult | None:
+    """Return the parts of an absolute address; `None` for anything else."""
     try:
         parts = urlsplit(text)
     except ValueError:  # a broken IPv6 host, for one
@@ -105,13 +105,13 @@ def _address(text: str) -> SplitResult | None:
     return parts if parts.hostname and not _BLANK.search(text) else None
 
 
-def _https(text: str) -> str | None:
-    parts = _address(text)
+def _expect_https(text: str) -> str | None:
+    parts = _split_address(text)
     return None if parts and parts.scheme == "https" else "an https address"
 
 
-def _image(text: str) -> str | None:
-    parts = _address(text)
+def _expect_image(text: str) -> str | None:
+    parts = _split_address(text)
     if parts is None or parts.scheme not in {"http", "https"}:
         return "the address of an image"
     name = parts.path.rpartition("/")[2].lower()
@@ -120,33 +120,33 @@ def _image(text: str) -> str | None:
     return None
 
 
-def _images(text: str) -> str | None:
+def _expect_images(text: str) -> str | None:
     addresses = [part.strip() for part in text.split(",")]
     if len(addresses) > MOST_ADDITIONAL_IMAGES:
         return f"at most {MOST_ADDITIONAL_IMAGES} comma-separated addresses"
-    return next((fault for address in addresses if (fault := _image(address))), None)
+    return next((fault for address in addresses if (fault := _expect_image(address))), None)
 
 
-def _plain(text: str) -> str | None:
+def _expect_plain_text(text: str) -> str | None:
     return "plain text without markup" if _TAG.search(text) else None
 
 
-def _levels(text: str) -> str | None:
+def _expect_levels(text: str) -> str | None:
     levels = text.split(" > ") if text else []
     sound = all(level.strip() and ">" not in level for level in levels)
     return None if sound else "levels separated by ' > '"
 
 
-def _color(text: str) -> str | None:
+def _expect_color(text: str) -> str | None:
     return "the name of a color, not a hex code" if _HEX_COLOR.fullmatch(text) else None
 
 
-def _gtin(text: str) -> str | None:
+def _expect_gtin(text: str) -> str | None:
     digits = text.replace("-", "").replace(" ", "")
     return None if _GTIN.fullmatch(digits) else "a UPC, EAN, JAN or ISBN"
 
 
-def _period(text: str) -> str | None:
+def _expect_period(text: str) -> str | None:
     wanted = "two ISO 8601 date-times with offsets separated by a slash"
     start, slash, end = text.partition("/")
     if not slash or not _OFFSET.search(start) or not _OFFSET.search(end):
@@ -159,7 +159,7 @@ def _period(text: str) -> str | None:
 
 
 class Stock(Integer):
-    """A number of items; JSON has numbers for it, so a text is not taken for one."""
+    """A number of items, which must be a JSON number: a text with digits is refused."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
         if isinstance(value, str):
@@ -172,25 +172,25 @@ class ProductFields(Schema):
 
     id = Text(required=True, min_length=1)
     title = Text(required=True, min_length=1, max_length=150)
-    description = Checked(_plain, required=True, min_length=1, max_length=5000)
+    description = RuledText(_expect_plain_text, required=True, min_length=1, max_length=5000)
     availability = Choice(AVAILABILITIES, required=True)
     condition = Choice(CONDITIONS, required=True)
-    price = Checked(_price, required=True)
-    link = Checked(_https, required=True)
-    image_link = Checked(_image, required=True)
+    price = RuledText(_expect_price, required=True)
+    link = RuledText(_expect_https, required=True)
+    image_link = RuledText(_expect_image, required=True)
     brand = Text(load_default=None, allow_none=True, min_length=1)
-    gtin = Checked(_gtin, load_default=None, allow_none=True)
+    gtin = RuledText(_expect_gtin, load_default=None, allow_none=True)
     mpn = Text(load_default=None, allow_none=True, min_length=1)
-    mobile_link = Checked(_https, load_default=None, allow_none=True)
-    additional_image_link = Checked(_images, load_default=None, allow_none=True)
+    mobile_link = RuledText(_expect_https, load_default=None, allow_none=True)
+    additional_image_link = RuledText(_expect_images, load_default=None, allow_none=True)
     google_product_category = Text(load_default=None, allow_none=True)
-    product_type = Checked(_levels, load_default=None, allow_none=True)
+    product_type = RuledText(_expect_levels, load_default=None, allow_none=True)
     inventory = Stock(load_default=None, allow_none=True, low=0)
-    sale_price = Checked(_price, load_default=None, allow_none=True)
-    sale_price_effective_date = Checked(_period, load_default=None, allow_none=True)
+    sale_price = RuledText(_expect_price, load_default=None, allow_none=True)
+    sale_price_effective_date = RuledText(_expect_period, load_default=None, allow_none=True)
     item_group_id = Text(load_default=None, allow_none=True, min_length=1)
     gender = Choice(GENDERS, load_default=None, allow_none=True)
-    color = Checked(_color, load_default=None, allow_none=True)
+    color = RuledText(_expect_color, load_default=None, allow_none=True)
     size = Text(load_default=None, allow_none=True)
     age_group = Choice(AGE_GROUPS, load_default=None, allow_none=True)
     custom_label_0 = Text(load_default=None, allow_none=True)
@@ -214,7 +214,7 @@ FIELDS = tuple(ProductFields().fields)
 
 
 def check_product(product: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What several fields of a product must satisfy together: (field, what is wrong)."""
+    """Yield faults between several fields of a product: (field, what is wrong)."""
     if not any(product.get(name) for name in IDENTIFIERS):
         yield "brand", missing("brand", "when gtin and mpn are unavailable")
     inventory = product.get("inventory")
@@ -227,22 +227,22 @@ def check_product(product: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield "sale_price", f"sale_price must be in the currency of price, {currency}"
         elif reduced >= full:
             yield "sale_price", f"sale_price must be lower than price, {price}"
-    if product.get("item_group_id") is None and _several_variants(product):
+    if product.get("item_group_id") is None and _has_several_variants(product):
         yield "item_group_id", missing("item_group_id", "when the product has variants")
 
 
-def _several_variants(product: Mapping[str, Any]) -> bool:
-    """Whether a product names more than one variant by itself, such as the sizes `S, M, L`."""
+def _has_several_variants(product: Mapping[str, Any]) -> bool:
+    """Return whether one product names several variants, such as the sizes `S, M, L`."""
     return any("," in (product.get(name) or "") for name in VARIANTS)
 
 
 _SENT = ProductFields(unknown=EXCLUDE)
 
 
-def product_faults(product: Mapping[str, Any]) -> list[str]:
-    """Everything that is wrong with a product as sent, in words.
+def find_product_faults(product: Mapping[str, Any]) -> list[str]:
+    """Return the texts of all faults of a product as a client sent it.
 
-    What several fields must satisfy together is judged by those that are sound by themselves.
+    Rules between several fields are checked with the fields that are valid by themselves.
     """
     faults: list[tuple[str, str]] = []
     sound: Mapping[str, Any] = product
@@ -271,7 +271,7 @@ class FilterValue(Text):
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
-        """What a description says of both."""
+        """Return the JSON Schema of both types."""
         return {"type": ["string", "number"]}
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
@@ -289,8 +289,8 @@ class SetFilter(Schema):
     value = FilterValue(required=True)
 
 
-def filter_fault(item: Mapping[str, Any]) -> str | None:
-    """What is wrong with a filter whose parts are each fine."""
+def find_filter_fault(item: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with a filter whose parts are valid by themselves; `None` if nothing."""
     if item.keys() < {"attribute", "operator", "value"}:
         return None  # a part is missing or refused already
     attribute, operator, value = item["attribute"], item["operator"], item["value"]
@@ -310,7 +310,7 @@ def filter_fault(item: Mapping[str, Any]) -> str | None:
 
 def _check_set(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for index, item in enumerate(record["filters"]):
-        unfit = filter_fault(item)
+        unfit = find_filter_fault(item)
         if unfit:
             yield f"filters[{index}]", unfit
 

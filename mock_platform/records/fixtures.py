@@ -1,13 +1,13 @@
 """Reads the folders that a world begins with: one JSON file per table, an array of records each.
 
 Every complaint says file, line, column, record and field, what is wrong and what is allowed. Later
-folders lie over earlier ones, record by record.
+folders override earlier ones, record by record.
 
-A record with `"_as": "recorded"` keeps keys that its table does not know; each is warned of.
+A record with `"_as": "recorded"` keeps keys that its table does not know; each causes a warning.
 
 A field that holds a moment may count from now: `now`, `now-2h`, `now+30m` (units s, m, h, d), and
 so may moments in the payload of an event. Now is when a world starts or is reset, on its own clock,
-so a frozen clock makes the same of them every time.
+so with a frozen clock they are the same every time.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from mock_platform.core.jsonio import BadJson, loads
-from mock_platform.records.table import Table, Tables, missing_references, recorded_keys
+from mock_platform.records.table import Table, Tables, find_missing_references, find_recorded_keys
 from mock_platform.store.interface import Record
 from mock_platform.store.memory import Base, Relative
 from mock_platform.world.clock import machine_now, parse_relative
 
 _LOG = logging.getLogger(__name__)
-_MAX_FILE = 256 * 1024 * 1024
+_MAX_FILE_BYTES = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class BadFixtures(ValueError):
 
 @dataclass(slots=True)
 class _Source:
-    """Where a loaded record stands, for complaints found after loading."""
+    """The place of a loaded record, for complaints that are found after loading."""
 
     path: Path
     text: str
@@ -63,6 +63,8 @@ class _Source:
 
 
 class _Loader:
+    """Collects records, complaints and warnings from folders of fixture files."""
+
     def __init__(self, tables: Tables, now: datetime) -> None:
         self.tables = tables
         self.now = now
@@ -72,14 +74,14 @@ class _Loader:
         self.complaints: list[Complaint] = []
         self.warnings: list[Complaint] = []
 
-    def folder(self, folder: Path) -> None:
+    def read_folder(self, folder: Path) -> None:
         if not folder.is_dir():
             self.complaints.append(Complaint(folder, 1, 1, "is no folder of fixture files"))
             return
         for path in sorted(folder.glob("*.json")):
-            self.file(path, folder)
+            self.read_file(path, folder)
 
-    def file(self, path: Path, folder: Path) -> None:
+    def read_file(self, path: Path, folder: Path) -> None:
         if not path.resolve().is_relative_to(folder.resolve()):
             self.complaints.append(Complaint(path, 1, 1, "leads out of its folder"))
             return
@@ -95,31 +97,31 @@ class _Loader:
             self.complaints.append(Complaint(path, 1, 1, text))
             return
         try:
-            text, records = _contents(path)
+            text, records = _read_file(path)
         except BadJson as fault:
             self.complaints.append(Complaint(path, fault.line, fault.column, str(fault)))
             return
         seen: set[str] = set()
         for index, record in enumerate(records):
-            self._record(table, _Source(path, text, index), record, seen)
+            self._read_record(table, _Source(path, text, index), record, seen)
 
-    def _record(self, table: Table, source: _Source, record: Any, seen: set[str]) -> None:
+    def _read_record(self, table: Table, source: _Source, record: Any, seen: set[str]) -> None:
         if not isinstance(record, dict):
             self._complain(source, "", f"a record is an object, got {json.dumps(record)[:60]}")
             return
-        moments = _relative_moments(table, record)
+        moments = _find_relative_moments(table, record)
         counted = {moment.field: moment.form(self.now + moment.since) for moment in moments}
         loaded, faults = table.load(record | counted)
         for field, text in faults:
             self._complain(source, field, text)
-        for field in () if faults else recorded_keys(table, loaded):
+        for field in () if faults else find_recorded_keys(table, loaded):
             text = f"warning: {table.name} does not know {field!r}, which is kept as recorded"
-            self.warnings.append(_complaint(source, field, text))
+            self.warnings.append(_make_complaint(source, field, text))
         key = table.key_of(loaded)
         if key is None:
             return
         if key in seen:
-            self._complain(source, table.key, f"{table.key} {key!r} stands twice in this file")
+            self._complain(source, table.key, f"{table.key} {key!r} occurs twice in this file")
             return
         seen.add(key)
         self.records[table.name][key] = loaded
@@ -128,35 +130,35 @@ class _Loader:
             self.relative[table.name, key] = moments
         self.sources[table.name, key] = source
 
-    def references(self) -> None:
+    def check_references(self) -> None:
         for name, records in self.records.items():
             for key, record in records.items():
-                for field, text in missing_references(self.tables[name], record, self._exists):
+                for field, text in find_missing_references(self.tables[name], record, self._exists):
                     self._complain(self.sources[name, key], field, text)
 
     def _exists(self, table: str, key: str) -> bool:
         return key in self.records.get(table, ())
 
     def _complain(self, source: _Source, field: str, text: str) -> None:
-        self.complaints.append(_complaint(source, field, text))
+        self.complaints.append(_make_complaint(source, field, text))
 
 
-def _complaint(source: _Source, field: str, text: str) -> Complaint:
-    line, column = place(source.text, [source.index, *_steps(field)])
+def _make_complaint(source: _Source, field: str, text: str) -> Complaint:
+    line, column = locate(source.text, [source.index, *_split_steps(field)])
     where = f"record {source.index}" + (f", field {field}" if field else "")
     return Complaint(source.path, line, column, f"{where}: {text}")
 
 
 def load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None) -> Base:
-    """The fixtures of these folders, the last one on top.
+    """Read the fixtures of these folders, the last one on top.
 
     Moments that count from now are checked and stored as of `now` (the machine's, if not given);
-    each world counts them anew.
+    each world computes them again from its own clock.
 
     Raises:
-        BadFixtures: Something is wrong; all complaints at once.
+        BadFixtures: Files have faults; it holds all complaints.
     """
-    loader = _load(folders, tables, now)
+    loader = _read_folders(folders, tables, now)
     if loader.complaints:
         raise BadFixtures(loader.complaints)
     for warning in loader.warnings:
@@ -169,39 +171,41 @@ def check(
     tables: Iterable[Table],
     warn: Callable[[Complaint], None] = lambda _: None,
 ) -> list[Complaint]:
-    """Everything that is wrong with the fixtures of these folders or single files.
+    """Return all faults of the fixtures in these folders or single files.
 
-    `warn` is called with what is no fault, but may be none of the author's meaning.
+    `warn` is called with what is allowed, but may not be what the author meant.
     """
-    loader = _load(folders, tables)
+    loader = _read_folders(folders, tables)
     for warning in loader.warnings:
         warn(warning)
     return loader.complaints
 
 
-def _relative_moments(table: Table, record: Record) -> list[Relative]:
+def _find_relative_moments(table: Table, record: Record) -> list[Relative]:
     found = []
     for name, field in table.instants.items():
         value = record.get(name)
         since = parse_relative(value) if isinstance(value, str) else None
         if since is not None:
             found.append(Relative(name, since, field.form))
-    for name, timed in table.timed.items():
+    for name, timed in table.timed_fields.items():
         value = record.get(name)
         if timed.counts(value):
             found.append(Relative(name, timedelta(), partial(timed.at, value)))
     return found
 
 
-def _load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None) -> _Loader:
+def _read_folders(
+    folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None
+) -> _Loader:
     loader = _Loader({table.name: table for table in tables}, now or machine_now())
     for folder in folders:
         if folder.is_file():
-            loader.file(folder, folder.parent)
+            loader.read_file(folder, folder.parent)
         else:
-            loader.folder(folder)
+            loader.read_folder(folder)
     if not loader.complaints:
-        loader.references()
+        loader.check_references()
     return loader
 
 
@@ -211,59 +215,59 @@ _decoder = json.JSONDecoder()
 _SPACE = " \t\r\n"
 
 
-def place(text: str, steps: Sequence[int | str]) -> tuple[int, int]:
-    """Line and column, from 1, of what stands at the end of `steps`; of its container if absent."""
-    shown = position = _skip(text, 0)
+def locate(text: str, steps: Sequence[int | str]) -> tuple[int, int]:
+    """Return line and column, from 1, of the value at `steps`; of its container if absent."""
+    shown = position = _skip_space(text, 0)
     for step in steps:
-        found = _item(text, position, step)
+        found = _find_item(text, position, step)
         if found is None:
             break
         shown, position = found
-    return _line_column(text, shown)
+    return _count_line_and_column(text, shown)
 
 
-def _item(text: str, position: int, step: int | str) -> tuple[int, int] | None:
-    """Where the item or field `step` of a container begins, and where its value begins."""
+def _find_item(text: str, position: int, step: int | str) -> tuple[int, int] | None:
+    """Return where the item or field `step` of a container begins, and where its value begins."""
     opening = text[position : position + 1]
     if opening not in "[{" or not opening:
         return None
-    position, count = _skip(text, position + 1), 0
+    position, count = _skip_space(text, position + 1), 0
     while position < len(text) and text[position] not in "]}":
         start = position
         key: str | int = count
         if opening == "{":
             key, position = _decoder.raw_decode(text, position)
-            position = _skip(text, _skip(text, position) + 1)
+            position = _skip_space(text, _skip_space(text, position) + 1)
         if key == step:
             return start, position
         _, position = _decoder.raw_decode(text, position)
-        position = _skip(text, position)
+        position = _skip_space(text, position)
         if text[position : position + 1] == ",":
-            position = _skip(text, position + 1)
+            position = _skip_space(text, position + 1)
         count += 1
     return None
 
 
-def _skip(text: str, position: int) -> int:
+def _skip_space(text: str, position: int) -> int:
     while position < len(text) and text[position] in _SPACE:
         position += 1
     return position
 
 
-def _line_column(text: str, position: int) -> tuple[int, int]:
+def _count_line_and_column(text: str, position: int) -> tuple[int, int]:
     line = text.count("\n", 0, position) + 1
     return line, position - (text.rfind("\n", 0, position) + 1) + 1
 
 
-def _contents(path: Path) -> tuple[str, list[Any]]:
-    """A file's text and records.
+def _read_file(path: Path) -> tuple[str, list[Any]]:
+    """Return a file's text and records.
 
     Raises:
-        BadJson: It has none.
+        BadJson: The file cannot be read, is too large, or is not a JSON array.
     """
     try:
-        if path.stat().st_size > _MAX_FILE:
-            raise BadJson(f"larger than {_MAX_FILE:,} bytes")
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise BadJson(f"larger than {_MAX_FILE_BYTES:,} bytes")
         content = path.read_bytes()
     except OSError as fault:
         raise BadJson(f"cannot be read: {fault.strerror or fault}") from fault
@@ -273,7 +277,7 @@ def _contents(path: Path) -> tuple[str, list[Any]]:
     return content.decode(), records
 
 
-def _steps(field: str) -> list[int | str]:
-    """`components[0].media_key` as steps."""
+def _split_steps(field: str) -> list[int | str]:
+    """Split a place such as `components[0].media_key` into steps."""
     parts = field.replace("]", "").replace("[", ".").split(".")
     return [int(part) if part.isdecimal() else part for part in parts if part]

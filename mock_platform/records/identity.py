@@ -40,7 +40,7 @@ class AppRecord(Schema):
 
 
 class GrantRecord(Schema):
-    """That a user granted an app access."""
+    """A grant: a user lets an app act for them."""
 
     _id = Text(required=True)
     app_id = Text(required=True)

@@ -22,10 +22,10 @@ from mock_platform.store.interface import Record
 POLL_TYPES = ("IMAGE_POLLS", "TEXT_POLLS", "VIDEO_POLLS")
 VIDEO_CONVERSATION = "VIDEO_CONVERSATION"
 ORDINALS = ("first", "second", "third", "fourth")
-NAME = 80
-CHOICE = 25
-CTA = 20
-SHORT_TEXT = 23
+MAX_NAME_CHARACTERS = 80
+MAX_CHOICE_CHARACTERS = 25
+MAX_CTA_CHARACTERS = 20
+MAX_SHORT_TEXT_CHARACTERS = 23
 """Longest name, poll choice, call to action, and title or thank-you text, in characters."""
 
 
@@ -50,15 +50,17 @@ class CallToAction(Text):
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
-        """What a description says of such a hashtag."""
-        return {"pattern": rf"^#?\w{{1,{CTA}}}$"}
+        """Return the JSON Schema of such a hashtag."""
+        return {"pattern": rf"^#?\w{{1,{MAX_CTA_CHARACTERS}}}$"}
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         tag = text.removeprefix("#")
-        if not 1 <= len(tag) <= CTA or not all(c.isalnum() or c == "_" for c in tag):
+        sound = all(c.isalnum() or c == "_" for c in tag)
+        if not sound or not 1 <= len(tag) <= MAX_CTA_CHARACTERS:
             raise invalid(
-                f"a hashtag of 1 to {CTA} letters, digits and underscores behind the #",
+                f"a hashtag of 1 to {MAX_CTA_CHARACTERS} letters, digits and underscores "
+                "behind the #",
                 text,
                 "invalid hashtag",
             )
@@ -66,14 +68,14 @@ class CallToAction(Text):
 
 
 class PollCardRecord(Stamped):
-    """A poll card. A poll with a video or an image also tells where these are, and their size."""
+    """A poll card. A poll with a video or an image also has its addresses and sizes."""
 
     id = Text(required=True)
-    name = Text(required=True, min_length=1, max_length=NAME)
-    first_choice = Text(required=True, min_length=1, max_length=CHOICE)
-    second_choice = Text(required=True, min_length=1, max_length=CHOICE)
-    third_choice = Text(min_length=1, max_length=CHOICE)
-    fourth_choice = Text(min_length=1, max_length=CHOICE)
+    name = Text(required=True, min_length=1, max_length=MAX_NAME_CHARACTERS)
+    first_choice = Text(required=True, min_length=1, max_length=MAX_CHOICE_CHARACTERS)
+    second_choice = Text(required=True, min_length=1, max_length=MAX_CHOICE_CHARACTERS)
+    third_choice = Text(min_length=1, max_length=MAX_CHOICE_CHARACTERS)
+    fourth_choice = Text(min_length=1, max_length=MAX_CHOICE_CHARACTERS)
     duration_in_minutes = Digits(required=True)
     start_time = Instant(as_sent=True, required=True)
     end_time = Instant(as_sent=True, required=True)
@@ -95,7 +97,7 @@ class PollCardRecord(Stamped):
 
 
 class PollCardStub(Stamped):
-    """A poll card that was deleted, as the delete answers with it."""
+    """A deleted poll card, in the form in which the delete returns it."""
 
     id = Text(required=True)
     name = Text(required=True)
@@ -104,10 +106,10 @@ class PollCardStub(Stamped):
 
 
 class ConversationContent(Schema):
-    """What an advertiser says of a video conversation card, when creating it and ever after."""
+    """The fields of a video conversation card that an advertiser sets, at creation or later."""
 
-    name = Text(required=True, min_length=1, max_length=NAME)
-    title = Text(min_length=1, max_length=SHORT_TEXT)
+    name = Text(required=True, min_length=1, max_length=MAX_NAME_CHARACTERS)
+    title = Text(min_length=1, max_length=MAX_SHORT_TEXT_CHARACTERS)
     first_cta = CallToAction(required=True)
     first_cta_post = Text(required=True, min_length=1)
     second_cta = CallToAction()
@@ -116,7 +118,7 @@ class ConversationContent(Schema):
     third_cta_post = Text(min_length=1)
     fourth_cta = CallToAction()
     fourth_cta_post = Text(min_length=1)
-    thank_you_text = Text(required=True, min_length=1, max_length=SHORT_TEXT)
+    thank_you_text = Text(required=True, min_length=1, max_length=MAX_SHORT_TEXT_CHARACTERS)
     thank_you_url = WebAddress()
     media_key = MediaKey(required=True)
 

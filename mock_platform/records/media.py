@@ -1,6 +1,6 @@
 """Uploaded media and the media library (document B, "Media library object").
 
-What is uploaded stands in `media` until it is added to the library; from then on it stands in
+What is uploaded is stored in `media` until it is added to the library; from then on in
 `media_library` alone. Everything that takes a media key looks it up here.
 """
 
@@ -54,7 +54,7 @@ class AspectRatio(Text):
 
 
 class _Sized(Stamped):
-    """What upload and library share. `duration` is in milliseconds, sizes are in pixels."""
+    """Fields that uploads and the library share. `duration` is in milliseconds, sizes in pixels."""
 
     media_key = MediaKey(required=True)
     media_type = Choice(MEDIA_TYPES, required=True)
@@ -95,7 +95,7 @@ class MediaLibraryRecord(_Sized):
 
 
 def find_media(world: World, account_id: str, key: str) -> Record | None:
-    """Media of an account, in its library or only uploaded; `None` if unknown or deleted."""
+    """Return media of an account, in its library or only uploaded; `None` if unknown or deleted."""
     found = find_in_library(world, account_id, key)
     if found is None:
         found = world.store.get("media", key)
@@ -103,7 +103,7 @@ def find_media(world: World, account_id: str, key: str) -> Record | None:
 
 
 def find_in_library(world: World, account_id: str, key: str) -> Record | None:
-    """Media in an account's library; `None` if unknown or deleted."""
+    """Return media in an account's library; `None` if unknown or deleted."""
     found = world.store.get("media_library", key)
     if found is None or found["_account_id"] != account_id or found["deleted"]:
         return None
@@ -111,17 +111,17 @@ def find_in_library(world: World, account_id: str, key: str) -> Record | None:
 
 
 def is_video(media: Record) -> bool:
-    """Whether media is a video; a GIF counts as an image."""
+    """Return whether media is a video; a GIF counts as an image."""
     return bool(media["media_type"] == "VIDEO")
 
 
-def moves(media: Record) -> bool:
-    """Whether media has a duration and a poster: videos and GIFs do."""
+def has_duration(media: Record) -> bool:
+    """Return whether media has a duration and a poster: videos and GIFs do."""
     return bool(media["media_type"] != "IMAGE")
 
 
-def ratio_of(media: Record) -> float | None:
-    """Width by height; `None` if neither sizes nor aspect ratio are known."""
+def compute_ratio(media: Record) -> float | None:
+    """Return width divided by height; `None` if neither sizes nor aspect ratio are known."""
     if media["_width"] and media["_height"]:
         return float(media["_width"] / media["_height"])
     if media.get("aspect_ratio"):
@@ -130,8 +130,8 @@ def ratio_of(media: Record) -> float | None:
     return None
 
 
-def aspect_of(video: Record) -> tuple[str, str]:
-    """The two numbers of a video's aspect ratio; those of its size, or 16 and 9, if it has none."""
+def compute_aspect(video: Record) -> tuple[str, str]:
+    """Return a video's aspect ratio as two numbers; without one, of its size, or 16 and 9."""
     if video.get("aspect_ratio"):
         width, _, height = video["aspect_ratio"].partition(":")
         return width, height
@@ -141,22 +141,22 @@ def aspect_of(video: Record) -> tuple[str, str]:
     return "16", "9"
 
 
-def default_poster_key(media_key: str) -> str:
-    """The key of the poster that a video or GIF has by itself: `3_` and the number of its own."""
+def derive_poster_key(media_key: str) -> str:
+    """Return the key of a video's or GIF's own poster: `3_` and the number of its media key."""
     return f"3_{media_key.partition('_')[2]}"
 
 
-def poster_of(media: Record, image: Record | None) -> Record:
-    """The poster fields of a video or GIF: those of an image, or of its own first frame."""
+def build_poster(media: Record, image: Record | None) -> Record:
+    """Return the poster fields of a video or GIF: of an image, or of its own first frame."""
     if image is not None:
         return {"poster_media_url": image["media_url"], "poster_media_key": image["media_key"]}
-    address = f"{without_extension(media['media_url'])}/first_frame.jpg"
-    key = default_poster_key(media["media_key"])
+    address = f"{strip_extension(media['media_url'])}/first_frame.jpg"
+    key = derive_poster_key(media["media_key"])
     return {"poster_media_url": address, "poster_media_key": key}
 
 
-def without_extension(address: str) -> str:
-    """An address without the extension of its last segment."""
+def strip_extension(address: str) -> str:
+    """Return an address without the extension of its last segment."""
     return splitext(address)[0]
 
 
@@ -167,10 +167,10 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _complete_library(record: Record) -> Record:
-    """What a video or GIF has beyond an image, where the record leaves it out."""
-    if not moves(record):
+    """Fill in the fields of a video or GIF that images do not have."""
+    if not has_duration(record):
         return record
-    own: Record = {"aspect_ratio": None, "duration": None, **poster_of(record, None)}
+    own: Record = {"aspect_ratio": None, "duration": None, **build_poster(record, None)}
     if is_video(record):
         own |= {"description": None, "title": None}
     return record | {name: value for name, value in own.items() if name not in record}
@@ -178,7 +178,7 @@ def _complete_library(record: Record) -> Record:
 
 def _check_library(record: Record) -> Iterator[tuple[str, str]]:
     yield from _check(record)
-    if not moves(record):
+    if not has_duration(record):
         for name in _MOVING_FIELDS:
             if name in record:
                 yield name, f"an image has no {name}; leave it out"

@@ -1,4 +1,4 @@
-"""Folders laid over a server's fixtures, read once for as long as their files stay as they are."""
+"""Caches fixture folders that override a server's own, until one of their files changes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 
 from mock_platform.store.memory import Base
 
-_KEPT = 32
+_MAX_CACHED_SETS = 32
 
 Signature = tuple[tuple[str, int, int], ...]
 
 
 class Overlays:
-    """Fixtures by the folders that they come from; the sets used last are kept.
+    """Fixtures by the folders that they come from; those used last are kept.
 
-    A suite lays the same few folders again and again, and checking them costs more than all the
+    A test suite uses the same few folders many times, and checking them costs more than all the
     rest of a test's world.
     """
 
@@ -26,23 +26,23 @@ class Overlays:
         self._kept: dict[Signature, Base] = {}
 
     def load(self, folders: Sequence[Path]) -> Base:
-        """The fixtures of these folders, the last one on top.
+        """Return the fixtures of these folders, the last one on top.
 
         Raises:
-            BadFixtures: Something is wrong with them.
+            BadFixtures: Their files have faults.
         """
-        signature = tuple(part for folder in folders for part in _signature(folder))
+        signature = tuple(part for folder in folders for part in _list_file_versions(folder))
         with self._lock:
             base = self._kept.pop(signature, None)
             if base is None:
                 base = self._load(folders)
             self._kept[signature] = base  # now the newest
-            if len(self._kept) > _KEPT:
+            if len(self._kept) > _MAX_CACHED_SETS:
                 del self._kept[next(iter(self._kept))]
             return base
 
 
-def _signature(folder: Path) -> Iterator[tuple[str, int, int]]:
+def _list_file_versions(folder: Path) -> Iterator[tuple[str, int, int]]:
     yield str(folder.resolve()), 0, 0
     if folder.is_dir():
         for path in sorted(folder.glob("*.json")):

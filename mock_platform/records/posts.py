@@ -1,7 +1,7 @@
 """Posts made on behalf of advertisers (document B, "Posting on behalf of an advertiser").
 
 A post object has the shape of the 1.1 interface (public facts, section 7): `id` is a number, times
-read `Sat Jun 24 05:08:30 +0000 2017`. It is stored in extended form, its author by id.
+have the form `Sat Jun 24 05:08:30 +0000 2017`. It is stored in extended form, its author by id.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from mock_platform.core.fields import Choice, Flag, Integer, Json, ListOf, Long,
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.table import Reference, Table
-from mock_platform.records.users import POST_TIME, UserObject, post_time, user_object
+from mock_platform.records.users import POST_TIME, UserObject, format_post_time, user_object
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 CONVERSATION_SETTINGS = ("EVERYONE", "FOLLOWING", "MENTIONED_USERS")
 VIDEO_CTAS = ("VISIT_SITE", "WATCH_NOW")
-NAME = 80
+MAX_NAME_CHARACTERS = 80
 PUBLISHED = "PUBLISHED"
 
 
@@ -31,11 +31,11 @@ class Scopes(Schema):
 
 
 class _PostFields(Schema):
-    """What every form of a post object holds."""
+    """Fields of every form of a post object."""
 
     id = Long(required=True)
     id_str = Text(required=True)
-    name = Text(max_length=NAME, load_default=None, allow_none=True)
+    name = Text(max_length=MAX_NAME_CHARACTERS, load_default=None, allow_none=True)
     created_at = Text(
         required=True,
         pattern=POST_TIME,
@@ -80,7 +80,7 @@ class PostRecord(_PostFields):
 
 
 class CreatedPost(_PostFields):
-    """A post as its creation answers: `text`, or `full_text` with its range in extended mode."""
+    """A post as its creation returns it: `text`, or in extended mode `full_text` with its range."""
 
     text = Text()
     full_text = Text()
@@ -89,7 +89,7 @@ class CreatedPost(_PostFields):
 
 
 class NamedPost(_PostFields):
-    """A post as the update of its name answers."""
+    """A post as the update of its name returns it."""
 
     text = Text(required=True)
     full_text = Text(required=True)
@@ -104,7 +104,7 @@ class NamedPost(_PostFields):
 
 
 def author_of(world: World, user_id: str, *, trim: bool = False) -> Record:
-    """The author of a post: a user object, or with `trim` (or if the user is gone) the id alone."""
+    """Return a post's author: a user object, or only the id if `trim` or the user is gone."""
     user = None if trim else world.store.get("users", user_id)
     return {"id": int(user_id), "id_str": user_id} if user is None else user_object(user)
 
@@ -115,8 +115,8 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
             yield name, f"{name} must be id as text, {record['id']}"
 
 
-def _stored(record: Record) -> Record:
-    """A post as the interface serves it as a record: in extended form, its author by id."""
+def _to_stored_form(record: Record) -> Record:
+    """Convert a post as served into a record: in extended form, its author by id."""
     own = dict(record)
     author = own.get("user")
     key = author.get("id_str") if isinstance(author, dict) else None
@@ -135,7 +135,7 @@ POSTS = Table(
     key="id_str",
     references=(Reference("_account_id", "accounts"), Reference("_user_id", "users")),
     check=_check,
-    created=post_time,
-    from_public=_stored,
+    created=format_post_time,
+    from_public=_to_stored_form,
 )
 TABLES = (POSTS,)

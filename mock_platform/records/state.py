@@ -1,7 +1,7 @@
-"""A world's records from outside: looked at, put in and taken out, validated like fixtures.
+"""Reads and writes a world's records from outside, validated like fixtures.
 
-The control plane (`/_mock/state`) and the Python face (`platform.state`) are both thin skins over
-this. Records come and go as copies: whoever changes one changes nothing in the world.
+The control plane (`/_mock/state`) and the Python face (`platform.state`) are both thin layers over
+this. Records go in and out as copies: changing a copy changes nothing in the world.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from mock_platform.records.table import (
     RECORDED,
     Table,
     Tables,
-    missing_references,
-    recorded_keys,
+    find_missing_references,
+    find_recorded_keys,
 )
 from mock_platform.store.interface import Record, SavedWorld
 from mock_platform.store.memory import MemoryStore
@@ -45,7 +45,7 @@ class Fault:
         return f"{where}{f', field {self.field}' if self.field else ''}: {self.text}"
 
     def as_json(self) -> dict[str, Any]:
-        """The fault as an object."""
+        """Return the fault as a JSON object."""
         return {
             "table": self.table,
             "record": self.record,
@@ -63,7 +63,7 @@ class BadRecord(ValueError):
 
 
 class UnknownTable(KeyError):
-    """No table has that name."""
+    """A table was asked for that does not exist."""
 
     def __init__(self, name: str, tables: Tables) -> None:
         near = get_close_matches(name, list(tables), 1)
@@ -76,7 +76,7 @@ class UnknownTable(KeyError):
 
 
 class UnknownRecord(LookupError):
-    """A table holds no record under that key."""
+    """A record was asked for whose key its table does not hold."""
 
     def __init__(self, table: str, key: str, keys: list[str]) -> None:
         near = get_close_matches(key, keys, 1)
@@ -96,78 +96,78 @@ class TableState:
 
     @property
     def name(self) -> str:
-        """The table's name."""
+        """The table's name, as in fixture files."""
         return self._table.name
 
     def all(self) -> list[Record]:
-        """Every record, in the order in which they came."""
+        """Return every record, in the order of creation."""
         with self._world.work():
             self._settle()
             entries = self._world.store.page(self.name)
-        return [_record(entry.record) for entry in entries]
+        return [_copy_record(entry.record) for entry in entries]
 
     def get(self, key: str) -> Record | None:
-        """The record under a key, or `None`.
+        """Return the record with a key, or `None`.
 
         Raises:
-            TypeError: The key is no text.
+            TypeError: The key is not a string.
         """
         require_key(key)
         with self._world.work():
             self._settle()
             record = self._world.store.get(self.name, key)
-        return None if record is None else _record(record)
+        return None if record is None else _copy_record(record)
 
     def put(self, record: Record, *, key: str | None = None, unchecked: bool = False) -> Record:
-        """Create or replace a record; gives it as stored, defaults filled in.
+        """Create or replace a record; return it as stored, with defaults filled in.
 
-        Where it leaves out when it was created and changed, that is the world's now; what replaces
-        a record stays created when that was. `key` is filled in where the record does not name it.
-        `unchecked` stores the record as it is, for odd states on purpose.
+        Times of creation and change that it leaves out are the world's current time; a record that
+        replaces another one keeps its time of creation. `key` is filled in where the record does
+        not name it. `unchecked` stores the record as it is, for odd states on purpose.
 
         Raises:
-            BadRecord: It has faults, or refers to what is not there; nothing is stored.
+            BadRecord: It has faults, or refers to missing records; nothing is stored.
         """
         taken = copy_with_key(self._table, record, key)
         with self._world.work():
             if not unchecked:
-                taken |= self._stamps(taken)
-            stored, name = self._checked(taken, unchecked=unchecked)
+                taken |= self._make_stamps(taken)
+            stored, name = self._check_record(taken, unchecked=unchecked)
             self._world.store.put(self.name, name, stored)
-        return _record(stored)
+        return _copy_record(stored)
 
     def patch(self, key: str, changes: Record, *, unchecked: bool = False) -> Record:
-        """Merge changes into a record (JSON merge patch: null takes a field out).
+        """Merge changes into a record (JSON merge patch: null removes a field); return the result.
 
         Raises:
-            UnknownRecord: There is no such record.
-            BadRecord: What would come out has faults, or another key; nothing is changed.
-            TypeError: The key is no text.
+            UnknownRecord: No record has this key.
+            BadRecord: The result would have faults, or another key; nothing is changed.
+            TypeError: The key is not a string.
         """
         taken = copy_with_key(self._table, changes, require_key(key))
         with self._world.work():
             self._settle()
             before = self._world.store.get(self.name, key)
             if before is None:
-                raise self._unknown(key)
+                raise self._make_unknown_record(key)
             if not unchecked:
                 self._refuse_new_keys(before, taken)
             merged = merge_patch(before, taken)
-            stored, name = self._checked(merged, unchecked=unchecked)
+            stored, name = self._check_record(merged, unchecked=unchecked)
             self._world.store.put(self.name, name, stored)
-        return _record(stored)
+        return _copy_record(stored)
 
     def delete(self, key: str) -> None:
-        """Take a record out for good, whatever refers to it.
+        """Delete a record permanently, even if others refer to it.
 
         Raises:
-            UnknownRecord: There is no such record.
-            TypeError: The key is no text.
+            UnknownRecord: No record has this key.
+            TypeError: The key is not a string.
         """
         require_key(key)
         with self._world.work():
             if self._world.store.remove(self.name, key) is None:
-                raise self._unknown(key)
+                raise self._make_unknown_record(key)
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and self._world.store.get(self.name, key) is not None
@@ -179,8 +179,8 @@ class TableState:
         with self._world.lock:
             return self._world.store.count(self.name)
 
-    def _stamps(self, record: Record) -> Record:
-        """Those of creation and change that a record leaves out."""
+    def _make_stamps(self, record: Record) -> Record:
+        """Return the times of creation and change that a record leaves out."""
         now = self._world.clock.now()
         stamps = {name: form(now) for name, form in self._table.stamps.items()}
         held = self._world.store.get(self.name, self._table.key_of(record) or "")
@@ -189,29 +189,29 @@ class TableState:
         return {name: stamp for name, stamp in stamps.items() if name not in record}
 
     def _refuse_new_keys(self, before: Record, changes: Record) -> None:
-        """See that changes bring no unknown key to a recorded record, unless they say so again.
+        """Refuse changes that add unknown keys to a recorded record, unless they set `_as` again.
 
         Raises:
-            BadRecord: They do.
+            BadRecord: They add unknown keys.
         """
         if before.get(AS) != RECORDED or AS in changes:
             return
         faults = [
             Fault(self.name, self._table.key_of(before) or "", field, text)
-            for field, text in self._table.part_faults(changes)
+            for field, text in self._table.find_part_faults(changes)
             if field not in self._table.fields and field not in before
         ]
         if faults:
             raise BadRecord(faults)
 
-    def _checked(self, record: Record, *, unchecked: bool) -> tuple[Record, str]:
+    def _check_record(self, record: Record, *, unchecked: bool) -> tuple[Record, str]:
         loaded, found = load_record(self._table, record, unchecked=unchecked)
         key = self._table.key_of(loaded)
         if not found and not unchecked:
-            found = missing_references(self._table, loaded, self._exists(loaded))
+            found = find_missing_references(self._table, loaded, self._exists(loaded))
         if found or key is None:
             raise BadRecord([Fault(self.name, key or "", field, text) for field, text in found])
-        for name in () if unchecked else recorded_keys(self._table, loaded):
+        for name in () if unchecked else find_recorded_keys(self._table, loaded):
             _LOG.warning("%s does not know %r, kept as recorded in %r", self.name, name, key)
         return loaded, key
 
@@ -224,23 +224,23 @@ class TableState:
             if kind.table == self.name:
                 self._world.transitions.settle_all(kind.name)
 
-    def _unknown(self, key: str) -> UnknownRecord:
+    def _make_unknown_record(self, key: str) -> UnknownRecord:
         keys = [entry.key for entry in self._world.store.page(self.name, limit=1000)]
         return UnknownRecord(self.name, key, keys)
 
 
 class State(Mapping[str, TableState]):
-    """All tables of one world by name, and the whole of it as one JSON document."""
+    """All tables of one world by name, and the whole world as one JSON document."""
 
     def __init__(self, world: World, tables: Tables) -> None:
         self._world = world
         self._tables = tables
 
     def __getitem__(self, name: str) -> TableState:
-        """The table of this name.
+        """Return the table with this name.
 
         Raises:
-            UnknownTable: There is none.
+            UnknownTable: No table has this name.
         """
         table = self._tables.get(name)
         if table is None:
@@ -257,10 +257,10 @@ class State(Mapping[str, TableState]):
         return name in self._tables
 
     def dump(self) -> dict[str, Any]:
-        """The whole world: its tables, and what it keeps beside them.
+        """Return the whole world: its tables, clock, ids and paces.
 
-        `clock`, `ids` (how many were drawn) and `paces` (of transitions) are such that `load` makes
-        the world go on exactly from here. A table is an array of records; those whose name begins
+        With `clock`, `ids` (how many were drawn) and `paces` (of transitions), `load` makes a world
+        continue exactly from here. A table is an array of records; those whose name begins
         with an underscore are the mock's own, records by key.
         """
         with self._world.work():
@@ -278,28 +278,28 @@ class State(Mapping[str, TableState]):
         return {"world": self._world.name, **kept, "tables": _copy(tables)}
 
     def load(self, document: Any, *, unchecked: bool = False) -> None:
-        """Make the world what a document says, as `dump` gave it.
+        """Replace the whole world by a document that `dump` returned.
 
         Tables that it leaves out become empty. `ids`, `clock` and `paces` stay as they are where it
-        does not give them. The journal begins anew, as after a reset.
+        leaves them out. The journal starts empty, as after a reset.
 
         Raises:
             BadRecord: Records have faults, or the document has another form; nothing is changed.
-                A record that the world holds already, as it is, is none: `load` takes back
-                whatever `dump` gave.
+                Records that the world already holds unchanged are not faults: `load` accepts
+                everything that `dump` returned.
         """
         with self._world.held():
             self._load(copy_of_json(document, "state"), unchecked=unchecked)
 
     def _load(self, document: Any, *, unchecked: bool) -> None:
-        tables = _tables_of(document)
+        tables = _require_tables(document)
         kinds = self._world.transitions.kinds
-        faults = [*_beside(document, kinds), *_internal(tables, kinds)]
+        faults = [*_find_metadata_faults(document, kinds), *_find_internal_faults(tables, kinds)]
         records: dict[str, dict[str, Record]] = {}
         for name, rows in tables.items():
-            records[name] = self._rows(name, rows, faults, unchecked=unchecked)
+            records[name] = self._read_rows(name, rows, faults, unchecked=unchecked)
         if not faults and not unchecked:
-            faults = list(self._dangling(records))
+            faults = list(self._find_dangling_references(records))
         if faults:
             raise BadRecord(faults)
         store = MemoryStore(self._world.blueprint.base)
@@ -309,13 +309,13 @@ class State(Mapping[str, TableState]):
         }
         self._world.load(SavedWorld(store.snapshot(), meta))
 
-    def _holds(self, table: Table, record: Record) -> bool:
-        """Whether the world holds this very record."""
+    def _holds_already(self, table: Table, record: Record) -> bool:
+        """Return whether the world already holds exactly this record."""
         key = table.key_of(record)
         held = None if key is None else self._world.store.get(table.name, key)
         return held == record and canonical(held) == canonical(record)
 
-    def _rows(
+    def _read_rows(
         self, name: str, rows: Any, faults: list[Fault], *, unchecked: bool
     ) -> dict[str, Record]:
         table = self._tables.get(name)
@@ -329,17 +329,17 @@ class State(Mapping[str, TableState]):
             return {}
         found: dict[str, Record] = {}
         for index, row in enumerate(rows):
-            as_is = unchecked or self._holds(table, row)
+            as_is = unchecked or self._holds_already(table, row)
             loaded, wrong = load_record(table, row, unchecked=as_is)
             key = table.key_of(loaded)
             if key in found:
-                wrong = [*wrong, (table.key, f"{key!r} stands twice")]
+                wrong = [*wrong, (table.key, f"{key!r} occurs twice")]
             faults += [Fault(name, index, field, text) for field, text in wrong]
             if key is not None:
                 found[key] = loaded
         return found
 
-    def _dangling(self, records: dict[str, dict[str, Record]]) -> Iterator[Fault]:
+    def _find_dangling_references(self, records: dict[str, dict[str, Record]]) -> Iterator[Fault]:
         def exists(table: str, key: str) -> bool:
             return key in records.get(table, {})
 
@@ -347,18 +347,18 @@ class State(Mapping[str, TableState]):
             table = self._tables.get(name)
             for key, record in rows.items() if table is not None else ():
                 assert table is not None
-                missing = missing_references(table, record, exists)
-                if missing and self._holds(table, record):
-                    held = missing_references(table, record, self._present)
+                missing = find_missing_references(table, record, exists)
+                if missing and self._holds_already(table, record):
+                    held = find_missing_references(table, record, self._is_stored)
                     missing = [fault for fault in missing if fault not in held]
                 yield from (Fault(name, key, field, text) for field, text in missing)
 
-    def _present(self, table: str, key: str) -> bool:
+    def _is_stored(self, table: str, key: str) -> bool:
         return self._world.store.get(table, key) is not None
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
-    """RFC 7396: what `patch` makes of `target`; neither is changed."""
+    """Return `target` with a JSON merge patch (RFC 7396) applied; neither is changed."""
     if not isinstance(patch, dict):
         return patch
     merged = dict(target) if isinstance(target, dict) else {}
@@ -371,10 +371,10 @@ def merge_patch(target: Any, patch: Any) -> Any:
 
 
 def require_key(key: object) -> str:
-    """A record's key.
+    """Return the key of a record.
 
     Raises:
-        TypeError: It is no text. Ids are text on the wire: with a number nothing would be found.
+        TypeError: It is not a string. Ids are strings on the wire: a number would find nothing.
     """
     if not isinstance(key, str):
         raise TypeError(f"a record's key is text: {str(key)!r}, not {key!r}")
@@ -384,9 +384,9 @@ def require_key(key: object) -> str:
 def load_record(
     table: Table, record: Record, *, unchecked: bool
 ) -> tuple[Record, list[tuple[str, str]]]:
-    """The record as it is stored, and everything that is wrong with it by itself.
+    """Return the record as it is stored, and its faults, references aside.
 
-    `unchecked` leaves it as it is; a key it must have all the same.
+    `unchecked` leaves the record as it is, but it must have a key.
     """
     if not unchecked:
         return table.load(record)
@@ -396,10 +396,10 @@ def load_record(
 
 
 def copy_with_key(table: Table, record: Any, key: str | None) -> Record:
-    """A private copy of what a caller gave, under the key that it said.
+    """Return a private copy of a caller's record, with the key that the caller named.
 
     Raises:
-        BadRecord: It is no JSON object, or names another key.
+        BadRecord: It is not a JSON object, or has another key.
     """
     taken = copy_of_json(record, table.name)
     if not isinstance(taken, dict):
@@ -413,7 +413,7 @@ def copy_with_key(table: Table, record: Any, key: str | None) -> Record:
     return taken
 
 
-def _tables_of(document: Any) -> dict[str, Any]:
+def _require_tables(document: Any) -> dict[str, Any]:
     tables = document.get("tables") if isinstance(document, dict) else None
     if not isinstance(tables, dict):
         form = 'a state is {"tables": {NAME: [records]}}, with clock, ids and paces beside it'
@@ -421,8 +421,8 @@ def _tables_of(document: Any) -> dict[str, Any]:
     return tables
 
 
-def _beside(document: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fault]:
-    """What is wrong with the parts of a state that are no tables."""
+def _find_metadata_faults(document: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fault]:
+    """Yield the faults of a state's parts beside its tables."""
     for name in document.keys() - _PARTS:
         yield Fault("state", "", name, f"{name!r} is no part of a state: {', '.join(_PARTS)}")
     ids = document.get("ids", 0)
@@ -430,16 +430,16 @@ def _beside(document: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fau
         yield Fault("state", "", "ids", f"a count from 0 up, got {ids!r}")
     clock = document.get("clock", {})
     try:
-        _known(clock, ("offset_seconds", "frozen_at"))
+        _require_known_keys(clock, ("offset_seconds", "frozen_at"))
         Clock().restore(clock)
     except (TypeError, ValueError, OverflowError) as raised:
         form = '{"offset_seconds": number, "frozen_at": instant or null}'
         yield Fault("state", "", "clock", f"expected {form}: {raised}")
     paces = document.get("paces", {})
     try:
-        _known(paces, tuple(kinds))
+        _require_known_keys(paces, tuple(kinds))
         for pace in paces.values():
-            _known(pace, ("progression", "seconds", "polls"))
+            _require_known_keys(pace, ("progression", "seconds", "polls"))
             Pace(**pace)
     except ValueError as raised:
         form = '{KIND: {"progression", "seconds", "polls"}}'
@@ -449,21 +449,21 @@ def _beside(document: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fau
 _PARTS = ("world", "ids", "clock", "paces", "tables")
 
 
-def _known(value: Any, names: Sequence[str]) -> None:
-    """See that a value is an object of these names.
+def _require_known_keys(value: Any, names: Sequence[str]) -> None:
+    """Require that a value is an object with no other keys than these names.
 
     Raises:
-        ValueError: It is not.
+        ValueError: It is not, or has other keys.
     """
     if not isinstance(value, dict):
-        raise ValueError(f"got {value!r}")  # noqa: TRY004 - the client's fault, told as such
+        raise ValueError(f"got {value!r}")  # noqa: TRY004 - the client's fault, reported as one
     for name in value:
         if name not in names:
             raise ValueError(f"{name!r} is none of {', '.join(names)}")
 
 
-def _internal(tables: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fault]:
-    """What is wrong with the mock's own tables."""
+def _find_internal_faults(tables: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fault]:
+    """Yield the faults of the mock's own tables."""
     for name, rows in tables.items():
         if not name.startswith("_"):
             continue
@@ -475,13 +475,13 @@ def _internal(tables: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fau
                     yield Fault(name, key, "", "no record under way")
 
 
-def _record(value: Record) -> Record:
+def _copy_record(value: Record) -> Record:
     copy: Record = _copy(value)
     return copy
 
 
 def copy_of_json(value: Any, what: str) -> Any:
-    """A copy that shares nothing with the value.
+    """Return a copy that shares nothing with the value.
 
     Raises:
         BadRecord: It is not JSON.

@@ -39,11 +39,11 @@ class Reference:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Where the key may be."""
+        """The tables in which the key may be."""
         return (self.table,) if self.or_table is None else (self.table, self.or_table)
 
-    def targets(self, record: Record) -> Iterator[str]:
-        """The keys that a record refers to; absent and null ones are none."""
+    def find_targets(self, record: Record) -> Iterator[str]:
+        """Yield the keys that a record refers to; missing and null fields are skipped."""
         value = record.get(self.field)
         if isinstance(value, list):
             yield from (item for item in value if isinstance(item, str))
@@ -60,14 +60,14 @@ class Table:
     key: str = "id"
     references: tuple[Reference, ...] = ()
     complete: Callable[[Record], Record] | None = None
-    """Defaults that follow from other fields: takes a sound record, gives it with them."""
+    """Takes a valid record, returns it with the defaults that follow from other fields."""
     check: Callable[[Record], Iterator[tuple[str, str]]] | None = None
-    """Rules that one field alone cannot tell: gives (field, what is wrong)."""
+    """Checks rules between several fields: yields (field, what is wrong)."""
     from_public: Callable[[Record], Record] = dict
-    """Gives a record that has the form in which the interface serves it in stored form; what it
-    does not know stays as it is."""
+    """Converts a record from the form that the interface serves to the stored form; keys that it
+    does not know stay as they are."""
     created: Callable[[datetime], str] | None = None
-    """The form of `created_at`, where it is none of the usual two."""
+    """Writes `created_at`, where it has neither of the two usual forms."""
 
     @cached_property
     def _loader(self) -> Schema:
@@ -79,7 +79,7 @@ class Table:
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        """Names of all fields, on the wire and of the mock's own."""
+        """Names of all fields, those on the wire and the mock's own."""
         return tuple(self._by_name)
 
     @cached_property
@@ -89,14 +89,14 @@ class Table:
         return {name: field for name, field in found if isinstance(field, Instant)}
 
     @cached_property
-    def timed(self) -> Mapping[str, Timed]:
-        """The fields that hold objects with moments in them, by name."""
+    def timed_fields(self) -> Mapping[str, Timed]:
+        """The fields that hold objects with moments inside, by name."""
         found = self._by_name.items()
         return {name: field for name, field in found if isinstance(field, Timed)}
 
     @cached_property
     def stamps(self) -> Mapping[str, Callable[[datetime], str]]:
-        """The fields, if required, that say when a record came and changed, with their forms."""
+        """The required fields for the times of creation and change, with their wire forms."""
         found: dict[str, Callable[[datetime], str]] = {
             name: field.form
             for name, field in self.instants.items()
@@ -105,19 +105,22 @@ class Table:
         return found if self.created is None else found | {"created_at": self.created}
 
     def key_of(self, record: Record) -> str | None:
-        """The record's key, or `None` if it has no usable one."""
+        """Return the record's key, or `None` if it has no usable one."""
         value = record.get(self.key)
         return value if isinstance(value, str) and value else None
 
     def load(self, record: Record) -> tuple[Record, list[tuple[str, str]]]:
-        """The record with its defaults filled in, and everything that is wrong with it.
+        """Return the record with its defaults filled in, and all its faults.
 
         Keys that the table does not know are faults, unless the record says that it was recorded.
         """
         record = self.from_public(record)
         faults: list[tuple[str, str]] = []
         recorded = record.get(AS) == RECORDED
-        faults += [(name, self._unknown(name)) for name in self._strange(record, recorded=recorded)]
+        faults += [
+            (name, self._explain_unknown_key(name))
+            for name in self._find_refused_keys(record, recorded=recorded)
+        ]
         if not recorded and AS in record:
             faults.append((AS, f"{AS} can only be {RECORDED!r}, got {record[AS]!r}"))
         if self.key_of(record) is None:
@@ -125,7 +128,7 @@ class Table:
         try:
             filled = self._read(record, recorded=recorded)
         except ValidationError as fault:
-            return dict(record), faults + self._told(fault)
+            return dict(record), faults + self._explain(fault)
         loaded = {name: filled[name] for name in record if name in filled} | dict(filled)
         if self.complete is not None and not faults:
             loaded = self.complete(loaded)
@@ -133,20 +136,20 @@ class Table:
             faults += list(self.check(loaded))
         return loaded, faults
 
-    def strangers(self, record: Record) -> list[str]:
-        """Where keys stand that the table does not know, such of the mock's own left out."""
+    def find_unknown_keys(self, record: Record) -> list[str]:
+        """Return the places of keys that the table does not know, except the mock's own."""
         record = self.from_public(record)
         found = [name for name in record if name not in self.fields and not name.startswith("_")]
         try:
             self._loader.load(record)
         except ValidationError as fault:
-            found += [_shown(steps) for steps in _unknown_steps(fault.messages)]
+            found += [_format_place(steps) for steps in _find_unknown_steps(fault.messages)]
         return found
 
-    def part_faults(self, part: Record) -> Iterator[tuple[str, str]]:
-        """What is wrong with some fields of a record: names, and values that none can have.
+    def find_part_faults(self, part: Record) -> Iterator[tuple[str, str]]:
+        """Yield faults of some fields of a record: unknown names, and values no record can have.
 
-        Objects are not looked into, and null is fine: a merge patch takes fields away with it.
+        Objects are not looked into, and null is fine: a merge patch removes fields with it.
         """
         for name, value in self.from_public(part).items():
             if name == AS:
@@ -154,7 +157,7 @@ class Table:
                     yield name, f"{AS} can only be {RECORDED!r}, got {value!r}"
             elif name not in self.fields:
                 if part.get(AS) != RECORDED or name.startswith("_"):
-                    yield name, self._unknown(name)
+                    yield name, self._explain_unknown_key(name)
             elif value is not None and not isinstance(value, dict):
                 try:
                     self._by_name[name].deserialize(value, name, part)
@@ -163,15 +166,15 @@ class Table:
                         (at, text.explained) for at, text in flatten({name: fault.messages})
                     )
 
-    def _strange(self, record: Record, *, recorded: bool) -> Iterator[str]:
-        """Keys of a record that may not be there: unknown ones, and unknown ones of the mock's."""
+    def _find_refused_keys(self, record: Record, *, recorded: bool) -> Iterator[str]:
+        """Yield unknown keys of a record; of a recorded one, only those with an underscore."""
         for name in record:
             known = name in self.fields or name == AS
             if not known and (not recorded or name.startswith("_")):
                 yield name
 
     def _read(self, record: Record, *, recorded: bool) -> Record:
-        """The record through its schema; a recorded one keeps unknown keys at any depth.
+        """Load the record with its schema; a recorded one keeps unknown keys at any depth.
 
         Raises:
             ValidationError: Fields have faults.
@@ -179,38 +182,43 @@ class Table:
         try:
             return dict(self._loader.load(record))
         except ValidationError as fault:
-            strange = list(_unknown_steps(fault.messages))
+            strange = list(_find_unknown_steps(fault.messages))
             if not recorded or not strange:
                 raise
         known = deepcopy(record)
-        kept = [(steps, _holder(known, steps).pop(steps[-1])) for steps in strange]
+        kept = [(steps, _find_holder(known, steps).pop(steps[-1])) for steps in strange]
         loaded = dict(self._loader.load(known))
         for steps, value in kept:
-            _holder(loaded, steps)[steps[-1]] = value
+            _find_holder(loaded, steps)[steps[-1]] = value
         return loaded
 
-    def _told(self, fault: ValidationError) -> list[tuple[str, str]]:
-        """What is wrong with a record, unknown keys of parts of it explained."""
-        told = {_shown(steps): steps for steps in _unknown_steps(fault.messages)}
+    def _explain(self, fault: ValidationError) -> list[tuple[str, str]]:
+        """Return the faults of a record, with an explanation for unknown keys of its parts."""
+        told = {_format_place(steps): steps for steps in _find_unknown_steps(fault.messages)}
         found = []
         for name, text in flatten(fault.messages):
             steps = told.get(name)
             if steps is not None and text == _UNKNOWN:
-                known = _names_at(self._loader, steps[:-1])
-                found.append((name, _unknown(name, str(steps[-1]), "this part of a record", known)))
+                known = _find_names_at(self._loader, steps[:-1])
+                found.append(
+                    (
+                        name,
+                        _explain_unknown_key(name, str(steps[-1]), "this part of a record", known),
+                    )
+                )
             else:
                 found.append((name, text.explained))
         return found
 
-    def _unknown(self, name: str) -> str:
-        return _unknown(name, name, self.name, self.fields)
+    def _explain_unknown_key(self, name: str) -> str:
+        return _explain_unknown_key(name, name, self.name, self.fields)
 
 
 Tables = Mapping[str, Table]
 
 
-def renamed(*names: tuple[str, str]) -> Callable[[Record], Record]:
-    """A `from_public` for fields that are served under another name: (served, stored) each."""
+def rename_fields(*names: tuple[str, str]) -> Callable[[Record], Record]:
+    """Return a `from_public` for fields that are served under another name: (served, stored)."""
 
     def stored(record: Record) -> Record:
         own = dict(record)
@@ -222,22 +230,22 @@ def renamed(*names: tuple[str, str]) -> Callable[[Record], Record]:
     return stored
 
 
-def recorded_keys(table: Table, record: Record) -> list[str]:
-    """Where keys stand that were kept only because the record says that it was recorded."""
-    return table.strangers(record) if record.get(AS) == RECORDED else []
+def find_recorded_keys(table: Table, record: Record) -> list[str]:
+    """Return the places of keys that were kept only because the record is marked as recorded."""
+    return table.find_unknown_keys(record) if record.get(AS) == RECORDED else []
 
 
-def missing_references(
+def find_missing_references(
     table: Table, record: Record, exists: Callable[[str, str], bool]
 ) -> list[tuple[str, str]]:
-    """References of a record that lead nowhere, as (field, what is wrong)."""
+    """Return references of a record to missing records, as (field, what is wrong)."""
     return [
         (
             reference.field,
             f"{reference.field} refers to {key!r}, which is not in {' or '.join(reference.tables)}",
         )
         for reference in table.references
-        for key in reference.targets(record)
+        for key in reference.find_targets(record)
         if not any(exists(name, key) for name in reference.tables)
     ]
 
@@ -246,38 +254,38 @@ _UNKNOWN = "Unknown field."
 """marshmallow's message for a key that a nested schema does not have."""
 
 
-def _unknown(shown: str, name: str, owner: str, fields: Sequence[str]) -> str:
+def _explain_unknown_key(shown: str, name: str, owner: str, fields: Sequence[str]) -> str:
     near = get_close_matches(name, fields, 1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"{shown!r} is no field of {owner}.{hint} Its fields: {', '.join(fields)}"
 
 
-def _unknown_steps(messages: Any, steps: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
-    """The places of unknown keys in marshmallow's nested messages."""
+def _find_unknown_steps(messages: Any, steps: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
+    """Yield the places of unknown keys in marshmallow's nested messages."""
     if isinstance(messages, Mapping):
         for key, inner in messages.items():
-            yield from _unknown_steps(inner, (*steps, key))
+            yield from _find_unknown_steps(inner, (*steps, key))
     elif isinstance(messages, list) and _UNKNOWN in messages:
         yield steps
 
 
-def _shown(steps: Sequence[Step]) -> str:
-    """A place as complaints write it: `components[0].media_key`."""
+def _format_place(steps: Sequence[Step]) -> str:
+    """Write a place as complaints do: `components[0].media_key`."""
     text = ""
     for step in steps:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
     return text
 
 
-def _holder(value: Any, steps: Sequence[Step]) -> Any:
-    """The object or array that holds what the last step leads to."""
+def _find_holder(value: Any, steps: Sequence[Step]) -> Any:
+    """Return the object or array that contains the value at the last step."""
     for step in steps[:-1]:
         value = value[step]
     return value
 
 
-def _names_at(schema: Schema, steps: Sequence[Step]) -> tuple[str, ...]:
-    """The names that an object may have which stands there in a record."""
+def _find_names_at(schema: Schema, steps: Sequence[Step]) -> tuple[str, ...]:
+    """Return the field names that an object at this place of a record may have."""
     for step in steps:
         if isinstance(step, int):
             continue

@@ -1,7 +1,7 @@
 """Users: who logs in and posts, as stored and as the 1.1 interface shows them.
 
 The user object is that of the public facts (section 7): 41 keys, the same in every untrimmed post.
-A record holds them in wire form, but for `id`, which is text here, and `created_at`, which has the
+A record holds them in wire form, except `id`, which is text here, and `created_at`, which has the
 form of the other tables.
 """
 
@@ -30,17 +30,17 @@ POST_TIME = (
 _ASSETS = "assets.platform.example"
 
 
-def post_time(moment: datetime) -> str:
-    """A moment as objects of the 1.1 interface write it: `Sat Jun 24 05:08:30 +0000 2017`."""
+def format_post_time(moment: datetime) -> str:
+    """Write a moment as the 1.1 interface does: `Sat Jun 24 05:08:30 +0000 2017`."""
     day, month = _DAYS[moment.weekday()], _MONTHS[moment.month - 1]
     return f"{day} {month} {moment:%d %H:%M:%S} +0000 {moment.year:04}"
 
 
 def parse_post_time(text: str) -> datetime:
-    """The moment that `post_time` wrote.
+    """Return the moment that `format_post_time` wrote.
 
     Raises:
-        ValueError: There is no such day or time.
+        ValueError: The calendar has no such day or time.
     """
     _, month, day, time, _, year = text.split(" ")
     hour, minute, second = map(int, time.split(":"))
@@ -120,7 +120,7 @@ class UserRecord(UserProfile):
 
 
 class UserObject(UserProfile):
-    """A user as the 1.1 interface shows one; trimmed, id and id_str alone are left."""
+    """A user as the 1.1 interface shows one; if trimmed, only with id and id_str."""
 
     id = Long(required=True)
     id_str = Text(required=True)
@@ -133,15 +133,15 @@ _SHOWN = tuple(UserProfile().load_fields)
 
 
 def user_object(user: Record) -> Record:
-    """A stored user as the 1.1 interface shows one: all 41 keys, if the record was checked."""
+    """Return a stored user as the 1.1 interface shows one: all 41 keys, if it was checked."""
     shown = {name: user[name] for name in _SHOWN if name in user}
     if "created_at" in user:
-        shown["created_at"] = post_time(parse_instant(user["created_at"]))
+        shown["created_at"] = format_post_time(parse_instant(user["created_at"]))
     return {"id": int(user["id"]), "id_str": user["id"], **shown}
 
 
-def _stored(record: Record) -> Record:
-    """A user object as a record: the id as text, the time in the form of the other tables."""
+def _to_stored_form(record: Record) -> Record:
+    """Convert a user object into a record: id as text, time in the form of the other tables."""
     own = dict(record)
     if isinstance(own.get("id"), int) and not isinstance(own["id"], bool):
         own["id"] = str(own["id"])
@@ -154,4 +154,4 @@ def _stored(record: Record) -> Record:
     return own
 
 
-USERS = Table("users", UserRecord, from_public=_stored)
+USERS = Table("users", UserRecord, from_public=_to_stored_form)

@@ -13,7 +13,7 @@ class WebAddress(Text):
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
-        """What a description says of such an address."""
+        """Return the JSON Schema of such an address."""
         host, rest = r"[^\s/?#:@\[\]]+", r"(?::[0-9]{1,5})?(?:[/?#]\S*)?"
         return {"pattern": rf"^[Hh][Tt][Tt][Pp][Ss]?://{host}{rest}$"}
 

@@ -9,7 +9,7 @@ from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text, Timed
 from mock_platform.records.table import Reference, Table
-from mock_platform.rules.release_history import event_name, unknown_name
+from mock_platform.rules.release_history import explain_unknown_name, find_event_name
 from mock_platform.rules.replay_jobs import REPLAY_JOB
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import epoch_millis, wire_millis
@@ -67,7 +67,7 @@ class ReplayJobRecord(Schema):
     state = Choice(REPLAY_JOB.states, required=True)
     _app_id = Text(required=True)
     _delivered = Integer(load_default=0)
-    """How many events the receiver took."""
+    """How many events the receiver accepted."""
     _failed = Integer(load_default=0)
     _reason = Text(load_default=None, allow_none=True)
 
@@ -84,8 +84,8 @@ def _check_url(record: Record) -> Iterator[tuple[str, str]]:
 
 def _check_event(record: Record) -> Iterator[tuple[str, str]]:
     name, direction = record["event_type"], record["_direction"]
-    if event_name(name) is None:
-        yield "event_type", unknown_name(name)
+    if find_event_name(name) is None:
+        yield "event_type", explain_unknown_name(name)
     elif direction is not None and not name.startswith(DIRECTED):
         yield "_direction", f"only subscriptions to dm.* and chat.* have a direction, not {name}"
 

@@ -15,20 +15,20 @@ HISTORY = settled(
     "UPDATE and DELETE; change_by.platform is API_OTHER. The spec shows CREATE only.",
     "B, Account history entry",
 )
-_UNTOLD = frozenset({"id", "updated_at"})
+_UNRECORDED_FIELDS = frozenset({"id", "updated_at"})
 
 
 def record_change(
     call: Call, world: World, entity: str, before: Record | None, after: Record
 ) -> None:
-    """Write what happened to an entity of the call's account; nothing if nothing changed."""
+    """Record a change of an entity of the call's account; an update without changes is skipped."""
     assert call.account is not None
     assert call.caller.user is not None
     old, new = served(before or {}), served(after)
     changes = {
         name: {"before": old.get(name), "after": value}
         for name, value in new.items()
-        if before is not None and name not in _UNTOLD and old.get(name) != value
+        if before is not None and name not in _UNRECORDED_FIELDS and old.get(name) != value
     }
     if before is not None and not changes:
         return

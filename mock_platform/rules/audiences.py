@@ -19,8 +19,8 @@ from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 USERS = "audience_users"
-SMALLEST_TARGETABLE = 100
-MONTHS = 13
+SMALLEST_TARGETABLE_USERS = 100
+DEFAULT_EXPIRY_MONTHS = 13
 
 IDENTITY = expectation(
     "audiences.user-identity",
@@ -47,8 +47,8 @@ VISIBLE = expectation(
 )
 
 
-def months_after(moment: datetime, months: int = MONTHS) -> datetime:
-    """So many calendar months later, clipped to the month's end."""
+def months_after(moment: datetime, months: int = DEFAULT_EXPIRY_MONTHS) -> datetime:
+    """Return the moment some calendar months later, clipped to the end of its month."""
     index = moment.month - 1 + months
     year, month = moment.year + index // 12, index % 12 + 1
     return moment.replace(
@@ -60,7 +60,7 @@ def months_after(moment: datetime, months: int = MONTHS) -> datetime:
 
 
 def find_audience(call: Call, world: World, parameter: str, code: str) -> Record:
-    """The audience in the path, if the account may see it.
+    """Return the audience in the path, if the account may see it.
 
     Raises:
         AdsFailure: 404 with `code`.
@@ -68,14 +68,14 @@ def find_audience(call: Call, world: World, parameter: str, code: str) -> Record
     key = call.path_params[parameter]
     audience = world.store.get("custom_audiences", key)
     account = call.path_params["account_id"]
-    if audience is None or audience["deleted"] or not _visible(world, audience, account):
+    if audience is None or audience["deleted"] or not _may_see(world, audience, account):
         call.assume(VISIBLE)
         raise not_found(code, "audience", parameter, key)
     return audience
 
 
-def permission(world: World, audience: Record, account: str) -> Record | None:
-    """The permission that an account has on an audience of another one."""
+def find_permission(world: World, audience: Record, account: str) -> Record | None:
+    """Return the permission that an account has on another account's audience, if any."""
     found = world.store.page(
         "audience_permissions",
         {"_audience_id": audience["id"], "granted_account_id": account, "deleted": False},
@@ -84,8 +84,8 @@ def permission(world: World, audience: Record, account: str) -> Record | None:
     return found[0].record if found else None
 
 
-def targeting(world: World, audience: Record, account: str) -> list[Record]:
-    """The criteria by which an account's line items target an audience."""
+def find_targeting_criteria(world: World, audience: Record, account: str) -> list[Record]:
+    """Return the criteria by which an account's line items target an audience."""
     entries = world.store.page(
         "targeting_criteria",
         {"targeting_value": audience["id"], "_account_id": account, "deleted": False},
@@ -95,7 +95,7 @@ def targeting(world: World, audience: Record, account: str) -> list[Record]:
 
 
 def require_owner(call: Call, audience: Record) -> None:
-    """Creating and revoking permissions requires that the calling account owns the audience.
+    """Require that the calling account owns the audience, to create or revoke permissions.
 
     Raises:
         AdsFailure: 403 ACTION_NOT_ALLOWED.
@@ -105,18 +105,18 @@ def require_owner(call: Call, audience: Record) -> None:
 
 
 def show_own_permissions(call: Call, audience: Record) -> None:
-    """Let the call's list hold the account's own permissions only, unless it owns the audience."""
+    """Limit the call's list to the account's own permissions, unless it owns the audience."""
     account = call.path_params["account_id"]
     if audience["owner_account_id"] != account:
         call.assume(OWN_ROWS)
         call.params["granted_account_ids"] = [account]
 
 
-def _visible(world: World, audience: Record, account: str) -> bool:
+def _may_see(world: World, audience: Record, account: str) -> bool:
     return (
         audience["owner_account_id"] == account
-        or permission(world, audience, account) is not None
-        or bool(targeting(world, audience, account))
+        or find_permission(world, audience, account) is not None
+        or bool(find_targeting_criteria(world, audience, account))
     )
 
 
@@ -129,36 +129,36 @@ Holders = dict[tuple[str, str], set[str]]
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One operation of a batch: users to put in or take out."""
+    """One operation of a batch: users to add or to remove."""
 
     delete: bool
     users: Sequence[Identifiers]
     effective_at: str | None
     expires_at: str | None
     times: Mapping[str, str] = field(default_factory=dict)
-    """Those of the two that were sent, in the wire's form."""
+    """`effective_at` and `expires_at` in wire form, where the client sent them."""
 
 
 def apply_uploads(world: World, audience_id: str, uploads: Iterable[Upload]) -> int:
-    """Put users in and take users out; gives by how many the audience grew."""
+    """Add and remove users; return by how many the audience grew (negative if it shrank)."""
     grown = 0
     holders: Holders | None = None  # read at the first Delete, and kept up to date from then on
     for upload in uploads:
         if not upload.delete:
-            grown += _put(world, audience_id, upload, holders)
+            grown += _put_users(world, audience_id, upload, holders)
             continue
         if holders is None:
-            holders = _holders(world, audience_id)
+            holders = _read_holders(world, audience_id)
         for user in upload.users:
-            hit = {key for pair in _pairs(user) for key in holders.get(pair, ())}
-            grown -= sum(_take(world, key, holders) for key in hit)
+            hit = {key for pair in _list_identifiers(user) for key in holders.get(pair, ())}
+            grown -= sum(_remove_user(world, key, holders) for key in hit)
     return grown
 
 
-def resized(world: World, record: Record, field: str, grown: int) -> Record:
-    """The audience or list after it grew or shrank."""
+def resize(world: World, record: Record, field: str, grown: int) -> Record:
+    """Return the record of an audience or list that grew by `grown` users; not stored yet."""
     size = max(0, (record[field] or 0) + grown)
-    small = size < SMALLEST_TARGETABLE
+    small = size < SMALLEST_TARGETABLE_USERS
     others = [reason for reason in record["reasons_not_targetable"] if reason != "TOO_SMALL"]
     reasons = [*others, "TOO_SMALL"] if small else others
     return changed(
@@ -168,10 +168,10 @@ def resized(world: World, record: Record, field: str, grown: int) -> Record:
     )
 
 
-def _put(world: World, audience_id: str, upload: Upload, holders: Holders | None) -> int:
+def _put_users(world: World, audience_id: str, upload: Upload, holders: Holders | None) -> int:
     new = 0
     for user in upload.users:
-        key = f"{audience_id}-{_identity(user)}"
+        key = f"{audience_id}-{_derive_identity(user)}"
         new += world.store.get(USERS, key) is None
         record = {
             "_id": key,
@@ -182,40 +182,40 @@ def _put(world: World, audience_id: str, upload: Upload, holders: Holders | None
         }
         world.store.put(USERS, key, record)
         if holders is not None:
-            _note(holders, key, user)
+            _add_holder(holders, key, user)
     return new
 
 
-def _take(world: World, key: str, holders: Holders) -> bool:
+def _remove_user(world: World, key: str, holders: Holders) -> bool:
     gone = world.store.remove(USERS, key)
     if gone is None:
         return False
-    for pair in _pairs(gone["identifiers"]):
+    for pair in _list_identifiers(gone["identifiers"]):
         holders[pair].discard(key)
     return True
 
 
-def _note(holders: Holders, key: str, user: Identifiers) -> None:
-    for pair in _pairs(user):
+def _add_holder(holders: Holders, key: str, user: Identifiers) -> None:
+    for pair in _list_identifiers(user):
         holders.setdefault(pair, set()).add(key)
 
 
-def _identity(user: Identifiers) -> str:
-    """The user's only identifier, or a digest of all of them."""
-    pairs = _pairs(user)
+def _derive_identity(user: Identifiers) -> str:
+    """Return the user's only identifier, or a digest of all of them."""
+    pairs = _list_identifiers(user)
     if len(pairs) == 1:
         return f"{pairs[0][0]}-{pairs[0][1]}"
     return blake2b(repr(sorted(pairs)).encode(), digest_size=16).hexdigest()
 
 
-def _holders(world: World, audience_id: str) -> Holders:
+def _read_holders(world: World, audience_id: str) -> Holders:
     found: Holders = {}
     for entry in world.store.page(USERS, {"_audience_id": audience_id}):
-        _note(found, entry.key, entry.record["identifiers"])
+        _add_holder(found, entry.key, entry.record["identifiers"])
     return found
 
 
-def _pairs(user: Identifiers) -> list[tuple[str, str]]:
+def _list_identifiers(user: Identifiers) -> list[tuple[str, str]]:
     return [
         (kind, value if kind == "partner_user_id" else value.lower())
         for kind, values in user.items()

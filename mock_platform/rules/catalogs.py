@@ -21,10 +21,10 @@ OWN_CATALOG = Echo(names={"product_catalog_id": "id"})
 
 
 def find_catalog(call: Call, world: World) -> Record:
-    """The catalog in the path, if it is the user's.
+    """Return the catalog in the path, if it is the user's.
 
     Raises:
-        AdsFailure: 404.
+        AdsFailure: 404 NOT_FOUND.
     """
     key = call.path_params["product_catalog_id"]
     catalog = world.store.get("product_catalogs", key)
@@ -35,13 +35,13 @@ def find_catalog(call: Call, world: World) -> Record:
 
 
 def remove_product(world: World, product: Record) -> None:
-    """Take a product out for good; the next member of its group is listed in its place."""
+    """Delete a product permanently; the next member of its group is listed in its place."""
     world.store.remove("products", product["product_key"])
     _promote(world, product)
 
 
 def leave_group(world: World, product: Record) -> None:
-    """Take a product out of its group, which stays listed through another member."""
+    """Remove a product from its group, which stays listed through another member."""
     world.store.put("products", product["product_key"], product | {"item_group_id": None})
     _promote(world, product)
 

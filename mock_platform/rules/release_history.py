@@ -1,6 +1,6 @@
 """Document A's release history as data, and the names of event types that follow from it.
 
-Each date is compared with a world's clock, so that a test can stand before or after a change.
+Each date is compared with a world's clock, so that a test can run before or after a change.
 """
 
 from __future__ import annotations
@@ -40,36 +40,36 @@ class Release:
     change: str
     effective: datetime
 
-    def in_force(self, moment: datetime) -> bool:
-        """Whether the change has taken effect at a moment of a world's clock."""
+    def is_in_force(self, moment: datetime) -> bool:
+        """Return whether the change has taken effect at a moment of a world's clock."""
         return moment >= self.effective
 
 
-def _row(id_: str, date: str, change: str, effective: str | None = None) -> Release:
+def _make_release(id_: str, date: str, change: str, effective: str | None = None) -> Release:
     return Release(id_, date, change, datetime.fromisoformat(effective or f"{date}T00:00:00+00:00"))
 
 
 RELEASES = (
-    _row("articles", "2026-06-11", "Article draft and publish endpoints added"),
-    _row(
+    _make_release("articles", "2026-06-11", "Article draft and publish endpoints added"),
+    _make_release(
         "post-events",
         "2026-06-04",
         "post.create and post.delete events added to the Activity interface",
     ),
-    _row(
+    _make_release(
         "paid-partnership",
         "2026-06-03",
         "paid_partnership boolean added to posts: settable on create, readable through the post "
         "fields parameter",
     ),
-    _row(
+    _make_release(
         "search-index",
         "2026-05-04",
         "Search endpoints (recent and all search, recent and all counts) moved to a new index; "
         "operators min_likes:, min_replies:, min_reposts: added; reposts no longer returned by "
         "keyword search",
     ),
-    _row(
+    _make_release(
         "replay-path-retired",
         "2026-03-20",
         "Deprecation announced of POST "
@@ -77,74 +77,78 @@ RELEASES = (
         "12:00 ET; replaced by POST /2/webhooks/replay",
         "2026-03-25T16:00:00+00:00",  # Eastern Time is four hours behind UTC on that day
     ),
-    _row(
+    _make_release(
         "event-names",
         "2026-03-18",
         "Direction filter added to Activity subscriptions; event type naming moved to "
         "dot-separated lowercase",
     ),
-    _row(
+    _make_release(
         "direct-message-events",
         "2026-03-11",
         "Legacy direct-message events added to the Activity interface",
     ),
-    _row(
+    _make_release(
         "programmatic-replies",
         "2026-02-23",
         "Programmatic replies through post creation allowed only when the original author summoned "
         "the replier (mention or quote); self-serve tiers only",
     ),
-    _row("space-events", "2026-01-28", "spaces.start and spaces.end events"),
-    _row("account-activity-oauth2", "2026-01-15", "OAuth 2.0 support in Account Activity v2"),
-    _row("news", "2025-11-19", "News endpoints: GET /2/news/search and GET /2/news/{id}"),
-    _row(
+    _make_release("space-events", "2026-01-28", "spaces.start and spaces.end events"),
+    _make_release(
+        "account-activity-oauth2", "2026-01-15", "OAuth 2.0 support in Account Activity v2"
+    ),
+    _make_release("news", "2025-11-19", "News endpoints: GET /2/news/search and GET /2/news/{id}"),
+    _make_release(
         "post-editing",
         "2025-10-03",
         "Post editing via edit_options containing previous_post_id",
     ),
-    _row(
+    _make_release(
         "connections",
         "2025-09-19",
         "Connections endpoints: GET /2/connections, DELETE /2/connections/all, DELETE "
         "/2/connections/{endpoint_id}, DELETE /2/connections",
     ),
-    _row("evaluate-note", "2025-09-17", "POST /2/evaluate_note added"),
-    _row(
+    _make_release("evaluate-note", "2025-09-17", "POST /2/evaluate_note added"),
+    _make_release(
         "filtered-stream-webhooks",
         "2025-09-09",
         "Filtered stream webhooks, rules via /2/posts/search/stream/rules",
     ),
-    _row(
+    _make_release(
         "share-with-followers",
         "2025-07-28",
         "share_with_followers boolean on post creation, used with community_id",
     ),
-    _row(
+    _make_release(
         "community-notes",
         "2025-07-08",
         "Community notes endpoints: GET /2/notes/search/posts_eligible_for_notes, GET "
         "/2/notes/search/notes_written, POST /2/notes",
     ),
-    _row("account-activity", "2025-05-20", "Account Activity v2 webhook endpoints launched"),
-    _row("affiliation-array", "2025-02-18", "affiliation.user_id returns an array"),
+    _make_release(
+        "account-activity", "2025-05-20", "Account Activity v2 webhook endpoints launched"
+    ),
+    _make_release("affiliation-array", "2025-02-18", "affiliation.user_id returns an array"),
 )
 """The release history, newest first."""
 
 _BY_ID = {release.id: release for release in RELEASES}
 
 
-def release(id_: str) -> Release:
-    """The row of this id.
+def find_release(id_: str) -> Release:
+    """Return the row with this id.
 
     Raises:
-        KeyError: There is none.
+        KeyError: No row has this id.
     """
     return _BY_ID[id_]
 
 
 @dataclass(frozen=True, slots=True)
 class EventName:
-    """A name of an event type, and from when on it holds."""
+    """A name of an event type, and the moment from which it is valid."""
 
     name: str
     meaning: str
@@ -154,28 +158,28 @@ class EventName:
     documented: bool = True
     """Whether document A lists it; the others are public facts."""
 
-    def deprecated(self, moment: datetime) -> bool:
-        """Whether the name is a former one at that moment."""
+    def is_deprecated(self, moment: datetime) -> bool:
+        """Return whether a newer name has replaced this one at that moment."""
         return self.deprecated_since is not None and moment >= self.deprecated_since
 
 
-_DOTTED = release("event-names").effective
-_POSTS = release("post-events").effective
-_SPACES = release("space-events").effective
-_MESSAGES = release("direct-message-events").effective
+_DOTTED = find_release("event-names").effective
+_POSTS = find_release("post-events").effective
+_SPACES = find_release("space-events").effective
+_MESSAGES = find_release("direct-message-events").effective
 
 
-def _public(name: str, meaning: str) -> EventName:
+def _make_public_name(name: str, meaning: str) -> EventName:
     return EventName(name, meaning, _DOTTED, documented=False)
 
 
-def _former(name: str, successor: str) -> EventName:
+def _make_former_name(name: str, successor: str) -> EventName:
     meaning = f"former name of {successor}"
     return EventName(name, meaning, _ALWAYS, _DOTTED, successor)
 
 
 DIRECTED_SINCE = _DOTTED
-"""Subscriptions to direct-message and chat events may have a direction since then."""
+"""The moment from which subscriptions to direct-message and chat events may have a direction."""
 
 EVENT_NAMES = (
     EventName("profile.update.bio", "bio changed", _DOTTED),
@@ -190,63 +194,67 @@ EVENT_NAMES = (
     EventName("dm.sent", "legacy direct-message event", _MESSAGES),
     EventName("dm.read", "legacy direct-message event", _MESSAGES),
     EventName("dm.indicate_typing", "legacy direct-message event", _MESSAGES),
-    _former("ProfileBioUpdate", "profile.update.bio"),
-    _former("ProfilePictureUpdate", "profile.update.profile_picture"),
-    _former("ProfileBannerUpdate", "profile.update.banner_picture"),
-    _former("ProfileGeoUpdate", "profile.update.geo"),
-    _former("ProfileUrlUpdate", "profile.update.url"),
-    _public("profile.update.profile_picture", "profile picture changed"),
-    _public("profile.update.banner_picture", "banner picture changed"),
-    _public("profile.update.handle", "handle changed; the spec has profile.update.screenname"),
-    _public("profile.update.geo", "location changed"),
-    _public("profile.update.url", "website changed"),
-    _public("profile.update.verified_badge", "verified badge changed; spec: .verified"),
-    _public("profile.update.affiliate_badge", "affiliate badge changed; spec: .affiliate"),
-    _public("post.mention.create", "a post mentions the user"),
-    _public("post.reply.create", "a post replies to the user"),
-    _public("post.quote.create", "a post quotes the user"),
-    _public("post.repost.create", "the user's post is reposted"),
-    _public("like.create", "a user likes a post"),
-    _public("oauth.revoke", "a user takes an app's access back"),
-    _public("news.new", "a news story appears"),
+    _make_former_name("ProfileBioUpdate", "profile.update.bio"),
+    _make_former_name("ProfilePictureUpdate", "profile.update.profile_picture"),
+    _make_former_name("ProfileBannerUpdate", "profile.update.banner_picture"),
+    _make_former_name("ProfileGeoUpdate", "profile.update.geo"),
+    _make_former_name("ProfileUrlUpdate", "profile.update.url"),
+    _make_public_name("profile.update.profile_picture", "profile picture changed"),
+    _make_public_name("profile.update.banner_picture", "banner picture changed"),
+    _make_public_name(
+        "profile.update.handle", "handle changed; the spec has profile.update.screenname"
+    ),
+    _make_public_name("profile.update.geo", "location changed"),
+    _make_public_name("profile.update.url", "website changed"),
+    _make_public_name("profile.update.verified_badge", "verified badge changed; spec: .verified"),
+    _make_public_name(
+        "profile.update.affiliate_badge", "affiliate badge changed; spec: .affiliate"
+    ),
+    _make_public_name("post.mention.create", "a post mentions the user"),
+    _make_public_name("post.reply.create", "a post replies to the user"),
+    _make_public_name("post.quote.create", "a post quotes the user"),
+    _make_public_name("post.repost.create", "the user's post is reposted"),
+    _make_public_name("like.create", "a user likes a post"),
+    _make_public_name("oauth.revoke", "a user takes an app's access back"),
+    _make_public_name("news.new", "a news story appears"),
 )
 """Every known name of an event type."""
 
 _FAMILIES = re.compile(r"(follow|mute|block|chat|broadcast)\.[a-z]+(?:[._][a-z]+)*", re.ASCII)
-"""Families of which the public facts name no members."""
+"""Families of event types whose members the public facts do not name."""
 
 _BY_NAME = {entry.name: entry for entry in EVENT_NAMES}
 
 
-def event_name(text: str) -> EventName | None:
-    """The event type of that name, whether in force or not; `None` if none is known."""
+def find_event_name(text: str) -> EventName | None:
+    """Return the event type with that name, in force or not; `None` if it is unknown."""
     found = _BY_NAME.get(text)
     if found is None and _FAMILIES.fullmatch(text):
-        return _public(text, f"an event of the family {text.partition('.')[0]}.*")
+        return _make_public_name(text, f"an event of the family {text.partition('.')[0]}.*")
     return found
 
 
-def event_name_form() -> dict[str, Any]:
-    """What a description says of the name of an event type."""
+def describe_event_names() -> dict[str, Any]:
+    """Return the JSON Schema of the name of an event type."""
     known = {"enum": sorted(_BY_NAME)}
     return {"anyOf": [known, {"pattern": f"^(?:{_FAMILIES.pattern})$"}]}
 
 
-def names_in_force(moment: datetime) -> tuple[EventName, ...]:
-    """The names that an event may bear at a moment, deprecated ones included."""
+def list_names_in_force(moment: datetime) -> tuple[EventName, ...]:
+    """Return the names that an event may have at a moment, deprecated ones included."""
     return tuple(entry for entry in EVENT_NAMES if moment >= entry.since)
 
 
-def unknown_name(text: str) -> str:
-    """What to say of a name that is no event type."""
+def explain_unknown_name(text: str) -> str:
+    """Return the error text for a name that is not an event type."""
     near = get_close_matches(text, list(_BY_NAME), 1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     known = ", ".join(entry.name for entry in EVENT_NAMES if entry.documented)
     return f"no event type is called {text!r}.{hint} The spec's: {known}"
 
 
-def not_in_force(entry: EventName, moment: datetime) -> str | None:
-    """Why a name cannot be used at a moment; `None` if it can."""
+def explain_not_in_force(entry: EventName, moment: datetime) -> str | None:
+    """Return why a name cannot be used at a moment; `None` if it can."""
     if moment >= entry.since:
         return None
     former = next((e.name for e in EVENT_NAMES if e.successor == entry.name), None)
@@ -257,9 +265,9 @@ def not_in_force(entry: EventName, moment: datetime) -> str | None:
     )
 
 
-def warnings_for(entry: EventName, moment: datetime) -> Iterator[str]:
-    """What a user of a name should know at that moment."""
-    if entry.deprecated(moment):
+def find_name_warnings(entry: EventName, moment: datetime) -> Iterator[str]:
+    """Yield the warnings for the use of a name at that moment."""
+    if entry.is_deprecated(moment):
         since = f"{entry.deprecated_since:%Y-%m-%d}"
         yield f"event type {entry.name!r} is deprecated since {since}: use {entry.successor!r}"
     if not entry.documented:

@@ -1,7 +1,7 @@
 """Replay jobs: what a request for one must satisfy, and what creating one does.
 
-Both ways to create one stand on this: `POST /2/webhooks/replay`, and its retired predecessor under
-`/2/account_activity`. The delivery package does what a job is for.
+Both ways to create one use this: `POST /2/webhooks/replay`, and its retired predecessor under
+`/2/account_activity`. The delivery package runs the jobs.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ DELIVERY = expectation(
     "rest is given up.",
 )
 CREATES = (WINDOW, TO_DATE, CONFLICT, STATES, PACE, CRC, ENVELOPE, DELIVERY)
-"""What a created job rests on."""
+"""The assumptions that every created job relies on."""
 MAY_CREATE = (MINIMUM_AGE, WEBHOOK_NOT_A_RESOURCE_TYPE)
 
 REPLAY_JOB = Kind(
@@ -96,8 +96,8 @@ CREATED = "replay_job:created"
 """Topic of the notice that a job waits for its deliveries; its key is the job's id."""
 
 WEBHOOK_ID = re.compile(r"[0-9]{1,19}", re.ASCII)
-LONGEST = timedelta(hours=24)
-_MINIMUM_AGES = {"from_date": 31, "to_date": 10}
+LONGEST_WINDOW = timedelta(hours=24)
+_MINIMUM_AGE_MINUTES = {"from_date": 31, "to_date": 10}
 
 
 class Minute(Text):
@@ -119,7 +119,7 @@ class Minute(Text):
 
 
 def parse_minute(text: str) -> datetime:
-    """The moment at which a minute begins.
+    """Return the moment at which a minute begins.
 
     Raises:
         ValueError: The calendar has no such minute.
@@ -131,23 +131,23 @@ def parse_minute(text: str) -> datetime:
 
 
 def spell_minute(moment: datetime) -> str:
-    """The minute in which a moment lies, as `yyyymmddhhmm`."""
+    """Return the minute that contains a moment, as `yyyymmddhhmm`."""
     return moment.isoformat()[:16].translate(_SEPARATORS)
 
 
 _SEPARATORS = str.maketrans("", "", "-T:")
 
 
-def window_rules(
+def check_window(
     params: Mapping[str, Any], _call: Call, world: World, settings: Settings
 ) -> Iterator[tuple[str, str]]:
-    """Everything that is wrong with the window, of those dates that are valid by themselves."""
+    """Yield every fault of the window; dates that are invalid by themselves are skipped."""
     now = world.clock.now()
     minutes = {
         name: parse_minute(params[name]) for name in ("from_date", "to_date") if name in params
     }
     start, end = minutes.get("from_date"), minutes.get("to_date")
-    if start is not None and start < (oldest := parse_minute(spell_minute(now)) - LONGEST):
+    if start is not None and start < (oldest := parse_minute(spell_minute(now)) - LONGEST_WINDOW):
         yield (
             "from_date",
             "from_date may lie at most 24 hours back: it is before "
@@ -161,11 +161,11 @@ def window_rules(
                 f"got {params[name]}",
             )
         elif settings.replay_minimum_age and now - moment < (
-            age := timedelta(minutes=_MINIMUM_AGES[name])
+            age := timedelta(minutes=_MINIMUM_AGE_MINUTES[name])
         ):
             yield (
                 name,
-                f"{name} must be at least {_MINIMUM_AGES[name]} minutes ago: it is after "
+                f"{name} must be at least {_MINIMUM_AGE_MINUTES[name]} minutes ago: it is after "
                 f"{spell_minute(now - age)}, got {params[name]}",
             )
     if start is not None and end is not None and start > end:
@@ -177,7 +177,7 @@ def window_rules(
 
 
 def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_date: str) -> Record:
-    """Create a job for one of the caller's webhooks, and ask for its deliveries.
+    """Create a job for one of the caller's webhooks, and request its deliveries.
 
     Raises:
         ProblemFailure: The app has no such webhook (resource-not-found), or a job of that webhook
@@ -187,9 +187,9 @@ def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_dat
     assert app is not None
     webhook = world.store.get("webhooks", webhook_id)
     if webhook is None or webhook["_app_id"] != app["id"]:
-        raise _no_webhook(webhook_id)
-    for running in in_progress(world, webhook_id):
-        # Asking is looking at the job, so it counts where jobs move by being looked at.
+        raise _webhook_not_found(webhook_id)
+    for running in find_jobs_in_progress(world, webhook_id):
+        # This looks at the job, so it counts as a poll where jobs end after a number of polls.
         if not world.transitions.settle(REPLAY_JOB.name, running["id"], poll=True):
             raise _conflict(call, running).keeping()
     if not webhook["valid"]:
@@ -215,13 +215,13 @@ def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_dat
     return record
 
 
-def in_progress(world: World, webhook_id: str) -> list[Record]:
-    """The webhook's jobs that have not ended."""
+def find_jobs_in_progress(world: World, webhook_id: str) -> list[Record]:
+    """Return the webhook's jobs that have not ended."""
     match = {"webhook_id": webhook_id, "state": REPLAY_JOB.first}
     return [entry.record for entry in world.store.page("replay_jobs", match)]
 
 
-def _no_webhook(webhook_id: str) -> ProblemFailure:
+def _webhook_not_found(webhook_id: str) -> ProblemFailure:
     value = problem(
         "resource-not-found",
         detail=could_not_find("webhook", "id", webhook_id),

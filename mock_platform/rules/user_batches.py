@@ -63,7 +63,7 @@ class BatchRules:
     def check(
         self, params: Mapping[str, Any], call: Call, world: World, settings: Settings
     ) -> Iterable[tuple[str, str]]:
-        """Rules of an operation whose parameters are `as_operations`: adds `uploads` to them.
+        """Read the uploads of a call whose parameters are `as_operations`; add them as `uploads`.
 
         Raises:
             AdsFailure, BatchFailure: As `read_uploads`.
@@ -92,7 +92,7 @@ class _Item:
     errors: list[AdsError]
 
     def refuse(self, fault: Fault, parameter: str, *, inside: bool = True) -> None:
-        """Add what is wrong with a parameter, which is one of `params` if `inside`."""
+        """Add a fault of a parameter; `inside` says that it is one of `params`."""
         found = AdsError.of(parameter, fault.naming(parameter))
         place = f"[{self.index}]{'.params' if inside else ''}{parameter and f'.{parameter}'}"
         # The entries are known to have these three keys and no others.
@@ -100,14 +100,14 @@ class _Item:
 
 
 def as_operations(call: Call, body: Any) -> dict[str, Any]:
-    """A body as the parameters of its operation, whole: `BatchRules.check` reads it by hand."""
+    """Return the whole body as one parameter: `BatchRules.check` reads it by hand."""
     return {"operations": body}
 
 
 def echo_operations(
     call: Call, operations: Sequence[Any], uploads: Sequence[Upload]
 ) -> list[dict[str, Any]]:
-    """The operations as `request` echoes them: without users, and only what could be read."""
+    """Return the operations as `request` echoes them: what could be read, without users."""
     return [
         {"params": {**upload.times, **call.path_params}, **_echo_type(operation)}
         for operation, upload in zip(operations, uploads, strict=True)
@@ -117,12 +117,12 @@ def echo_operations(
 def read_uploads(
     call: Call, body: Any, rules: BatchRules, now: datetime, *, strict: bool = False
 ) -> list[Upload]:
-    """The operations of a batch.
+    """Read the operations of a batch.
 
     Raises:
         AdsFailure: The request as a whole is not acceptable.
         BatchFailure: Some of its items are not.
-        NotShown: `strict`, and it has keys that nothing reads.
+        NotShown: `strict`, and the request has unknown keys.
     """
     if not isinstance(body, list) or not body:
         raise fail(INVALID, "The body must be an array of at least one operation")
@@ -146,7 +146,7 @@ def read_uploads(
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads the operations of one batch, and notes what nothing reads."""
+    """Reads the operations of one batch, and collects unknown keys."""
 
     call: Call
     rules: BatchRules
@@ -154,7 +154,7 @@ class _Reader:
     unknown: UnknownKeys
 
     def read(self, operation: Any, item: _Item) -> Upload:
-        """One operation; what is wrong with it is added to its item."""
+        """Read one operation; its faults are added to its item."""
         if not isinstance(operation, dict):
             fault = Fault(expected("Object", operation)).naming("the operation")
             item.refuse(fault, "", inside=False)
@@ -167,18 +167,18 @@ class _Reader:
         params = operation.get("params")
         if isinstance(params, dict):
             self._note_unknown(operation, params, item.index)
-            self._users(params.get("users"), item)
+            self._check_users(params.get("users"), item)
         else:
             absent = params is None
             fault = missing("params") if absent else Fault(expected("Object", params))
             item.refuse(fault, "params", inside=False)
             params = {}
-        return self._upload(params, item, delete=kind == "Delete")
+        return self._make_upload(params, item, delete=kind == "Delete")
 
-    def _upload(self, params: Mapping[str, Any], item: _Item, *, delete: bool) -> Upload:
+    def _make_upload(self, params: Mapping[str, Any], item: _Item, *, delete: bool) -> Upload:
         times = self.times
-        effective = _moment(params, "effective_at", item) if self.rules.effective else None
-        expires = _moment(params, "expires_at", item)
+        effective = _read_moment(params, "effective_at", item) if self.rules.effective else None
+        expires = _read_moment(params, "expires_at", item)
         self._check_expiry(params, item, effective or times.now, expires)
         sent = {"effective_at": effective, "expires_at": expires}
         return Upload(
@@ -205,7 +205,7 @@ class _Reader:
                 text = f"expires_at may be at most {most} months ahead: {wire_seconds(latest)}"
                 item.refuse(Fault(text), "expires_at")
 
-    def _users(self, users: Any, item: _Item) -> None:
+    def _check_users(self, users: Any, item: _Item) -> None:
         if users is None:
             item.refuse(missing("users"), "users")
             return
@@ -224,9 +224,11 @@ class _Reader:
             found = False
             for kind, values in user.items():
                 if kind in identifiers:
-                    found = _values(kind, values, f"{where}.{kind}", item) or found
+                    found = _check_values(kind, values, f"{where}.{kind}", item) or found
                 else:
-                    self.unknown.add(f"[{item.index}].params.{where}", kind, _shape(identifiers))
+                    self.unknown.add(
+                        f"[{item.index}].params.{where}", kind, _make_shape(identifiers)
+                    )
             if not found and not item.errors:
                 text = f"{where} needs at least one of {', '.join(identifiers)}"
                 item.refuse(Fault(text), where)
@@ -236,15 +238,15 @@ class _Reader:
     ) -> None:
         own = ("operation_type", "params")
         for name in operation.keys() - {*own}:
-            self.unknown.add(f"[{index}]", name, _shape(own))
+            self.unknown.add(f"[{index}]", name, _make_shape(own))
         times = ("effective_at",) if self.rules.effective else ()
         known = ("users", "expires_at", *times)
         for name in params.keys() - {*known}:
             if self.call.path_params.get(name) != params[name]:
-                self.unknown.add(f"[{index}].params", name, _shape(known))
+                self.unknown.add(f"[{index}].params", name, _make_shape(known))
 
 
-def _shape(keys: Sequence[str]) -> Shape:
+def _make_shape(keys: Sequence[str]) -> Shape:
     return Shape(dict.fromkeys(keys))
 
 
@@ -253,8 +255,11 @@ def _echo_type(operation: Any) -> dict[str, str]:
     return {"operation_type": kind} if kind in OPERATION_TYPES else {}
 
 
-def _values(kind: str, values: Any, where: str, item: _Item) -> bool:
-    """Whether there are identifiers; every one but partner_user_id is a SHA256 in hex."""
+def _check_values(kind: str, values: Any, where: str, item: _Item) -> bool:
+    """Check the identifiers of one kind; return whether there are any.
+
+    All but those of kind partner_user_id must be SHA256 hashes in hex.
+    """
     if not isinstance(values, list):
         item.refuse(Fault(expected("Array", values)), where)
         return True
@@ -267,16 +272,16 @@ def _values(kind: str, values: Any, where: str, item: _Item) -> bool:
     return bool(values)
 
 
-def _moment(params: Mapping[str, Any], name: str, item: _Item) -> datetime | None:
+def _read_moment(params: Mapping[str, Any], name: str, item: _Item) -> datetime | None:
     value = params.get(name)
     if value is None:
         return None
     try:
-        return parse_instant(value) if isinstance(value, str) else _no_moment()
+        return parse_instant(value) if isinstance(value, str) else _refuse_moment()
     except ValueError:
         item.refuse(Fault(expected("time", value)), name)
         return None
 
 
-def _no_moment() -> datetime:
+def _refuse_moment() -> datetime:
     raise ValueError("not a text")

@@ -16,7 +16,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.core.jsonio import BadJson, loads
-from mock_platform.records.fixtures import place as json_place
+from mock_platform.records.fixtures import locate as json_place
 from mock_platform.scenario.shapes import Path, shown
 
 if TYPE_CHECKING:

@@ -25,4 +25,4 @@ from mock_platform.consent import request_tokens
 )
 def test_parameters_are_added_to_a_callback(callback: str, expected: str) -> None:
     """Behind its query, before its fragment; of the rest only what no header holds changes."""
-    assert expected == request_tokens.returning(callback, t="1", v="2&")
+    assert expected == request_tokens.build_callback(callback, t="1", v="2&")

@@ -244,7 +244,7 @@ class Users(Family):
         """The model begins with the sizes that the records tell."""
         self.start()
         self.people: dict[str, set[Person]] = {key: self.stored(key) for _, key, _ in LISTS}
-        self.strangers = {
+        self.find_unknown_keys = {
             key: self.box.record(table, key)[size] - len(self.people[key])
             for table, key, size in LISTS
         }
@@ -300,7 +300,7 @@ class Users(Family):
         """Sizes follow the people, and fewer than 100 are too small to target."""
         for table, key, size in LISTS:
             record = self.box.record(table, key)
-            assert len(self.people[key]) + self.strangers[key] == record[size]
+            assert len(self.people[key]) + self.find_unknown_keys[key] == record[size]
             assert ["TOO_SMALL"] == record["reasons_not_targetable"]
             assert self.people[key] == self.stored(key)
 

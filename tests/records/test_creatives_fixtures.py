@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from mock_platform.platform import load_base
-from mock_platform.records.cards import CARDS, card_type, used_media
+from mock_platform.records.cards import CARDS, card_type, find_used_media
 from mock_platform.records.interactive_cards import POLL_CARDS, VIDEO_CONVERSATION_CARDS
 from mock_platform.records.media import MEDIA, MEDIA_LIBRARY
 from mock_platform.records.posts import POSTS, author_of
 from mock_platform.records.table import Table
-from mock_platform.records.users import post_time
+from mock_platform.records.users import format_post_time
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.store.memory import MemoryStore
@@ -46,7 +46,7 @@ def test_cards_hold_known_media(store: MemoryStore) -> None:
     for card in records(store, "cards"):
         if card["_legacy"]:
             continue
-        used = {key: media_of(store, key) for _, key in used_media(card)}
+        used = {key: media_of(store, key) for _, key in find_used_media(card)}
         videos = {key for key, media in used.items() if media["media_type"] == "VIDEO"}
 
         assert {card["_account_id"]} == {media["_account_id"] for media in used.values()}
@@ -182,7 +182,7 @@ def test_records_are_stored_as_they_are_written(store: MemoryStore, table: Table
 )
 def test_post_time(moment: str, expected: str) -> None:
     """Times of posts are written as the 1.1 interface writes them."""
-    assert expected == post_time(parse_instant(moment))
+    assert expected == format_post_time(parse_instant(moment))
 
 
 def test_author_who_is_gone() -> None:

@@ -81,7 +81,7 @@ def test_a_later_folder_lies_over_an_earlier_one(tmp_path: Path) -> None:
         ),
         (
             {"users": [USER, USER]},
-            "users.json:8:3: record 1, field id: id '1' stands twice in this file",
+            "users.json:8:3: record 1, field id: id '1' occurs twice in this file",
         ),
         ({"users": "[{]"}, "users.json:1:3: not valid JSON"),
         ({"users": "{}"}, "users.json:1:1: a fixture file is an array of records"),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mock_platform.records import TABLES
-from mock_platform.records.users import post_time
+from mock_platform.records.users import format_post_time
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.world import World
@@ -86,7 +86,7 @@ def test_nothing_is_older_than_what_it_refers_to(world: World) -> None:
     for table in TABLES:
         for record in records(world, table.name):
             for reference in table.references if record.get("created_at") else ():
-                for key in reference.targets(record):
+                for key in reference.find_targets(record):
                     for name in reference.tables:
                         parent = world.store.get(name, key) or {}
                         if parent.get("created_at") is not None:
@@ -254,7 +254,7 @@ def test_posts_show_what_they_were_made_of(world: World) -> None:
         what, text = described("posts", post), post["full_text"]
         account = one(world, "accounts", post["_account_id"])
         made = moment(post["created_at"])
-        assert post_time(made) == post["created_at"], what
+        assert format_post_time(made) == post["created_at"], what
         assert [0, len(text)] == post["display_text_range"], what
         assert post["nullcast"] is not post["scopes"]["followers"], what
         media = [one(world, "media_library", key) for key in post["_media_keys"]]

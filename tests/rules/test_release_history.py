@@ -7,12 +7,12 @@ import pytest
 from mock_platform.rules.release_history import (
     EVENT_NAMES,
     RELEASES,
-    event_name,
-    names_in_force,
-    not_in_force,
-    release,
-    unknown_name,
-    warnings_for,
+    explain_not_in_force,
+    explain_unknown_name,
+    find_event_name,
+    find_name_warnings,
+    find_release,
+    list_names_in_force,
 )
 
 NAMING = datetime(2026, 3, 18, tzinfo=UTC)
@@ -26,7 +26,7 @@ def at(text: str) -> datetime:
 
 def names(moment: datetime) -> set[str]:
     """The documented names in force at a moment."""
-    return {entry.name for entry in names_in_force(moment) if entry.documented}
+    return {entry.name for entry in list_names_in_force(moment) if entry.documented}
 
 
 def test_every_row_of_the_table_is_there_newest_first() -> None:
@@ -41,11 +41,11 @@ def test_every_row_of_the_table_is_there_newest_first() -> None:
 @pytest.mark.spec("A, Release history", "2026-03-20: Deprecation")
 def test_the_replay_path_ends_at_noon_eastern_time() -> None:
     """12:00 ET of 2026-03-25 is 16:00 UTC, five days after the announcement."""
-    retirement = release("replay-path-retired")
+    retirement = find_release("replay-path-retired")
 
     assert "2026-03-20" == retirement.date
-    assert not retirement.in_force(at("2026-03-25T15:59:59.999999+00:00"))
-    assert retirement.in_force(at("2026-03-25T16:00:00+00:00"))
+    assert not retirement.is_in_force(at("2026-03-25T15:59:59.999999+00:00"))
+    assert retirement.is_in_force(at("2026-03-25T16:00:00+00:00"))
 
 
 @pytest.mark.spec("A, Events", "dot-separated lowercase")
@@ -96,57 +96,57 @@ def test_the_spec_names_twelve_event_types_and_five_former_names() -> None:
 def test_an_event_type_holds_from_its_row_on(name: str, since: str) -> None:
     """An event type is not in force an instant before its row of the history, and is from then."""
     start = at(f"{since}T00:00:00+00:00")
-    entry = event_name(name)
+    entry = find_event_name(name)
     assert entry is not None
 
     assert name not in names(start - INSTANT)
     assert name in names(start)
-    assert not_in_force(entry, start) is None
+    assert explain_not_in_force(entry, start) is None
 
 
 def test_a_name_that_comes_too_early_says_what_it_is_called_until_then() -> None:
     """The refusal names the date, the moment, and the former name."""
-    entry = event_name("profile.update.bio")
+    entry = find_event_name("profile.update.bio")
     assert entry is not None
 
     assert (
         "'profile.update.bio' is in force from 2026-03-18T00:00Z on, and the event happens at "
         "2026-03-17T23:59Z; until then it is called 'ProfileBioUpdate'. Give a later created_at, "
         "or move the clock"
-    ) == not_in_force(entry, NAMING - timedelta(minutes=1))
+    ) == explain_not_in_force(entry, NAMING - timedelta(minutes=1))
 
 
 @pytest.mark.spec("A, Events", "The former PascalCase")
 def test_former_names_are_warned_of_once_they_are_deprecated() -> None:
     """A former name passes in silence before the change and with its successor after it."""
-    entry = event_name("ProfileGeoUpdate")
+    entry = find_event_name("ProfileGeoUpdate")
     assert entry is not None
 
-    assert [] == list(warnings_for(entry, NAMING - INSTANT))
+    assert [] == list(find_name_warnings(entry, NAMING - INSTANT))
     assert [
         "event type 'ProfileGeoUpdate' is deprecated since 2026-03-18: use 'profile.update.geo'"
-    ] == list(warnings_for(entry, NAMING))
+    ] == list(find_name_warnings(entry, NAMING))
 
 
 @pytest.mark.parametrize("name", ["like.create", "oauth.revoke", "follow.follow", "chat.received"])
 def test_public_names_are_known_and_warned_of(name: str) -> None:
     """What the public facts name beyond the spec is taken, with a word about it."""
-    entry = event_name(name)
+    entry = find_event_name(name)
     assert entry is not None
 
     assert [f"event type {name!r} is a public name that the spec does not list"] == list(
-        warnings_for(entry, NAMING)
+        find_name_warnings(entry, NAMING)
     )
 
 
 @pytest.mark.parametrize("name", ["post.created", "follow.", "follow", "FOLLOW.x", "", "x.y"])
 def test_other_names_are_unknown(name: str) -> None:
     """A name outside the table and its families is no event type."""
-    assert event_name(name) is None
+    assert find_event_name(name) is None
 
 
 def test_a_near_miss_is_pointed_out() -> None:
     """The complaint about an unknown name offers the nearest one."""
-    assert unknown_name("post.creat").startswith(
+    assert explain_unknown_name("post.creat").startswith(
         "no event type is called 'post.creat'. Did you mean 'post.create'? The spec's: "
     )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mock_platform.core.call import Call
-from mock_platform.rules.replay_jobs import parse_minute, spell_minute, window_rules
+from mock_platform.rules.replay_jobs import check_window, parse_minute, spell_minute
 from mock_platform.settings import Settings
 from mock_platform.store.memory import Base
 from mock_platform.world.world import Blueprint, World, WorldSettings
@@ -22,7 +22,7 @@ def faults(
     given = {name: value for name, value in sent.items() if value is not None}
     call = Call("POST", "http://localhost/", "/", "http://localhost", [])
     settings = Settings(replay_minimum_age=minimum_age)
-    return list(window_rules(given, call, world, settings))
+    return list(check_window(given, call, world, settings))
 
 
 def minutes_ago(minutes: int) -> str:

@@ -10,7 +10,7 @@ import pytest
 from mock_platform.core.failures.problems import PROBLEM_TYPES, problem
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.operations import OPERATIONS
-from mock_platform.rules.release_history import RELEASES, names_in_force
+from mock_platform.rules.release_history import RELEASES, list_names_in_force
 from tests.spec.problem_types import REQUIRED, VALUES
 from tests.spec.table import endpoint, faults, marks, section, sections
 from tests.support import BEARER, Sandbox, sandbox
@@ -107,7 +107,7 @@ def test_the_release_history_is_that_of_the_product() -> None:
 )
 def test_the_event_types_of_the_document(name: str, meaning: str) -> None:
     """Each is known with the document's words, and in force today without a warning."""
-    today = {entry.name: entry for entry in names_in_force(datetime(2026, 11, 20, tzinfo=UTC))}
+    today = {entry.name: entry for entry in list_names_in_force(datetime(2026, 11, 20, tzinfo=UTC))}
 
     assert (meaning, True, None) == (
         today[name].meaning,

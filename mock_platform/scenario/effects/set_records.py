@@ -51,7 +51,7 @@ def _cross_check(value: Mapping[str, Any], at: Path, report: Report) -> None:
     for address, merge in value["set"].items():
         table = _TABLES[address.partition("/")[0]]
         own = {k: v for k, v in (merge or {}).items() if not _stands_for_another(v)}
-        for field, text in table.part_faults(own):
+        for field, text in table.find_part_faults(own):
             report((*at, address, field.partition("[")[0].partition(".")[0]), text)
 
 
