@@ -298,7 +298,7 @@ class Platform:
             if scenario is not None and scenario.needs_connection:
                 raise CannotPerform(name)
         for world in self.worlds:
-            engine_of(world).switch_off_unperformable()
+            engine_of(world).deactivate_unperformable()
 
     def on_world(self, prepare: Callable[[World], None]) -> None:
         """Have every world prepared by this: those there are, and each new one."""

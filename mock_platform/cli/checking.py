@@ -47,10 +47,10 @@ def _warn(warning: fixtures.Complaint) -> None:
 
 def _scenarios(path: Path) -> list[Path]:
     if path.is_dir():
-        return library.scenario_files(path)
+        return library.list_scenario_files(path)
     return [path] if library.is_scenario(path) else []
 
 
 def _holds_scenarios_only(path: Path) -> bool:
-    files = library.files_of(path) if path.is_dir() else [path]
+    files = library.list_files(path) if path.is_dir() else [path]
     return bool(files) and all(library.is_scenario(file) for file in files)

@@ -1,7 +1,7 @@
 """The scenarios of the package as a page of the documentation: `docs/scenarios.md`.
 
-`make docs` writes it. The answer that the page shows for a scenario comes from a real request, sent to
-a sandbox in this process.
+`make docs` writes it. The answer that the page shows for a scenario comes from a real request, sent
+to a sandbox in this process.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class ScenarioFiles:
     def reload(self) -> None:
         """Load those again whose content is another one, and what came into the folders."""
         with self._lock:
-            for file in dict.fromkeys([*self._last, *self._platform.start_up.added()]):
+            for file in dict.fromkeys([*self._last, *self._platform.start_up.find_new_files()]):
                 self._reload(file, _content(file))
 
     def _reload(self, file: Path, content: bytes | None) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from flask.testing import FlaskClient
 
     from mock_platform.in_process.session import AuthScheme, BasedSession
-    from mock_platform.scenario.armed import Unfired
+    from mock_platform.scenario.active import UnfiredRule
 
 Record = dict[str, Any]
 
@@ -426,7 +426,7 @@ class World(Protocol):
     def scenarios(self) -> list[dict[str, Any]]:
         """Every known scenario, in the form of `GET /_mock/scenarios`."""
 
-    def unfired_expectations(self) -> list[Unfired]:
+    def unfired_expectations(self) -> list[UnfiredRule]:
         """Rules with `expect: fired` of active scenarios that never acted."""
 
     def coverage(self) -> dict[str, Any]:

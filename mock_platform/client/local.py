@@ -25,7 +25,7 @@ from mock_platform.coverage import document as coverage_document
 from mock_platform.in_process.session import AuthScheme, PlatformSession
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
-from mock_platform.scenario.armed import Unfired
+from mock_platform.scenario.active import UnfiredRule
 from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.engine import Engine
 from mock_platform.world.clock import Clock, Instant, moment
@@ -223,7 +223,7 @@ class LocalWorld:
         """Every known scenario, in the form of `GET /_mock/scenarios`."""
         return self._engine.as_json()
 
-    def unfired_expectations(self) -> list[Unfired]:
+    def unfired_expectations(self) -> list[UnfiredRule]:
         """Rules with `expect: fired` of active scenarios that never acted."""
         return self._engine.unfired_expectations()
 

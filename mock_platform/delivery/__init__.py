@@ -1,1 +1,1 @@
-"""What goes out: webhook deliveries, by real HTTP from threads, never under a world's lock."""
+"""Webhook deliveries: real HTTP requests from threads, never under a world's lock."""

@@ -1,7 +1,7 @@
-"""Waits for moments of worlds' clocks: a state that time alone moves is moved when it is due.
+"""Waits for moments of worlds' clocks: a state that changes by time alone changes when it is due.
 
-Everything else in the sandbox settles such states when somebody looks; here something is to follow
-from the move. One thread sleeps until the earliest moment and is woken when a clock jumps or a pace
+Everything else in the sandbox settles such states when they are read; here the change itself has an
+effect. One thread sleeps until the earliest moment and is woken when a clock jumps or a pace
 changes; it never polls.
 """
 
@@ -16,12 +16,12 @@ from mock_platform.world.names import UnknownWorld
 from mock_platform.world.world import World
 
 _NO_ROOM_PAUSE_SECONDS = 5.0
-"""How long to wait before what could not be recorded is tried again."""
+"""Pause before a change that could not be recorded is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record on its way: its world (as of one epoch), its kind and its key."""
+    """A record whose state is to change: its world (in one epoch), its kind and its key."""
 
     world: World
     epoch: int
@@ -30,14 +30,14 @@ class Entry:
 
 
 class Agenda:
-    """Settles what is due. What goes wrong goes to `on_error`."""
+    """Settles states when they are due. Errors go to `on_error`."""
 
     def __init__(self, on_error: Callable[[BaseException], None]) -> None:
         self._on_error = on_error
         self._changed = threading.Condition()
         self._entries: set[Entry] = set()
         self._turn = 0
-        """Grows with each change, so that one which comes while the thread looks is not missed."""
+        """Grows with each change, so that a change is not missed while the thread is looking."""
         self._seen = 0
         """The turn after which everything was looked at."""
         self._stopped = False
@@ -56,19 +56,19 @@ class Agenda:
             self._wake()
 
     def wake(self) -> None:
-        """Look again: a clock jumped, a pace changed, or a world went."""
+        """Look again: a clock jumped, a pace changed, or a world was dropped."""
         with self._changed:
             self._wake()
 
-    def wait_until_looked(self, seconds: float) -> bool:
-        """Whether all that was due is settled, at the latest after so many real seconds."""
+    def wait_until_settled(self, seconds: float) -> bool:
+        """Wait up to so many real seconds; return whether everything that was due is settled."""
         with self._changed:
             return self._thread is None or self._changed.wait_for(
                 lambda: self._seen == self._turn, seconds
             )
 
     def stop(self, seconds: float) -> None:
-        """End, and wait so many real seconds for it."""
+        """Stop the thread, and wait up to so many real seconds for it."""
         with self._changed:
             self._stopped = True
             self._wake()
@@ -93,7 +93,7 @@ class Agenda:
                     self._changed.wait(min(waits) if waits else None)
 
     def _look(self, entry: Entry) -> float | None:
-        """Settle an entry; real seconds until it is due, `None` if only a change can make it so."""
+        """Settle an entry; return real seconds until it is due, `None` if only a change helps."""
         world, under_way, due = entry.world, None, None
         try:
             with world.work():
@@ -106,7 +106,7 @@ class Agenda:
         except StoreUnwritable as fault:  # it is due as before, once there is room
             self._on_error(fault)
             return _NO_ROOM_PAUSE_SECONDS
-        except Exception as fault:  # noqa: BLE001 - handed to whoever embeds the server
+        except Exception as fault:  # noqa: BLE001 - reported to the server's owner
             self._on_error(fault)
         if under_way is None:
             with self._changed:

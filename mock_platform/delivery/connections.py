@@ -1,6 +1,6 @@
-"""What outgoing requests take of urllib3: connections on sockets of our own, and its faults.
+"""The part of outgoing requests that uses urllib3: connections on our own sockets, and faults.
 
-A module of its own because it takes urllib3 to load, which most servers never need.
+A separate module because it imports urllib3, which most servers never need.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from urllib3.response import BaseHTTPResponse
 from urllib3.util.url import Url, parse_url
 
 FAULTS = (OSError, HTTPError, http.client.HTTPException, ValueError)
-"""Everything that a request can end in without an answer."""
+"""Every exception with which a request can end without an answer."""
 FaultKind = Literal["address", "name", "timeout", "connection", "tls", "stopped"]
 Opener = Callable[[str, int], socket.socket]
 
 
-class _Plain(HTTPConnection):
-    """A connection whose socket `opener` makes; the library's own would look the name up anew."""
+class _PlainConnection(HTTPConnection):
+    """A connection whose socket `opener` makes; the library would resolve the name again."""
 
     def __init__(self, host: str, port: int, opener: Opener) -> None:
         super().__init__(host, port)
@@ -35,8 +35,8 @@ class _Plain(HTTPConnection):
         return self._opener(self._dns_host, self.port)
 
 
-class _Secure(HTTPSConnection):
-    """The same over TLS."""
+class _TLSConnection(HTTPSConnection):
+    """A connection over TLS whose socket `opener` makes."""
 
     def __init__(self, host: str, port: int, opener: Opener, context: ssl.SSLContext) -> None:
         super().__init__(host, port, ssl_context=context)
@@ -46,19 +46,21 @@ class _Secure(HTTPSConnection):
         return self._opener(self._dns_host, self.port)
 
 
-def connection(target: Url, opener: Opener, tls: Callable[[], ssl.SSLContext]) -> HTTPConnection:
-    """A connection to an address, not connected yet."""
+def make_connection(
+    target: Url, opener: Opener, tls: Callable[[], ssl.SSLContext]
+) -> HTTPConnection:
+    """Return a connection to an address, not connected yet."""
     host = (target.host or "").strip("[]")
     if target.scheme == "http":
-        return _Plain(host, target.port or 80, opener)
-    return _Secure(host, target.port or 443, opener, tls())
+        return _PlainConnection(host, target.port or 80, opener)
+    return _TLSConnection(host, target.port or 443, opener, tls())
 
 
-def target_of(url: str) -> Url:
-    """The parts of an address.
+def parse_target(url: str) -> Url:
+    """Return the parts of an address.
 
     Raises:
-        ValueError: It is none of http or https.
+        ValueError: It is not an http or https address.
     """
     try:
         target = parse_url(url)
@@ -69,8 +71,8 @@ def target_of(url: str) -> Url:
     return target
 
 
-def beginning(response: BaseHTTPResponse, most: int) -> bytes:
-    """The body as far as it is read; one that ends before its declared length is a fault."""
+def read_beginning(response: BaseHTTPResponse, most: int) -> bytes:
+    """Read at most `most` bytes of the body; raise if it ends before its declared length."""
     body = b""
     while len(body) < most:
         chunk = response.read(most - len(body), decode_content=False)
@@ -80,8 +82,8 @@ def beginning(response: BaseHTTPResponse, most: int) -> bytes:
     return body
 
 
-def explained(fault: Exception, where: str, timeout: float) -> tuple[FaultKind, str]:
-    """What a fault of `FAULTS` says, in a word and in a sentence."""
+def explain_fault(fault: Exception, where: str, timeout: float) -> tuple[FaultKind, str]:
+    """Describe a fault of `FAULTS` in a word and in a sentence."""
     if isinstance(fault, TimeoutError | Urllib3Timeout):
         return "timeout", f"{where} gave no whole answer within {timeout:g} seconds"
     if isinstance(fault, ssl.SSLError | Urllib3SSLError):

@@ -1,4 +1,4 @@
-"""Takes up what committed requests ask for: jobs to deliver, events to pass on, ends to announce.
+"""Does what committed requests ask for: delivers jobs and events, announces the ends of jobs.
 
 Worlds only leave notices; everything here happens outside their locks, on threads that do not
 exist before the first delivery.
@@ -11,10 +11,10 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 
 from mock_platform.delivery.agenda import Agenda, Entry
-from mock_platform.delivery.envelope import activity, job_status
+from mock_platform.delivery.envelope import make_activity, make_job_status
 from mock_platform.delivery.events import ADDED
 from mock_platform.delivery.replay_run import ReplayRun
-from mock_platform.delivery.sender import Dispatch, Invalid, Sender, Stale, receiver
+from mock_platform.delivery.sender import Dispatch, Invalid, Sender, Stale, find_receiver
 from mock_platform.delivery.workers import Workers
 from mock_platform.rules.replay_jobs import CREATED, REPLAY_JOB
 from mock_platform.settings import DeliverySettings
@@ -26,7 +26,7 @@ _BACK = f"{REPLAY_JOB.name}:{REPLAY_JOB.first}"
 
 
 class Deliverer:
-    """Delivers for all worlds of a server. Faults of the sandbox itself go to `on_error`."""
+    """Delivers for all worlds of a server. Errors of the sandbox itself go to `on_error`."""
 
     def __init__(
         self, settings: DeliverySettings, on_error: Callable[[BaseException], None]
@@ -39,22 +39,22 @@ class Deliverer:
         self._holding = threading.Lock()
 
     def attach(self, world: World) -> None:
-        """Take up what a world asks for from now on."""
+        """Deliver what a world asks for from now on."""
         world.on_notice(self.take)
         world.clock.on_jump(self._agenda.wake)
 
     def detach(self, world: World) -> None:
-        """Forget a dropped world; what is under way for it ends without a word."""
+        """Forget a dropped world; its running deliveries end without a record."""
         with self._holding:
             self._held = {lane: sent for lane, sent in self._held.items()
                           if sent.to.world is not world}  # fmt: skip
-        self._agenda.wake()  # the world is closed by now, which everybody sees who looks
+        self._agenda.wake()  # the world is closed by now, which the thread will see
 
     def resume(self, world: World) -> None:
-        """Go on with the unfinished jobs of a world that returned to a saved state.
+        """Continue the unfinished jobs of a world that returned to a saved state.
 
-        A job whose deliveries were broken off begins them anew: receivers get some events twice.
-        One that is in progress by a fixture's word alone stays so.
+        A job whose deliveries were interrupted starts them again: receivers get some events twice.
+        A job that is in progress only because a fixture says so stays in progress.
         """
         with world.lock:
             match = {"state": REPLAY_JOB.first}
@@ -64,7 +64,7 @@ class Deliverer:
                     self._take_up(world, entry.key, armed=armed)
 
     def take(self, world: World, notice: Notice) -> None:
-        """Do what a committed request asks for; returns at once."""
+        """Start what a committed request asks for, without waiting for it."""
         if notice.topic == CREATED:
             self._take_up(world, notice.key, armed=False)
         elif notice.topic in _ENDED:
@@ -79,34 +79,34 @@ class Deliverer:
             self._agenda.wake()
 
     def validate(self, world: World, webhook_id: str) -> str | None:
-        """Challenge a webhook now, which makes it valid if it passes; what went wrong, if so.
+        """Challenge a webhook now, which makes it valid if it passes; return the error, if any.
 
         Raises:
-            LookupError: There is no such webhook, or its app is gone.
+            LookupError: The webhook or its app does not exist.
             Stale: The world was reset or dropped meanwhile.
         """
         with world.lock:
-            to = receiver(world, webhook_id, even_invalid=True)
+            to = find_receiver(world, webhook_id, even_invalid=True)
         if isinstance(to, str):
             raise LookupError(to)  # noqa: TRY004 - the text says why there is no receiver
         return self._sender.challenge(to, None)
 
     def wait_until_idle(self, seconds: float = 10.0) -> bool:
-        """Whether all that was asked for or due is done, within so many real seconds.
+        """Wait up to so many real seconds; return whether all that was asked for or due is done.
 
-        That is: deliveries made, jobs whose moment has come ended, their ends announced.
+        That is: events delivered, jobs that are due ended, their ends announced.
         """
         end = UPTIME() + seconds
         return (
             self._workers.wait_until_idle(seconds)
-            and self._agenda.wait_until_looked(max(0.0, end - UPTIME()))
+            and self._agenda.wait_until_settled(max(0.0, end - UPTIME()))
             and self._workers.wait_until_idle(max(0.0, end - UPTIME()))
         )
 
     def close(self, seconds: float = 0.5) -> None:
         """Stop all threads, waiting for them at most so many real seconds.
 
-        Jobs that are broken off stay in progress; a durable world goes on with them next time.
+        Interrupted jobs stay in progress; a durable world continues them at the next start.
         """
         self._sender.stop()
         self._agenda.stop(seconds)
@@ -128,17 +128,21 @@ class Deliverer:
         self._workers.submit((world, epoch, "job", job_id), run)
 
     def _submit(self, world: World, job_id: str, state: str) -> None:
-        """Announce a job's end, after what it still has under way."""
+        """Announce a job's end, after its deliveries that are still running."""
         epoch = world.epoch
 
         def announce() -> None:
             with world.lock:
                 job = world.store.get("replay_jobs", job_id)
-                to = None if job is None else receiver(world, job["webhook_id"], even_invalid=True)
+                to = (
+                    None
+                    if job is None
+                    else find_receiver(world, job["webhook_id"], even_invalid=True)
+                )
                 if world.closed or world.epoch != epoch or to is None or isinstance(to, str):
                     return
                 assert job is not None
-                body = job_status(job | {"state": state})
+                body = make_job_status(job | {"state": state})
             try:
                 self._sender.deliver(Dispatch(to, body, job_id, None))
             except (Stale, Invalid):
@@ -147,20 +151,22 @@ class Deliverer:
         self._workers.submit((world, epoch, "job", job_id), announce)
 
     def _pass_on(self, world: World, event_id: str) -> None:
-        """Deliver a new event; those of one webhook go out in the order of their coming."""
+        """Deliver a new event; events of one webhook are delivered in the order of arrival."""
         with world.lock:
             event = world.store.get("events", event_id)
-            to = None if event is None else receiver(world, event["webhook_id"])
+            to = None if event is None else find_receiver(world, event["webhook_id"])
         if event is None or to is None or isinstance(to, str):
             return
-        body = activity(event, to.owner_id)
+        body = make_activity(event, to.owner_id)
         lane = (world, to.epoch, "events", to.webhook_id)
 
         def deliver() -> None:
             try:
-                mishap = self._sender.mishap(to, event, holding=lane in self._held)
-                sent = Dispatch(to, body, None, event_id, mishap)
-                if mishap is not None and mishap.reorder:
+                delivery_fault = self._sender.find_delivery_fault(
+                    to, event, holding=lane in self._held
+                )
+                sent = Dispatch(to, body, None, event_id, delivery_fault)
+                if delivery_fault is not None and delivery_fault.reorder:
                     self._hold(lane, sent)
                     return
                 with suppress(Invalid):
@@ -175,7 +181,7 @@ class Deliverer:
         self._workers.submit(lane, deliver)
 
     def _hold(self, lane: Hashable, sent: Dispatch | None) -> Dispatch | None:
-        """Hold a delivery back in its lane, instead of the one that was held there."""
+        """Hold a delivery (or none) back in its lane; return the one that was held there before."""
         with self._holding:
             before = self._held.pop(lane, None)
             if sent is not None:

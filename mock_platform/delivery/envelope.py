@@ -1,4 +1,4 @@
-"""What a receiver gets: an event in the public activity envelope, or news of a job's end."""
+"""The bodies that a receiver gets: an event in the activity envelope, or a job's end."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _DESCRIPTIONS = {
 }
 
 
-def activity(event: Record, owner_id: str) -> dict[str, Any]:
-    """An event as it is delivered (public facts, section 6, activity envelope).
+def make_activity(event: Record, owner_id: str) -> dict[str, Any]:
+    """Return an event as it is delivered (public facts, section 6, activity envelope).
 
-    `owner_id` is whom the subscription follows where the event does not say. The direction, the
-    tag and the includes are left out where there are none; the direction also of events from
-    before subscriptions had one.
+    `owner_id` is the user whom the subscription follows if the event names none. Direction, tag and
+    includes are left out where the event has none; the direction also of events from before
+    subscriptions had one.
     """
     chosen: dict[str, Any] = {}
     if event["event_type"] != _UNFILTERED:
@@ -41,8 +41,8 @@ def activity(event: Record, owner_id: str) -> dict[str, Any]:
     return {"data": data}
 
 
-def job_status(job: Record) -> dict[str, Any]:
-    """The event that announces a job's end (public facts, section 6)."""
+def make_job_status(job: Record) -> dict[str, Any]:
+    """Return the event that announces a job's end (public facts, section 6)."""
     state, description = _DESCRIPTIONS[job["state"]]
     return {
         "replay_job_status": {

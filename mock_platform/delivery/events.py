@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mock_platform.delivery.sender import Receiver, receiver
+from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.records.table import find_missing_references
 from mock_platform.records.webhooks import EVENTS
 from mock_platform.rules.release_history import (
@@ -24,11 +24,11 @@ ADDED = "event:added"
 """Topic of the notice that an event waits to be delivered; its key is the event's id."""
 
 GIVEN = frozenset(EVENTS.fields) - {"id", "_attempted"}
-"""The fields of an event to add."""
+"""The fields that an event to add may have."""
 
 
 class BadEvent(ValueError):
-    """An event that cannot be added; `faults` holds (field, what is wrong) for all of it."""
+    """An event that cannot be added; `faults` holds (field, what is wrong) for each fault."""
 
     def __init__(self, faults: list[tuple[str, str]]) -> None:
         super().__init__("; ".join(text for _, text in faults))
@@ -37,7 +37,7 @@ class BadEvent(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class AddedEvent:
-    """An event as it stands in the log, and whether it is being delivered.
+    """An event as stored in the log, and whether it is being delivered.
 
     `why_not` says why it is not.
     """
@@ -61,9 +61,9 @@ def add_event(world: World, given: Mapping[str, Any]) -> AddedEvent:
     """
     with world.work():
         now = world.clock.now()
-        faults = [(name, _unknown(name)) for name in given if name not in GIVEN]
+        faults = [(name, _explain_unknown_field(name)) for name in given if name not in GIVEN]
         record = {name: value for name, value in given.items() if name in GIVEN}
-        record["created_at"] = _moment(record.get("created_at"), now)
+        record["created_at"] = _fill_moment(record.get("created_at"), now)
         loaded, wrong = EVENTS.load(record | {"id": "0"})
         faults += wrong
         if not faults:
@@ -71,10 +71,10 @@ def add_event(world: World, given: Mapping[str, Any]) -> AddedEvent:
                 EVENTS, loaded, lambda table, key: world.store.get(table, key) is not None
             )
         if not faults:
-            faults += _out_of_time(loaded, now)
+            faults += _find_time_faults(loaded, now)
         if faults:
             raise BadEvent(faults)
-        to = receiver(world, loaded["webhook_id"])
+        to = find_receiver(world, loaded["webhook_id"])
         live = isinstance(to, Receiver)
         event = loaded | {"id": world.ids.snowflake(), "_attempted": live}
         world.store.put("events", event["id"], event)
@@ -91,15 +91,15 @@ def add_event(world: World, given: Mapping[str, Any]) -> AddedEvent:
     )
 
 
-def _moment(given: Any, now: datetime) -> Any:
-    """The wire form of a moment that was left out or counts from now; others as they are."""
+def _fill_moment(given: Any, now: datetime) -> Any:
+    """Return the wire form of a moment that is missing or counts from now; others unchanged."""
     if given is None:
         return wire_millis(now)
     since = parse_relative(given) if isinstance(given, str) else None
     return given if since is None else wire_millis(now + since)
 
 
-def _out_of_time(event: Record, now: datetime) -> list[tuple[str, str]]:
+def _find_time_faults(event: Record, now: datetime) -> list[tuple[str, str]]:
     happened = parse_instant(event["created_at"])
     if happened > now:
         text = f"created_at must not be in the future: the world's clock reads {wire_millis(now)}"
@@ -116,6 +116,6 @@ def _out_of_time(event: Record, now: datetime) -> list[tuple[str, str]]:
     return faults
 
 
-def _unknown(name: str) -> str:
+def _explain_unknown_field(name: str) -> str:
     allowed = ", ".join(field for field in EVENTS.fields if field in GIVEN)
     return f"{name!r} is no field of an event to add. Its fields: {allowed}"

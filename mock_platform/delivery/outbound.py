@@ -1,9 +1,9 @@
-"""An HTTP client that is safe to point at addresses which users wrote down.
+"""An HTTP client that is safe to use with addresses that users wrote.
 
-It connects to this machine alone unless more was allowed. The address that is checked is the very
-one that is connected to, so a name that resolves differently the second time gains nothing. It
-follows no redirects, uses no proxy, repeats nothing, reads only so much of an answer, and gives up
-when its time is over, however slowly the answer drips.
+It connects to this machine only, unless more hosts are allowed. The address that is checked is the
+one that is connected to, so a name that resolves differently the second time is no way around the
+check. It follows no redirects, uses no proxy, repeats nothing, reads a limited part of an answer,
+and gives up at its deadline, however slowly the answer arrives.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from mock_platform.world.clock import UPTIME
 if TYPE_CHECKING:
     from mock_platform.delivery.connections import FaultKind
 
-LARGEST_ANSWER = 64 * 1024
-"""Bytes of an answer's body that are read; the rest is left."""
+MAX_ANSWER_BYTES = 64 * 1024
+"""Bytes of an answer's body that are read; the rest is ignored."""
 
 
 class OutboundFault(Exception):
-    """No answer came; `kind` says why in one word, the text in a sentence."""
+    """A request without an answer; `kind` says why in one word, the text in a sentence."""
 
     def __init__(self, kind: FaultKind, text: str) -> None:
         super().__init__(text)
@@ -43,13 +43,13 @@ class Answer:
     body: bytes
 
 
-class _Deadlined:
-    """A socket all of whose reads and writes share one deadline, however many there are."""
+class _DeadlineSocket:
+    """A socket with one deadline for all its reads and writes, however many they are."""
 
     deadline: float | None = None
 
     def settimeout(self, value: float | None) -> None:
-        """Allow what is left until the deadline, if there is one; `value` otherwise."""
+        """Set the time left until the deadline as timeout; `value` without a deadline."""
         if self.deadline is not None:
             value = self.deadline - UPTIME()
             if value <= 0:
@@ -57,26 +57,26 @@ class _Deadlined:
         super().settimeout(value)  # type: ignore[misc]
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        """Read what comes before the deadline."""
+        """Read within the time left until the deadline."""
         self.settimeout(None)
         return super().recv_into(*args, **kwargs)  # type: ignore[misc,no-any-return]
 
     def send(self, *args: Any, **kwargs: Any) -> int:
-        """Write before the deadline."""
+        """Write within the time left until the deadline."""
         self.settimeout(None)
         return super().send(*args, **kwargs)  # type: ignore[misc,no-any-return]
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:
-        """Write everything before the deadline."""
+        """Write everything within the time left until the deadline."""
         self.settimeout(None)
         super().sendall(*args, **kwargs)  # type: ignore[misc]
 
 
-class _PlainSocket(_Deadlined, socket.socket):
+class _PlainSocket(_DeadlineSocket, socket.socket):
     pass
 
 
-class _TLSSocket(_Deadlined, ssl.SSLSocket):
+class _TLSSocket(_DeadlineSocket, ssl.SSLSocket):
     pass
 
 
@@ -89,7 +89,7 @@ class Outbound:
 
     def __init__(self, *, timeout: float = 10.0, allow_hosts: tuple[str, ...] = ()) -> None:
         self._timeout = timeout
-        self._allowed = frozenset(_bare(host) for host in allow_hosts)
+        self._allowed = frozenset(_normalize_host(host) for host in allow_hosts)
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._stopped = False
@@ -97,16 +97,16 @@ class Outbound:
     def send(
         self, method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> Answer:
-        """Send one request and give the answer, whatever its status.
+        """Send one request and return the answer, with any status.
 
         Raises:
-            OutboundFault: There is none.
+            OutboundFault: No answer came, or the address is not allowed.
         """
-        # urllib3 takes 12 ms that servers without deliveries do not pay.
+        # Loaded here: urllib3 takes 12 ms, which servers without deliveries need not spend.
         from mock_platform.delivery import connections
 
         try:
-            target = connections.target_of(url)
+            target = connections.parse_target(url)
         except ValueError as fault:
             raise OutboundFault("address", str(fault)) from fault
         held: list[socket.socket] = []
@@ -115,11 +115,11 @@ class Outbound:
         def opener(host: str, port: int) -> socket.socket:
             return self._connect(host, port, deadline, held)
 
-        connection = connections.connection(target, opener, lambda: self._tls)
+        connection = connections.make_connection(target, opener, lambda: self._tls)
         try:
-            with self._told(target.netloc or ""):
+            with self._translate_faults(target.netloc or ""):
                 connection.connect()
-                self._secured(connection.sock, deadline, held)
+                self._adopt_tls_socket(connection.sock, deadline, held)
                 connection.request(
                     method,
                     target.request_uri,
@@ -128,14 +128,16 @@ class Outbound:
                     preload_content=False,
                 )
                 response = connection.getresponse()
-                return Answer(response.status, connections.beginning(response, LARGEST_ANSWER))
+                return Answer(
+                    response.status, connections.read_beginning(response, MAX_ANSWER_BYTES)
+                )
         finally:
             with self._lock:
                 self._open.difference_update(held)
             connection.close()
 
     def stop(self) -> None:
-        """Break off what is under way, and refuse what comes."""
+        """Interrupt running requests, and refuse new ones."""
         with self._lock:
             self._stopped = True
             for sock in self._open:
@@ -148,7 +150,7 @@ class Outbound:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        """Verifies against the system's authorities; SSL_CERT_FILE names others."""
+        """A context that trusts the system's authorities, or those of SSL_CERT_FILE."""
         context = ssl.create_default_context()
         context.sslsocket_class = _TLSSocket
         return context
@@ -156,10 +158,10 @@ class Outbound:
     def _connect(
         self, host: str, port: int, deadline: float, held: list[socket.socket]
     ) -> socket.socket:
-        """A socket connected to one of the host's addresses, each checked before it is used."""
+        """Connect to one of the host's addresses, each checked before it is used."""
         refused: list[str] = []
         last: OSError | None = None
-        for family, kind, protocol, _, address in _addresses(host, port):
+        for family, kind, protocol, _, address in _resolve(host, port):
             if not self._may_reach(host, str(address[0])):
                 refused.append(str(address[0]))
                 continue
@@ -185,18 +187,18 @@ class Outbound:
         )
 
     def _may_reach(self, host: str, address: str) -> bool:
-        """Whether this address may be connected to, for a URL that says `host`."""
-        if not self._allowed.isdisjoint({"*", _bare(host), _bare(address)}):
+        """Return whether this address may be connected to, for a URL that says `host`."""
+        if not self._allowed.isdisjoint({"*", _normalize_host(host), _normalize_host(address)}):
             return True
         parsed = ipaddress.ip_address(address.partition("%")[0])
         if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
             return parsed.ipv4_mapped.is_loopback
         return parsed.is_loopback
 
-    def _secured(
+    def _adopt_tls_socket(
         self, sock: socket.socket | None, deadline: float, held: list[socket.socket]
     ) -> None:
-        """Give the deadline to the socket that TLS put in the place of ours."""
+        """Set the deadline on the socket by which TLS replaced ours."""
         if isinstance(sock, _TLSSocket):
             sock.deadline = deadline
             self._hold(sock, held)
@@ -210,8 +212,8 @@ class Outbound:
             held.append(sock)
 
     @contextmanager
-    def _told(self, where: str) -> Iterator[None]:
-        """Every way in which a request can fail, as a fault that says what happened."""
+    def _translate_faults(self, where: str) -> Iterator[None]:
+        """Turn every exception of a request into an `OutboundFault` that says what happened."""
         from mock_platform.delivery import connections
 
         try:
@@ -221,16 +223,16 @@ class Outbound:
         except connections.FAULTS as fault:
             if self._stopped:
                 raise OutboundFault("stopped", "the server stops") from fault
-            raise OutboundFault(*connections.explained(fault, where, self._timeout)) from fault
+            raise OutboundFault(*connections.explain_fault(fault, where, self._timeout)) from fault
 
 
-def _addresses(host: str, port: int) -> list[Any]:
+def _resolve(host: str, port: int) -> list[Any]:
     try:
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as fault:
         raise OutboundFault("name", f"{host} has no address: {fault}") from fault
 
 
-def _bare(host: str) -> str:
-    """A host as it is compared: no brackets, no trailing dot, one case."""
+def _normalize_host(host: str) -> str:
+    """Return a host in the form for comparison: no brackets, no trailing dot, lower case."""
     return host.strip("[]").rstrip(".").lower()

@@ -1,26 +1,26 @@
-"""One replay job at work: the challenge, then every event of its window, in order."""
+"""Runs one replay job: the challenge, then every event of its window, in order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
 
-from mock_platform.delivery.envelope import activity
-from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, receiver
+from mock_platform.delivery.envelope import make_activity
+from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, find_receiver
 from mock_platform.rules.replay_jobs import REPLAY_JOB, parse_minute
 from mock_platform.store.interface import Order, Position, Record
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.world import World
 
-_PAGE = 50
-_PATIENCE = 3
-"""Events in a row that may time out before the rest is given up (`replay.attempts`)."""
+_EVENTS_PER_PAGE = 50
+_MAX_SILENT_EVENTS = 3
+"""Events in a row that may time out before the job is given up (`replay.attempts`)."""
 _BY_TIME = Order("created_at")
 
 
 class ReplayRun:
-    """Works through a job, once. The job's state is left to its transition, which `run` arms."""
+    """Runs a job once. The job's state changes by its transition, which `run` arms."""
 
     def __init__(self, sender: Sender, world: World, epoch: int, job_id: str) -> None:
         self._sender = sender
@@ -31,10 +31,10 @@ class ReplayRun:
         self._failed = 0
 
     def run(self) -> bool:
-        """Deliver, and say how the job is to end; whether time alone may end it now.
+        """Deliver, and record how the job is to end; return whether time alone may end it now.
 
-        A world that was reset or dropped meanwhile, or a job that was moved by hand, ends the work
-        without a word.
+        If the world was reset or dropped meanwhile, or the job was moved by hand, the run ends
+        without a record.
         """
         try:
             return self._finish(self._work())
@@ -42,14 +42,14 @@ class ReplayRun:
             return False
         except Exception:
             with suppress(Stale, UnknownWorld):
-                self._finish("the sandbox itself failed; its log and errors tell how")
+                self._finish("the sandbox itself failed; see its log and errors")
             raise
 
     def _work(self) -> str | None:
-        """Why the job is incomplete, or `None` if every event was taken."""
+        """Deliver everything; return why the job is incomplete, `None` if it is complete."""
         with self._world.lock:
-            job = self._job()
-            to = receiver(self._world, job["webhook_id"])
+            job = self._require_job()
+            to = find_receiver(self._world, job["webhook_id"])
         if isinstance(to, str):
             return to
         fault = self._sender.challenge(to, self._job_id)
@@ -57,33 +57,35 @@ class ReplayRun:
             return fault
         try:
             return self._deliver_all(job, to)
-        except Invalid as fault:  # it became so meanwhile
+        except Invalid as fault:  # the webhook became invalid meanwhile
             self._failed += 1
             return str(fault)
 
     def _deliver_all(self, job: Record, to: Receiver) -> str | None:
-        """Deliver the job's events one after the other; why it is incomplete, if it is."""
+        """Deliver the job's events one after the other; return why it is incomplete, if it is."""
         silent = 0
-        for sent in self._in_turn(job, to):
+        for sent in self._order_dispatches(job, to):
             outcome = self._sender.deliver(sent)
-            if outcome == "taken":
+            if outcome == "accepted":
                 self._delivered += 1
             else:
                 self._failed += 1
             silent = silent + 1 if outcome == "silent" else 0
-            if silent == _PATIENCE:
-                return f"{_PATIENCE} events in a row were not answered in time; given up"
+            if silent == _MAX_SILENT_EVENTS:
+                return f"{_MAX_SILENT_EVENTS} events in a row were not answered in time; given up"
         if self._failed:
             return f"{self._failed} of {self._failed + self._delivered} events were not taken"
         return None
 
-    def _in_turn(self, job: Record, to: Receiver) -> Iterator[Dispatch]:
-        """What to deliver, in this order; an event that a scenario holds back is second then."""
+    def _order_dispatches(self, job: Record, to: Receiver) -> Iterator[Dispatch]:
+        """Yield what to deliver, in order; an event that is held back follows the next one."""
         held: Dispatch | None = None
-        for event in self._events(job, to):
-            mishap = self._sender.mishap(to, event, holding=held is not None)
-            sent = Dispatch(to, activity(event, to.owner_id), self._job_id, event["id"], mishap)
-            if mishap is not None and mishap.reorder:
+        for event in self._read_events(job, to):
+            delivery_fault = self._sender.find_delivery_fault(to, event, holding=held is not None)
+            sent = Dispatch(
+                to, make_activity(event, to.owner_id), self._job_id, event["id"], delivery_fault
+            )
+            if delivery_fault is not None and delivery_fault.reorder:
                 held = sent
                 continue
             yield sent
@@ -93,8 +95,8 @@ class ReplayRun:
         if held is not None:
             yield held
 
-    def _events(self, job: Record, to: Receiver) -> Iterator[Record]:
-        """The webhook's events of the window, oldest first, that had been attempted before."""
+    def _read_events(self, job: Record, to: Receiver) -> Iterator[Record]:
+        """Yield the webhook's events of the window that were attempted before, the oldest first."""
         match = {"webhook_id": to.webhook_id, "_attempted": True}
         start, end = (
             _BY_TIME.key({"created_at": wire_millis(parse_minute(job[name]))})
@@ -103,25 +105,25 @@ class ReplayRun:
         after: Position = (start, -1)
         while True:
             with self._world.lock:
-                self._job()
+                self._require_job()
                 page = self._world.store.page(
-                    "events", match, order=_BY_TIME, after=after, limit=_PAGE
+                    "events", match, order=_BY_TIME, after=after, limit=_EVENTS_PER_PAGE
                 )
             for entry in page:
                 if entry.position[0] >= end:
                     return
                 with self._world.lock:
-                    self._job()
+                    self._require_job()
                 yield entry.record
-            if len(page) < _PAGE:
+            if len(page) < _EVENTS_PER_PAGE:
                 return
             after = page[-1].position
 
-    def _job(self) -> Record:
-        """The job as long as it is to be worked on.
+    def _require_job(self) -> Record:
+        """Return the job, if it still has to be run.
 
         Raises:
-            Stale: It is gone, or has ended.
+            Stale: The job or its world is gone, or the job has ended.
         """
         if self._world.closed or self._world.epoch != self._epoch:
             raise Stale
@@ -133,7 +135,7 @@ class ReplayRun:
 
     def _finish(self, reason: str | None) -> bool:
         with self._world.work():
-            job = self._job()
+            job = self._require_job()
             counts = {"_delivered": self._delivered, "_failed": self._failed, "_reason": reason}
             self._world.store.put("replay_jobs", self._job_id, job | counts)
             end = "COMPLETE" if reason is None else "INCOMPLETE"

@@ -1,4 +1,4 @@
-"""Delivers one body to one webhook: signed, tried again, each attempt on record."""
+"""Delivers one body to one webhook: signed, with retries, each attempt recorded."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from mock_platform.core.jsonio import dumps, loads
 from mock_platform.delivery.outbound import Answer, Outbound, OutboundFault
 from mock_platform.delivery.signing import (
     SIGNATURE_HEADERS,
-    challenge_fault,
-    challenge_url,
-    signature,
+    find_challenge_fault,
+    make_challenge_url,
+    make_signature,
 )
 from mock_platform.settings import DeliverySettings
 from mock_platform.store.interface import Record
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME, wire_millis
+from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.ids import unguessable
-from mock_platform.world.mishaps import Mishap
 from mock_platform.world.world import World
 
-Outcome = Literal["taken", "refused", "silent"]
-"""How an event fared: taken, answered otherwise, or (at last) not answered in time."""
+Outcome = Literal["accepted", "refused", "silent"]
+"""The result of a delivery: accepted, answered otherwise, or the last attempt timed out."""
 
 _ANY_NESTING = 10_000
-_LOOK = 0.05
-"""Seconds after which a wait looks whether what it waits for is wanted yet."""
+_LOOK_SECONDS = 0.05
+"""Real seconds after which a pause checks again whether the delivery is still wanted."""
 _USER_AGENT = f"mock-platform/{__version__}"
 
 
 class Stale(Exception):
-    """The world was reset or dropped, or the server stops: what is left to do is not wanted."""
+    """The world was reset or dropped, or the server stops: the rest of the work is not wanted."""
 
 
 class Invalid(Exception):
-    """The webhook is not valid, or gone: nothing is delivered to it. The text says so."""
+    """The webhook is not valid or does not exist: nothing is delivered. The text says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """Where to deliver, as it stood when the work began, and the world's epoch of that moment."""
+    """Where to deliver, as it was when the work began, and the world's epoch of that moment."""
 
     world: World
     epoch: int
@@ -54,8 +54,8 @@ class Receiver:
     owner_id: str
 
     @contextmanager
-    def held(self) -> Iterator[World]:
-        """The world with its lock held, if it is still the same.
+    def lock_world(self) -> Iterator[World]:
+        """Hold the world's lock and return the world, if it is still the same.
 
         Raises:
             Stale: It was reset or dropped.
@@ -74,14 +74,14 @@ class Dispatch:
     body: Mapping[str, Any]
     job_id: str | None
     event_id: str | None
-    mishap: Mishap | None = None
-    """What a scenario has befall it."""
+    delivery_fault: DeliveryFault | None = None
+    """The fault that a scenario injects."""
 
 
-def receiver(world: World, webhook_id: str, *, even_invalid: bool = False) -> Receiver | str:
-    """The receiver behind a webhook, or why nothing can be delivered. Under the world's lock.
+def find_receiver(world: World, webhook_id: str, *, even_invalid: bool = False) -> Receiver | str:
+    """Return a webhook's receiver, or why nothing can be delivered. Needs the world's lock.
 
-    `even_invalid` is for challenges, and for what is only to be recorded.
+    `even_invalid` is for challenges, and for bodies that are only recorded.
     """
     webhook = world.store.get("webhooks", webhook_id)
     if webhook is None:
@@ -99,7 +99,7 @@ def receiver(world: World, webhook_id: str, *, even_invalid: bool = False) -> Re
 
 
 class Sender:
-    """Makes attempts over one `Outbound`, and writes each into the world's deliveries."""
+    """Makes attempts with one `Outbound`, and records each in the world's deliveries."""
 
     def __init__(self, settings: DeliverySettings) -> None:
         self._settings = settings
@@ -108,24 +108,24 @@ class Sender:
         self._stopping = threading.Event()
 
     def stop(self) -> None:
-        """Break off what is under way; everything that follows is stale."""
+        """Interrupt running attempts; everything after that raises `Stale`."""
         self._stopping.set()
         self._outbound.stop()
 
     def challenge(self, to: Receiver, job_id: str | None) -> str | None:
-        """Have the webhook's address prove that it knows the secret; what went wrong, if so.
+        """Let the webhook's address prove that it knows the secret; return the error, if any.
 
-        The webhook is valid if it passes, and no longer valid if it answered wrongly; an answer
-        that may be better the next time changes nothing (`replay.crc`).
+        The webhook becomes valid if it passes, and invalid if the answer is wrong; a failure that
+        may be temporary changes nothing (`replay.crc`).
 
         Raises:
-            Stale: The answer is not wanted any more.
+            Stale: The result is not wanted any more.
         """
         token = unguessable(32)
-        attempt = _Attempt(to, job_id, None, 1, challenge_url(to.url, token), None)
+        attempt = _Attempt(to, job_id, None, 1, make_challenge_url(to.url, token), None)
         answer = self._try(attempt, "GET", {"Accept": "application/json"}, b"")
         if isinstance(answer, Answer):
-            error = challenge_fault(to.secret, token, answer.status, answer.body)
+            error = find_challenge_fault(to.secret, token, answer.status, answer.body)
         else:
             error = str(answer)
         if error is None:
@@ -136,35 +136,39 @@ class Sender:
         self._record(attempt, answer, error)
         return error
 
-    def mishap(self, to: Receiver, event: Record, *, holding: bool) -> Mishap | None:
-        """What a scenario has befall an event; to be asked once for each.
+    def find_delivery_fault(
+        self, to: Receiver, event: Record, *, holding: bool
+    ) -> DeliveryFault | None:
+        """Return the fault that a scenario injects for an event; call it once for each event.
 
         Raises:
-            Stale: It is not wanted any more.
+            Stale: The delivery is not wanted any more.
         """
         shown = {name: event[name] for name in ("id", "event_type", "webhook_id")}
-        with to.held() as world:
+        with to.lock_world() as world:
             asked = (each.on_delivery(shown, holding=holding) for each in world.companions)
-            return next((mishap for mishap in asked if mishap is not None), None)
+            return next((fault for fault in asked if fault is not None), None)
 
     def deliver(self, sent: Dispatch) -> Outcome:
-        """Post a body until it is taken or the attempts are used up.
+        """Post a body until it is accepted or the attempts are used up.
 
         Raises:
-            Stale: It is not wanted any more.
-            Invalid: The webhook is not valid (any more); what was not sent is on record.
+            Stale: The delivery is not wanted any more.
+            Invalid: The webhook is not valid (any more); this attempt is recorded as not sent.
         """
-        to, mishap = sent.to, sent.mishap
+        to, delivery_fault = sent.to, sent.delivery_fault
         data = dumps(sent.body)
         shown = loads(data, max_nesting=_ANY_NESTING)  # shares nothing with the records
-        signed = dict.fromkeys(SIGNATURE_HEADERS, signature(to.secret, data))
+        signed = dict.fromkeys(SIGNATURE_HEADERS, make_signature(to.secret, data))
         headers = {"Content-Type": "application/json", **signed}
-        if mishap is not None:
-            self._pause(to, mishap.delay)
-            if mishap.drop:
+        if delivery_fault is not None:
+            self._pause(to, delivery_fault.delay)
+            if delivery_fault.drop:
                 lost = _Attempt(to, sent.job_id, sent.event_id, 1, to.url, shown)
                 self._begin(lost)
-                self._record(lost, None, f"lost by scenario rule {mishap.rule}; nothing was sent")
+                self._record(
+                    lost, None, f"lost by scenario rule {delivery_fault.rule}; nothing was sent"
+                )
                 return "refused"
         outcome: Outcome = "refused"
         for number in range(1, self._settings.attempts + 1):
@@ -172,25 +176,25 @@ class Sender:
                 self._pause(to, self._settings.backoff * 2 ** (number - 2))
             attempt = _Attempt(to, sent.job_id, sent.event_id, number, to.url, shown)
             self._require_valid(attempt)
-            answer = _staged(mishap, number)
+            answer = _make_scenario_failure(delivery_fault, number)
             if answer is None:
                 answer = self._try(attempt, "POST", headers, data)
-                error = _fault(answer)
+                error = _explain_failure(answer)
             else:
-                assert mishap is not None
+                assert delivery_fault is not None
                 self._begin(attempt)
-                by = f"by scenario rule {mishap.rule}; nothing was sent"
-                error = f"{_fault(answer)}, {by}"
+                by = f"by scenario rule {delivery_fault.rule}; nothing was sent"
+                error = f"{_explain_failure(answer)}, {by}"
             self._record(attempt, answer, error)
             if error is None:
-                if mishap is not None and mishap.duplicate:
+                if delivery_fault is not None and delivery_fault.duplicate:
                     again = _Attempt(to, sent.job_id, sent.event_id, number + 1, to.url, shown)
                     answer = self._try(again, "POST", headers, data)
-                    self._record(again, answer, _fault(answer))
-                return "taken"
+                    self._record(again, answer, _explain_failure(answer))
+                return "accepted"
             outcome = "refused"
             if isinstance(answer, OutboundFault):
-                if answer.kind == "address":  # it would be refused again
+                if answer.kind == "address":  # every attempt would be refused
                     break
                 outcome = "silent" if answer.kind == "timeout" else "refused"
         return outcome
@@ -212,15 +216,15 @@ class Sender:
             attempt.milliseconds = (UPTIME() - started) * 1000
 
     def _require_valid(self, attempt: _Attempt) -> None:
-        with attempt.to.held() as world:
-            found = receiver(world, attempt.to.webhook_id)
+        with attempt.to.lock_world() as world:
+            found = find_receiver(world, attempt.to.webhook_id)
         if isinstance(found, str):
             self._begin(attempt)
             self._record(attempt, None, f"{found}; nothing was sent")
             raise Invalid(found)
 
     def _mark(self, to: Receiver, *, valid: bool) -> None:
-        """Store what a challenge found out."""
+        """Store whether the challenge left the webhook valid."""
         with to.world.work():
             if to.world.closed or to.world.epoch != to.epoch:
                 raise Stale
@@ -229,7 +233,7 @@ class Sender:
                 to.world.store.put("webhooks", to.webhook_id, webhook | {"valid": valid})
 
     def _begin(self, attempt: _Attempt) -> None:
-        with attempt.to.held() as world:
+        with attempt.to.lock_world() as world:
             attempt.at = wire_millis(world.clock.now())
 
     def _record(
@@ -248,51 +252,55 @@ class Sender:
             "milliseconds": round(attempt.milliseconds, 3),
             "body": attempt.body,
         }
-        with attempt.to.held() as world:
+        with attempt.to.lock_world() as world:
             world.deliveries.append(entry)
 
     def _pause(self, to: Receiver, seconds: float) -> None:
-        """Wait, as long as the world stays the same."""
+        """Wait so many real seconds, as long as the world stays the same."""
         end = UPTIME() + seconds
         while (left := end - UPTIME()) > 0:
-            if self._stopping.wait(min(left, _LOOK)):
+            if self._stopping.wait(min(left, _LOOK_SECONDS)):
                 raise Stale
-            with to.held():
+            with to.lock_world():
                 pass
 
 
-def _fault(answer: Answer | OutboundFault) -> str | None:
-    """What is wrong with an answer, `None` if it takes the delivery."""
+def _explain_failure(answer: Answer | OutboundFault) -> str | None:
+    """Return why an answer does not accept the delivery; `None` if it does."""
     if isinstance(answer, OutboundFault):
         return str(answer)
     return None if answer.status == 200 else f"answered with status {answer.status}, not 200"
 
 
 def _is_wrong(answer: Answer | OutboundFault) -> bool:
-    """Whether the answer to a challenge, which it failed, makes a webhook invalid at once.
+    """Return whether a failed answer to a challenge makes the webhook invalid at once.
 
-    Other statuses, time-outs and closed connections may be over soon.
+    Other statuses, time-outs and closed connections may be temporary.
     """
     if isinstance(answer, OutboundFault):
         return answer.kind == "tls"
     return 200 <= answer.status < 400
 
 
-def _staged(mishap: Mishap | None, number: int) -> Answer | OutboundFault | None:
-    """How an attempt fails because a scenario has it fail; `None` if it does not."""
-    if mishap is None or mishap.fail is None:
+def _make_scenario_failure(
+    delivery_fault: DeliveryFault | None, number: int
+) -> Answer | OutboundFault | None:
+    """Return the failure that a scenario injects for an attempt; `None` if it injects none."""
+    if delivery_fault is None or delivery_fault.fail is None:
         return None
-    if mishap.failures is not None and number > mishap.failures:
+    if delivery_fault.failures is not None and number > delivery_fault.failures:
         return None
-    if mishap.fail == "refused":
+    if delivery_fault.fail == "refused":
         return OutboundFault("connection", "the connection was refused")
-    if mishap.fail == "timeout":
+    if delivery_fault.fail == "timeout":
         return OutboundFault("timeout", "no answer came in time")
-    return Answer(mishap.fail, b"")
+    return Answer(delivery_fault.fail, b"")
 
 
 @dataclass(slots=True)
 class _Attempt:
+    """One attempt at a delivery, as it is recorded; `milliseconds` is real time."""
+
     to: Receiver
     job_id: str | None
     event_id: str | None

@@ -1,4 +1,4 @@
-"""Threads that do what must not be done under a world's lock.
+"""Threads for work that must not run under a world's lock.
 
 Tasks of one lane run one after the other, in the order in which they came; lanes take turns. No
 thread exists before the first task.
@@ -16,7 +16,7 @@ Task = Callable[[], None]
 
 
 class Workers:
-    """At most `count` daemon threads. What a task raises goes to `on_error`."""
+    """At most `count` daemon threads. Exceptions of tasks go to `on_error`."""
 
     def __init__(self, count: int, on_error: Callable[[BaseException], None]) -> None:
         self._count = count
@@ -29,11 +29,11 @@ class Workers:
         self._stopped = False
 
     def submit(self, lane: Hashable, task: Task) -> None:
-        """Have a task done; after `stop`, nothing is."""
+        """Queue a task in a lane; after `stop`, it is ignored."""
         with self._changed:
             if self._stopped:
                 return
-            if lane in self._lanes:  # its worker, present or to come, goes on with this one
+            if lane in self._lanes:  # the lane's worker continues with this task
                 self._lanes[lane].append(task)
                 return
             self._lanes[lane] = deque([task])
@@ -46,12 +46,12 @@ class Workers:
             self._changed.notify_all()
 
     def wait_until_idle(self, seconds: float) -> bool:
-        """Whether everything submitted is done, at the latest after so many real seconds."""
+        """Wait up to so many real seconds; return whether everything submitted is done."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._lanes, seconds)
 
     def stop(self, seconds: float) -> None:
-        """Drop what has not begun, and wait so many real seconds for what has."""
+        """Drop waiting tasks, and wait up to so many real seconds for running ones."""
         with self._changed:
             self._stopped = True
             self._ready.clear()
@@ -72,7 +72,7 @@ class Workers:
                 task = self._lanes[lane].popleft()
             try:
                 task()
-            except Exception as fault:  # noqa: BLE001 - handed to whoever embeds the server
+            except Exception as fault:  # noqa: BLE001 - reported to the server's owner
                 self._on_error(fault)
             with self._changed:
                 if self._lanes[lane]:

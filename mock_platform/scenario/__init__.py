@@ -1,1 +1,1 @@
-"""Scenarios: failures and other behaviour on command, decided by rules, told in the journal."""
+"""Scenarios: failures and other behaviour on command, decided by rules, shown in the journal."""

@@ -1,7 +1,8 @@
-"""Rules `on: deliveries`: what befalls the events that are delivered to webhooks.
+"""Rules `on: deliveries`: faults of the events that are delivered to webhooks.
 
 A call is one event on its way to one webhook, whether a replay job delivers it or it has just
-happened; all attempts at it are one call. Challenges and the announced ends of jobs are no calls.
+happened; all attempts at it are one call. Challenges and announcements of a job's end do not
+count.
 """
 
 from __future__ import annotations
@@ -27,40 +28,40 @@ from mock_platform.scenario.shapes import (
     Shape,
     Whole,
     Word,
-    shown,
+    quote,
 )
-from mock_platform.world.mishaps import Mishap
+from mock_platform.world.delivery_faults import DeliveryFault
 
 DELIVERIES = "deliveries"
-"""What such rules stand `on`, in the place of an operation."""
+"""The value of `on` in such rules, in the place of an operation."""
 
-_FATES = ("drop", "duplicate", "reorder", "fail")
+_OUTCOMES = ("drop", "duplicate", "reorder", "fail")
 _SECONDS = Number(0, MOST_SECONDS)
 _ATTEMPTS = Whole(1, 100)
 
 
-class _True:
-    """The value true alone: a fate that does not happen has no place in a rule."""
+class _OnlyTrue:
+    """Accepts only true: an effect that is not to happen is left out of a rule."""
 
     def schema(self) -> JsonSchema:
-        """A constant."""
+        """Return a constant as JSON Schema."""
         return {"const": True}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must be true."""
+        """Report every value other than true."""
         if value is not True:
-            report(at, f"expected true, got {shown(value)}; leave it out where it is not to happen")
+            report(at, f"expected true, got {quote(value)}; leave it out where it is not to happen")
 
 
-def _flagged(keyword: str, description: str) -> Fields:
-    return Fields({keyword: _True()}, required=(keyword,), description=description)
+def _make_flag(keyword: str, description: str) -> Fields:
+    return Fields({keyword: _OnlyTrue()}, required=(keyword,), description=description)
 
 
 _EFFECT = Choose(
     forms={
-        "drop": _flagged("drop", "The delivery is lost: nothing is sent or tried again."),
-        "duplicate": _flagged("duplicate", "What was taken is delivered once more."),
-        "reorder": _flagged("reorder", "It is delivered after the webhook's next one."),
+        "drop": _make_flag("drop", "The delivery is lost: nothing is sent or tried again."),
+        "duplicate": _make_flag("duplicate", "What was accepted is delivered once more."),
+        "reorder": _make_flag("reorder", "It is delivered after the webhook's next one."),
         "delay": Fields(
             {
                 "delay": Either(
@@ -99,7 +100,7 @@ _EFFECT = Choose(
 
 
 def rule_form(count: Shape, call: Shape) -> Fields:
-    """The form of such rules, with the forms of counts and of `call` that all rules have."""
+    """Return the form of such rules; `count` and `call` are forms that all rules share."""
     return Fields(
         {
             "on": Fixed((DELIVERIES,)),
@@ -128,28 +129,28 @@ def rule_form(count: Shape, call: Shape) -> Fields:
             "expect": Fixed(("fired",)),
         },
         required=("on", "then"),
-        description="When a rule acts on webhook deliveries, and what befalls them.",
+        description="When a rule acts on webhook deliveries, and what happens to them.",
     )
 
 
-def cross_check(
+def report_conflicts(
     effects: Sequence[Mapping[str, Any]], places: Sequence[Path], report: Report
 ) -> None:
-    """Report fates of one delivery that exclude each other; `places` are those of the effects."""
+    """Report effects that cannot act on one delivery together; `places` says where they are."""
     first: str | None = None
     for effect, at in zip(effects, places, strict=True):
-        fate = next((name for name in _FATES if name in effect), None)
+        fate = next((name for name in _OUTCOMES if name in effect), None)
         if fate is None:
             continue
         if first is not None:
-            text = f"{fate} and {first} cannot befall one delivery; make two rules of them"
+            text = f"{fate} and {first} cannot act on one delivery; make two rules of them"
             report((*at, fate), text)
         first = fate
 
 
-def mishap(effects: Sequence[Mapping[str, Any]]) -> Mishap:
-    """What befalls a delivery by these effects; the rule's name is still to be put in."""
-    found = Mishap(rule="")
+def make_fault(effects: Sequence[Mapping[str, Any]]) -> DeliveryFault:
+    """Return the fault that these effects cause; the caller fills in the rule's name."""
+    found = DeliveryFault(rule="")
     for effect in effects:
         if "delay" in effect:
             given = effect["delay"]
@@ -169,6 +170,6 @@ def mishap(effects: Sequence[Mapping[str, Any]]) -> Mishap:
     return found
 
 
-def next_state(effects: Sequence[Mapping[str, Any]]) -> str | None:
-    """The state that these effects move their scenario to, if they do."""
+def find_next_state(effects: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the state that these effects move their scenario to, if any."""
     return next((effect["set_state"] for effect in effects if "set_state" in effect), None)

@@ -7,11 +7,11 @@ from typing import Any
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.armed import Armed
+from mock_platform.scenario.active import ActiveRule
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.scenario.library import UnknownScenario
-from mock_platform.scenario.prefer import BadPreference, preferred
+from mock_platform.scenario.prefer import BadPreference, parse_preference
 from mock_platform.world.world import World
 
 Proceed = Callable[[Call, World], Reply]
@@ -56,20 +56,20 @@ def engine_of(world: World) -> Engine:
     return world.companion(Engine)
 
 
-def _asked(call: Call, engine: Engine) -> list[Armed]:
+def _asked(call: Call, engine: Engine) -> list[ActiveRule]:
     """The rules that a request asks for, for itself alone."""
     assert call.operation is not None
-    found: list[Armed] = []
+    found: list[ActiveRule] = []
     name = call.header(HEADER)
     if name is not None:
-        rules = engine.asked_for(name.strip())
+        rules = engine.find_rules_for_request(name.strip())
         found += [armed for armed in rules if call.operation.id in armed.rule.on]
         if not found:
             others = ", ".join(dict.fromkeys(on for armed in rules for on in armed.rule.on))
             call.warn(f"the scenario {name!r} has no rule for {call.operation.id}, only: {others}")
     preference = call.header("prefer")
     if preference is not None:
-        found += preferred(preference, call.operation)
+        found += parse_preference(preference, call.operation)
     return found
 
 

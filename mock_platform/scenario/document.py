@@ -1,7 +1,7 @@
-"""Scenario documents: read from YAML or JSON, complained about by place, bound to parameters.
+"""Scenario documents: read from YAML or JSON, checked with places, bound to parameters.
 
 Loading checks everything that does not depend on parameters; activating puts their values in and
-checks the result again, so a rule that is armed is always sound.
+checks the result again, so an active rule is always valid.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mock_platform.scenario import deliveries, match
 from mock_platform.scenario.deliveries import DELIVERIES
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import Effect
-from mock_platform.scenario.parameters import put_in, reference_at, references
-from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, forms
-from mock_platform.scenario.shapes import Path, Report, shown
+from mock_platform.scenario.parameters import find_reference_at, find_references, substitute
+from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
+from mock_platform.scenario.shapes import Path, Report, quote
 from mock_platform.scenario.source import Malformed, Source, read
-from mock_platform.world.mishaps import Mishap
+from mock_platform.world.delivery_faults import DeliveryFault
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -53,9 +53,9 @@ class BadParameters(ValueError):
     """Values that a scenario cannot be activated with; `faults` are (parameter, text)."""
 
     def __init__(self, name: str, faults: Sequence[tuple[str, str]]) -> None:
-        told = "; ".join(f"{parameter}: {text}" if parameter else text
+        listed = "; ".join(f"{parameter}: {text}" if parameter else text
                          for parameter, text in faults)  # fmt: skip
-        super().__init__(f"The scenario {name!r} cannot be activated so: {told}")
+        super().__init__(f"The scenario {name!r} cannot be activated so: {listed}")
         self.faults = list(faults)
 
 
@@ -73,8 +73,8 @@ class Rule:
     effects: tuple[Effect, ...]
     expected: bool
     before_auth: bool
-    mishap: Mishap | None = None
-    """What befalls a delivery, where the rule acts on deliveries."""
+    delivery_fault: DeliveryFault | None = None
+    """The fault of a delivery, where the rule acts on deliveries."""
     next_state: str | None = None
     """The state that a delivery moves the scenario to."""
     everywhere: bool = False
@@ -83,7 +83,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A sound document. `bind` makes rules of it."""
+    """A valid document; `bind` turns it into rules."""
 
     name: str
     description: str
@@ -91,30 +91,30 @@ class Scenario:
     parameters: Mapping[str, Any]
     document: Mapping[str, Any]
     operations: tuple[str, ...]
-    """Ids of all operations that there are."""
+    """Ids of all operations that exist."""
     file: FilePath | None = None
     needs_connection: bool = field(default=False)
     """Whether the server must be able to break connections."""
 
     def bind(self, parameters: Mapping[str, Any]) -> tuple[Rule, ...]:
-        """The rules with these values, and the defaults where none is given; null is any.
+        """Return the rules with these values, and the defaults of the others; null means any.
 
         Raises:
             BadParameters: One is unknown, or a value does not fit where the scenario uses it.
         """
-        values = self._values(parameters)
-        rules = [put_in(values, rule) for rule in self.document["rules"]]
+        values = self._merge_values(parameters)
+        rules = [substitute(values, rule) for rule in self.document["rules"]]
         faults: list[tuple[str, str]] = []
         for index, (raw, rule) in enumerate(zip(self.document["rules"], rules, strict=True)):
-            for at, text in _faults(rule, self.operations):
-                named = reference_at(raw, at)
-                place = "" if named else f"{_dotted(('rules', index, *at))}: "
+            for at, text in _find_faults(rule, self.operations):
+                named = find_reference_at(raw, at)
+                place = "" if named else f"{_format_path(('rules', index, *at))}: "
                 faults.append((named, place + text))
         if faults:
             raise BadParameters(self.name, faults)
-        return tuple(_rule(rule, self.operations) for rule in rules)
+        return tuple(_bind_rule(rule, self.operations) for rule in rules)
 
-    def _values(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _merge_values(self, given: Mapping[str, Any]) -> dict[str, Any]:
         faults = []
         for name, value in given.items():
             if name not in self.parameters:
@@ -124,9 +124,15 @@ class Scenario:
                 faults.append((name, f"is no parameter; its parameters: {known}.{hint}"))
                 continue
             default = self.parameters[name]
-            faults += [(name, text) for text in _indirect(value)]
-            if value is not None and default is not None and _kind(value) != _kind(default):
-                text = f"expected {_kind(default)} like {shown(default)}, got {shown(value)}"
+            faults += [(name, text) for text in _find_parameter_names(value)]
+            if (
+                value is not None
+                and default is not None
+                and _describe_type(value) != _describe_type(default)
+            ):
+                text = (
+                    f"expected {_describe_type(default)} like {quote(default)}, got {quote(value)}"
+                )
                 faults.append((name, text))
         if faults:
             raise BadParameters(self.name, faults)
@@ -137,7 +143,7 @@ class Scenario:
 
 
 def load(file: FilePath, operations: Sequence[str]) -> Scenario:
-    """The scenario of a file.
+    """Load the scenario of a file.
 
     Raises:
         BadScenario: The file has faults, or cannot be read.
@@ -153,11 +159,11 @@ def load(file: FilePath, operations: Sequence[str]) -> Scenario:
         raise BadScenario([Complaint(file, 1, 1, "", f"cannot be read: {reason}")]) from fault
     except Malformed as fault:
         raise BadScenario([Complaint(file, fault.line, fault.column, "", fault.text)]) from fault
-    return scenario(source, operations, file)
+    return build_scenario(source, operations, file)
 
 
 def loads(text: str | bytes, operations: Sequence[str], name: str = "scenario.yaml") -> Scenario:
-    """The scenario of a text; `name` tells YAML from JSON, and stands in complaints.
+    """Load a scenario from a text; `name` decides between YAML and JSON, and is in complaints.
 
     Raises:
         BadScenario: The text has faults.
@@ -168,25 +174,27 @@ def loads(text: str | bytes, operations: Sequence[str], name: str = "scenario.ya
         source = read(file, content)
     except Malformed as fault:
         raise BadScenario([Complaint(file, fault.line, fault.column, "", fault.text)]) from fault
-    return scenario(source, operations)
+    return build_scenario(source, operations)
 
 
-def scenario(source: Source, operations: Sequence[str], file: FilePath | None = None) -> Scenario:
-    """The scenario of a document that was read.
+def build_scenario(
+    source: Source, operations: Sequence[str], file: FilePath | None = None
+) -> Scenario:
+    """Check a document and return its scenario.
 
     Raises:
-        BadScenario: It has faults.
+                    BadScenario: It has faults.
     """
     known = tuple(operations)
     complaints: list[Complaint] = []
 
     def report(at: Path, text: str) -> None:
-        complaints.append(Complaint(source.file, *source.place(at), _dotted(at), text))
+        complaints.append(Complaint(source.file, *source.locate(at), _format_path(at), text))
 
     document = source.data
-    forms(known).document.check(document, (), report)
+    make_forms(known).document.check(document, (), report)
     if not complaints:
-        _cross_check(document, report)
+        _check_references(document, report)
     if not complaints:
         _check_defaults(document, known, report)
     if complaints:
@@ -202,75 +210,75 @@ def scenario(source: Source, operations: Sequence[str], file: FilePath | None = 
         needs_connection=any(
             True
             for rule in document["rules"]
-            for effect in _listed(rule["then"])
+            for effect in _as_list(rule["then"])
             for keyword in effect
             if keyword in KINDS and KINDS[keyword].needs_connection
         ),
     )
 
 
-def _cross_check(document: Mapping[str, Any], report: Report) -> None:
-    """What the form alone cannot tell: parameters that are not declared, effects at odds."""
+def _check_references(document: Mapping[str, Any], report: Report) -> None:
+    """Report what the form cannot: parameters that are not declared, effects in conflict."""
     parameters = document.get("parameters") or {}
     for name, default in parameters.items():
-        for text in _indirect(default):
+        for text in _find_parameter_names(default):
             report(("parameters", name), text)
     for index, rule in enumerate(document["rules"]):
-        for at, name in references(rule, ("rules", index)):
+        for at, name in find_references(rule, ("rules", index)):
             if name not in parameters:
                 declared = ", ".join(parameters) or "none"
                 near = get_close_matches(name, list(parameters), 1)
                 hint = f" Did you mean ${near[0]}?" if near else ""
                 report(at, f"${name} is no parameter of this scenario; declared: {declared}.{hint} "
                            f"For the text itself write $${name}.")  # fmt: skip
-        _cross_check_rule(rule, ("rules", index), report)
+        _check_rule(rule, ("rules", index), report)
 
 
-def _indirect(value: Any) -> list[str]:
-    """What is wrong with a parameter's value that names parameters itself."""
-    named = references(value, ())
+def _find_parameter_names(value: Any) -> list[str]:
+    """Return faults of a parameter's value that names parameters itself."""
+    named = find_references(value, ())
     return [f"expected a value of its own, got the parameter ${name}" for _, name in named]
 
 
 def _check_defaults(
     document: Mapping[str, Any], operations: tuple[str, ...], report: Report
 ) -> None:
-    """Whether the rules are sound with the defaults; one that is null may have to be given."""
+    """Report rules that are invalid with the defaults; parameters without one are left open."""
     parameters = document.get("parameters") or {}
     defaults = {name: value for name, value in parameters.items() if value is not None}
     for index, rule in enumerate(document["rules"]):
-        for at, text in _faults(put_in(defaults, rule), operations):
-            place = _dotted(("rules", index, *at))
-            named = reference_at(rule, at)
+        for at, text in _find_faults(substitute(defaults, rule), operations):
+            place = _format_path(("rules", index, *at))
+            named = find_reference_at(rule, at)
             if named in defaults:
                 report(("parameters", named), f"{text} (the default, in {place})")
             else:
                 report(("rules", index, *at), f"{text} (with the defaults of the parameters)")
 
 
-def _faults(rule: Mapping[str, Any], operations: tuple[str, ...]) -> list[tuple[Path, str]]:
-    """What is wrong with a rule whose parameters are put in, and where in it."""
+def _find_faults(rule: Mapping[str, Any], operations: tuple[str, ...]) -> list[tuple[Path, str]]:
+    """Return the faults of a rule whose parameters are put in: (place in the rule, text)."""
     found: list[tuple[Path, str]] = []
 
     def report(at: Path, text: str) -> None:
         found.append((at, text))
 
-    forms(operations).rule.check(rule, (), report)
+    make_forms(operations).rule.check(rule, (), report)
     if not found:
-        _cross_check_rule(rule, (), report)
+        _check_rule(rule, (), report)
     return found
 
 
-def _cross_check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None:
-    match.cross_check(rule.get("when", {}), (*at, "when"), report)
+def _check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None:
+    match.check_patterns(rule.get("when", {}), (*at, "when"), report)
     call = rule.get("call")
-    if isinstance(call, dict) and _last(call) < _first(call):
-        report((*at, "call", "to"), f"to must not be before from, got {shown(call)}")
-    effects = _listed(rule["then"])
+    if isinstance(call, dict) and _last_call(call) < _first_call(call):
+        report((*at, "call", "to"), f"to must not be before from, got {quote(call)}")
+    effects = _as_list(rule["then"])
     if rule.get("on") == DELIVERIES:
         inside = isinstance(rule["then"], list)
         places = [(*at, "then", i) if inside else (*at, "then") for i in range(len(effects))]
-        deliveries.cross_check(effects, places, report)
+        deliveries.report_conflicts(effects, places, report)
         return
     inside = isinstance(rule["then"], list)
 
@@ -300,22 +308,22 @@ def _cross_check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None
         report((*at, "when", "caller"), text)
 
 
-def _first(call: Mapping[str, Any]) -> float:
-    """From which matching call a rule acts, as far as that is known yet."""
+def _first_call(call: Mapping[str, Any]) -> float:
+    """Return the first matching call on which a rule acts, as far as it is known before binding."""
     first = call.get("from", 1)
     return first if isinstance(first, int) else 1
 
 
-def _last(call: Mapping[str, Any]) -> float:
+def _last_call(call: Mapping[str, Any]) -> float:
     last = call.get("to")
     return last if isinstance(last, int) else math.inf
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _dotted(at: Path) -> str:
+def _format_path(at: Path) -> str:
     text = ""
     for step in at:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -325,16 +333,16 @@ def _dotted(at: Path) -> str:
 # -- binding -------------------------------------------------------------------------------------
 
 
-def _rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
+def _bind_rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
     on = rule.get("on", EVERYTHING)
-    named = operations if on == EVERYTHING else tuple(dict.fromkeys(_listed(on)))
+    named = operations if on == EVERYTHING else tuple(dict.fromkeys(_as_list(on)))
     call = rule.get("call", {})
     first, last, every = 1, None, 1
     if isinstance(call, int):
         first = last = call
     else:
         first, last, every = call.get("from", 1), call.get("to"), call.get("every", 1)
-    effects, made = _listed(rule["then"]), []
+    effects, made = _as_list(rule["then"]), []
     delivery = on == DELIVERIES
     for effect in () if delivery else effects:
         keyword = next(name for name in KINDS if name in effect)
@@ -350,13 +358,13 @@ def _rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
         effects=tuple(made),
         expected=rule.get("expect") == "fired",
         before_auth=rule.get("stage") == BEFORE_AUTH,
-        mishap=deliveries.mishap(effects) if delivery else None,
-        next_state=deliveries.next_state(effects) if delivery else None,
+        delivery_fault=deliveries.make_fault(effects) if delivery else None,
+        next_state=deliveries.find_next_state(effects) if delivery else None,
         everywhere=on == EVERYTHING,
     )
 
 
-def _kind(value: Any) -> str:
+def _describe_type(value: Any) -> str:
     if isinstance(value, bool):
         return "true or false"
     if isinstance(value, int | float):

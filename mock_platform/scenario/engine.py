@@ -1,7 +1,7 @@
 """Decides in each world which rule acts on a request, and counts every decision exactly once.
 
-Rules stand under the ids of the operations that they act on: a request to any other operation pays
-for one look into a dict. Everything here runs under the world's lock.
+Rules are indexed by the ids of the operations that they act on: a request to any other operation
+costs one look into a dict. Everything here runs under the world's lock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps
 from mock_platform.records.table import Tables
-from mock_platform.scenario.armed import DECIDED, Active, Armed, Unfired
+from mock_platform.scenario.active import ALL_HOLD, ActiveRule, ActiveScenario, UnfiredRule
 from mock_platform.scenario.deliveries import DELIVERIES
 from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
 from mock_platform.scenario.effects.effect import Staging
@@ -25,7 +25,7 @@ from mock_platform.scenario.match import Difference
 from mock_platform.scenario.performance import perform
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.store.interface import Beside, Record
-from mock_platform.world.mishaps import Mishap
+from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.world import World
 
@@ -34,7 +34,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class CannotPerform(ValueError):
-    """The server cannot do what a scenario wants done."""
+    """The server cannot do what a scenario needs."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -44,7 +44,7 @@ class CannotPerform(ValueError):
 
 
 class Engine:
-    """The scenarios of one world: known, active, deciding."""
+    """The scenarios of one world: which are known and active, and which rule acts."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Engine:
     ) -> None:
         """`start_up` are active from the beginning and again after each reset.
 
-        `connections` tells whether the server can break connections.
+        `connections` returns whether the server can break connections.
         """
         self.world = world
         self._library = library
@@ -65,84 +65,84 @@ class Engine:
         self._start_up = tuple(start_up)
         self._connections = connections
         self._defined: Mapping[str, Scenario] = {}
-        self._active: Mapping[str, Active] = {}
+        self._active: Mapping[str, ActiveScenario] = {}
         self._ledger = Ledger(outlives=world.store.outlives)
-        self.early: dict[str, list[Armed]] = {}
+        self.early: dict[str, list[ActiveRule]] = {}
         """Rules that act before authentication, by operation id."""
-        self.late: dict[str, list[Armed]] = {}
+        self.late: dict[str, list[ActiveRule]] = {}
         """All other rules, by operation id."""
         self.begin()
 
     # -- switching -------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Begin anew: no definitions but the server's, the start-up scenarios active.
+        """Start from scratch: only the server's scenarios, of which the start-up ones are active.
 
         Raises:
-            UnknownScenario: There is no start-up scenario of that name.
-            BadParameters: One cannot do without parameters.
+            UnknownScenario: A start-up scenario does not exist.
+            BadParameters: One requires parameters.
         """
         with self.world.lock:
             defined: Mapping[str, Scenario] = {}
             active = {
-                name: Active(self._found(name, defined), {}, at_start=True)
+                name: ActiveScenario(self._require_scenario(name, defined), {}, at_start=True)
                 for name in self._start_up
             }
             self._put(defined, active)
 
     def find(self, name: str) -> Scenario:
-        """The scenario that this world knows by a name.
+        """Return the scenario that this world knows by a name.
 
         Raises:
-            UnknownScenario: There is none.
+            UnknownScenario: No scenario has this name.
         """
-        return self._found(name, self._defined)
+        return self._require_scenario(name, self._defined)
 
-    def known(self) -> list[Scenario]:
-        """Every scenario of this world, by name."""
+    def list_scenarios(self) -> list[Scenario]:
+        """Return every scenario of this world, sorted by name."""
         found = {scenario.name: scenario for scenario in self._library} | dict(self._defined)
         return [found[name] for name in sorted(found)]
 
     def define(self, scenario: Scenario) -> None:
-        """Know a scenario in this world, in place of one of the same name.
+        """Add a scenario to this world, or replace the one with the same name.
 
-        One that is active goes on as the new one says, from the beginning.
+        If that one is active, the new one is active instead, from the beginning.
 
         Raises:
-            BadParameters: An active one cannot go on with the parameters that it has.
-            CannotPerform: An active one breaks connections and the server cannot.
+            BadParameters: The new one cannot be activated with the parameters of the old one.
+            CannotPerform: The new one would be active, but the server cannot break connections.
         """
-        with self._switching():
+        with self._switch_or_undo():
             active = dict(self._active)
             running = active.get(scenario.name)
             if running is not None:
                 self._check(scenario)
-                active[scenario.name] = running.again(scenario)
+                active[scenario.name] = running.restart(scenario)
             self._put({**self._defined, scenario.name: scenario}, active)
 
-    def activate(self, name: str, parameters: Mapping[str, Any] | None = None) -> Active:
-        """Switch a scenario on; one that is on begins anew.
+    def activate(self, name: str, parameters: Mapping[str, Any] | None = None) -> ActiveScenario:
+        """Activate a scenario; one that is active starts from the beginning.
 
         Raises:
-            UnknownScenario: There is none of that name.
-            BadParameters: It cannot be activated with these.
+            UnknownScenario: No scenario has this name.
+            BadParameters: It cannot be activated with these parameters.
             CannotPerform: It breaks connections and the server cannot.
         """
-        with self._switching():
+        with self._switch_or_undo():
             scenario = self.find(name)
             self._check(scenario)
-            active = Active(scenario, parameters or {})
+            active = ActiveScenario(scenario, parameters or {})
             others = {other: one for other, one in self._active.items() if other != name}
             self._put(self._defined, {**others, name: active})
             return active
 
     def deactivate(self, name: str | None = None) -> None:
-        """Switch a scenario off, or all of them; one that is off stays so.
+        """Deactivate a scenario, or all of them; idempotent.
 
         Raises:
-            UnknownScenario: There is none of that name.
+            UnknownScenario: No scenario has this name.
         """
-        with self._switching():
+        with self._switch_or_undo():
             if name is not None:
                 self.find(name)
             left = {} if name is None else dict(self._active)
@@ -150,51 +150,51 @@ class Engine:
             self._put(self._defined, left)
 
     def refresh(self, scenario: Scenario) -> None:
-        """Go on with a file's new version, if the one of this name that is active is the file's.
+        """Replace an active scenario by the new version of its file, if it came from a file.
 
-        It begins anew with the parameters that it has.
+        It starts from the beginning, with the same parameters.
 
         Raises:
-            BadParameters: It cannot go on with these; the last version stays active.
+            BadParameters: It cannot be activated with these; the last version stays active.
             CannotPerform: It breaks connections and the server cannot; as above.
         """
-        with self._switching():
+        with self._switch_or_undo():
             running = self._active.get(scenario.name)
             if running is not None and scenario.name not in self._defined:
                 self._check(scenario)
-                self._put(self._defined, {**self._active, scenario.name: running.again(scenario)})
+                self._put(self._defined, {**self._active, scenario.name: running.restart(scenario)})
 
-    def switch_off_unperformable(self) -> None:
-        """Switch off what needs a server that can break connections, if this one cannot."""
-        needing = [name for name, active in self._active.items() if not self._performable(active)]
+    def deactivate_unperformable(self) -> None:
+        """Deactivate scenarios that break connections, if the server cannot do that."""
+        needing = [name for name, active in self._active.items() if not self._can_perform(active)]
         for name in needing:
             _LOG.warning("World %r: scenario off. %s", self.world.name, CannotPerform(name))
             self.deactivate(name)
 
-    def asked_for(self, name: str) -> list[Armed]:
-        """The rules of a scenario for one request alone, counting from the beginning.
+    def find_rules_for_request(self, name: str) -> list[ActiveRule]:
+        """Return the rules of a scenario for one request alone, with counts from zero.
 
         Raises:
-            UnknownScenario: There is none of that name.
-            BadParameters: It cannot do without parameters.
+            UnknownScenario: No scenario has this name.
+            BadParameters: It requires parameters.
             CannotPerform: It breaks connections and the server cannot.
         """
         scenario = self.find(name)
         self._check(scenario)
-        return Active(scenario, {}).armed
+        return ActiveScenario(scenario, {}).rules
 
     # -- looking ---------------------------------------------------------------------------------
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Every known scenario with what its rules did."""
+        """Return every known scenario with what its rules did."""
         with self.world.lock:
-            return [self.describe(scenario.name) for scenario in self.known()]
+            return [self.describe(scenario.name) for scenario in self.list_scenarios()]
 
     def describe(self, name: str) -> dict[str, Any]:
-        """One scenario with what its rules did.
+        """Return one scenario with what its rules did.
 
         Raises:
-            UnknownScenario: There is none of that name.
+            UnknownScenario: No scenario has this name.
         """
         with self.world.lock:
             scenario = self.find(name)
@@ -202,7 +202,7 @@ class Engine:
             if active is not None:
                 scenario = active.scenario
             rules: list[dict[str, Any]] = (
-                [] if active is None else [armed.as_json() for armed in active.armed]
+                [] if active is None else [armed.as_json() for armed in active.rules]
             )
             return {
                 "name": scenario.name,
@@ -215,24 +215,24 @@ class Engine:
                 "rules": rules,
             }
 
-    def unfired_expectations(self) -> list[Unfired]:
-        """Rules of active scenarios that were expected to act and did not."""
+    def unfired_expectations(self) -> list[UnfiredRule]:
+        """Return the rules of active scenarios that were expected to act and did not."""
         with self.world.lock:
             return [
-                Unfired(active.scenario.name, armed.index, armed.calls, armed.refused)
+                UnfiredRule(active.scenario.name, armed.index, armed.calls, armed.refused)
                 for active in self._active.values()
-                for armed in active.armed
+                for armed in active.rules
                 if armed.rule.expected and not armed.fired
             ]
 
     # -- deciding --------------------------------------------------------------------------------
 
     def act(
-        self, rules: Iterable[Armed], call: Call, proceed: Callable[[Call, World], Reply]
+        self, rules: Iterable[ActiveRule], call: Call, proceed: Callable[[Call, World], Reply]
     ) -> Reply:
-        """Let the first rule that fits act; all that fit count the call."""
-        acting: Armed | None = None
-        missed: list[tuple[int, Armed, Difference]] = []
+        """Let the first matching rule act; every matching rule counts the call."""
+        acting: ActiveRule | None = None
+        missed: list[tuple[int, ActiveRule, Difference]] = []
         for armed in rules:
             found = self._decide(armed, call)
             if found is not None:
@@ -241,10 +241,10 @@ class Engine:
                 acting = armed
                 armed.fired += 1
             else:
-                missed.append((DECIDED, armed, Difference("order", "no rule before it to act",
+                missed.append((ALL_HOLD, armed, Difference("order", "no rule before it to act",
                                                            acting.name)))  # fmt: skip
         if missed:
-            call.near_misses = nearest([*missed])
+            call.near_misses = find_nearest([*missed])
         if acting is None:
             return proceed(call, self.world)
         call.rule = {
@@ -252,33 +252,34 @@ class Engine:
             "rule": acting.index,
             "call": acting.calls,
         }
-        return perform(acting.rule.effects, self._staging(acting, call), proceed)
+        return perform(acting.rule.effects, self._make_staging(acting, call), proceed)
 
-    def on_delivery(self, event: Mapping[str, Any], *, holding: bool) -> Mishap | None:
-        """What befalls the delivery of an event; decided once for all its attempts.
+    def on_delivery(self, event: Mapping[str, Any], *, holding: bool) -> DeliveryFault | None:
+        """Return the fault of an event's delivery, if any; decided once for all its attempts.
 
-        While one is held back (`holding`), no rule holds another: the first one goes out after it.
+        While an event is held back (`holding`), no rule holds another one back: the held one goes
+        out after it.
         """
         rules = self.late.get(DELIVERIES, ())
         if not rules:
             return None
-        acting: Armed | None = None
+        acting: ActiveRule | None = None
         with self.world.work():
             for armed in rules:
                 if self._decide(armed, event) is not None or acting is not None:
                     continue
-                assert armed.rule.mishap is not None
-                if not (holding and armed.rule.mishap.reorder):
+                assert armed.rule.delivery_fault is not None
+                if not (holding and armed.rule.delivery_fault.reorder):
                     acting = armed
                     armed.fired += 1
-            if acting is None or acting.rule.mishap is None:
+            if acting is None or acting.rule.delivery_fault is None:
                 return None
             if acting.rule.next_state is not None:
                 acting.active.move(acting.rule.next_state)
-            return replace(acting.rule.mishap, rule=acting.name)
+            return replace(acting.rule.delivery_fault, rule=acting.name)
 
     def explain_refusal(self, call: Call, status: int) -> None:
-        """Say of the rules that a refused request never came to that this is why they did not act.
+        """Record for the rules that a refused request did not reach why they did not act.
 
         They count such requests.
         """
@@ -287,79 +288,81 @@ class Engine:
         rules = self.late.get(call.operation.id)
         if not rules:
             return
-        # A count for who wonders: what cannot be recorded is not counted, and the refusal stands.
+        # The count is only information: if it cannot be recorded, the refusal is still answered.
         with suppress(UnknownWorld, StoreUnwritable), self.world.work():
             for armed in rules:
                 self._remember(armed)
                 armed.refused += 1
         why = Difference("stage", "a request that nothing else refuses", f"status {status}")
-        missed = nearest([(0, armed, why) for armed in rules])
+        missed = find_nearest([(0, armed, why) for armed in rules])
         call.near_misses = [*call.near_misses, *missed][:_NEAREST]
 
     # -- kept with the world ---------------------------------------------------------------------
 
-    def mark(self) -> tuple[Mapping[str, Scenario], Mapping[str, Active]]:
-        """What is defined and active, for `put_back`."""
+    def mark(self) -> tuple[Mapping[str, Scenario], Mapping[str, ActiveScenario]]:
+        """Return what is defined and active, for `put_back`."""
         return self._defined, self._active
 
-    def put_back(self, mark: tuple[Mapping[str, Scenario], Mapping[str, Active]]) -> None:
-        """Know and do again what `mark` returned."""
+    def put_back(self, mark: tuple[Mapping[str, Scenario], Mapping[str, ActiveScenario]]) -> None:
+        """Restore the definitions and active scenarios that `mark` returned."""
         self._put(*mark)
 
     def whole(self) -> Beside:
-        """All that is defined and active, as it is recorded."""
+        """Return everything that is defined and active, in recorded form."""
         return as_records(self._defined, self._active, self._start_up)
 
     def pending(self) -> Beside:
-        """What changed since it was last recorded."""
+        """Return what changed since it was last recorded."""
         return self._ledger.pending(self.whole)
 
-    def recorded(self) -> None:
-        """What was pending is recorded."""
-        self._ledger.recorded(self.whole)
+    def mark_recorded(self) -> None:
+        """Note that what was pending is recorded."""
+        self._ledger.mark_recorded(self.whole)
 
     def undo(self) -> None:
-        """What was pending could not be recorded: what rules counted meanwhile is undone."""
+        """Undo what rules counted meanwhile: what was pending could not be recorded."""
         self._ledger.undo()
 
     def resume(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
-        """Go on with what was recorded, and with the start-up scenarios of this start.
+        """Continue with the recorded scenarios, and with the start-up scenarios of this start.
 
-        One that is named for the first time is switched on; one that is named no longer is off,
-        unless somebody switched it on by hand. What cannot go on is off, and the log says why.
+        A start-up scenario that is new becomes active; one that is no longer named becomes
+        inactive, unless a user activated it. What cannot continue is inactive, which is logged.
         """
         recorded = Recorded(tables)
         defined: dict[str, Scenario] = {}
-        active: dict[str, Active] = {}
-        for name, document in recorded.documents():
+        active: dict[str, ActiveScenario] = {}
+        for name, document in recorded.list_documents():
             try:
                 defined[name] = loads(dumps(document), self._library.operations, f"{name}.json")
             except BadScenario as fault:
-                self._lose(f"the definition of {name!r} has faults now: {fault}")
-        for record in recorded.active():
+                self._log_loss(f"the definition of {name!r} has faults now: {fault}")
+        for record in recorded.list_active():
             name = record.name
             if record.at_start and name not in self._start_up:
                 continue
             try:
-                scenario = self._found(name, defined)
+                scenario = self._require_scenario(name, defined)
                 self._check(scenario)
-                active[name] = record.active(scenario)
+                active[name] = record.restore(scenario)
             except (UnknownScenario, BadParameters, CannotPerform) as fault:
-                self._lose(f"{name!r} was active and is off. {fault}")
+                self._log_loss(f"{name!r} was active and is off. {fault}")
         for name in self._start_up:
-            if name not in active and name not in recorded.start_up():
-                active[name] = Active(self._found(name, defined), {}, at_start=True)
+            if name not in active and name not in recorded.list_start_up_names():
+                active[name] = ActiveScenario(
+                    self._require_scenario(name, defined), {}, at_start=True
+                )
         self._ledger.resume(tables)
         self._put(defined, active)
 
-    def _lose(self, what: str) -> None:
+    def _log_loss(self, what: str) -> None:
         _LOG.warning("World %r cannot go on with a scenario: %s", self.world.name, what)
 
     # -- within ----------------------------------------------------------------------------------
 
     @contextmanager
-    def _switching(self) -> Iterator[None]:
-        """Hold the world; what is switched within is recorded, or stays as it was."""
+    def _switch_or_undo(self) -> Iterator[None]:
+        """Hold the world's lock; changes within are recorded, or undone if that fails."""
         with self.world.lock:
             mark = self.mark()
             try:
@@ -369,12 +372,12 @@ class Engine:
                 self.put_back(mark)
                 raise
 
-    def _put(self, defined: Mapping[str, Scenario], active: Mapping[str, Active]) -> None:
+    def _put(self, defined: Mapping[str, Scenario], active: Mapping[str, ActiveScenario]) -> None:
         self._defined, self._active = defined, active
         self._ledger.switched = True
-        self._index()
+        self._index_rules()
 
-    def _found(self, name: str, defined: Mapping[str, Scenario]) -> Scenario:
+    def _require_scenario(self, name: str, defined: Mapping[str, Scenario]) -> Scenario:
         found = defined.get(name) or self._library.find(name)
         if found is None:
             known = {scenario.name for scenario in self._library} | defined.keys()
@@ -382,20 +385,20 @@ class Engine:
         return found
 
     def _decide(
-        self, armed: Armed, subject: Call | Mapping[str, Any]
+        self, armed: ActiveRule, subject: Call | Mapping[str, Any]
     ) -> tuple[int, Difference] | None:
         self._remember(armed)
         return armed.decide(subject, self.world)
 
-    def _remember(self, armed: Armed) -> None:
-        """Note what a rule counted, before it counts more; not of a rule for one request alone."""
+    def _remember(self, armed: ActiveRule) -> None:
+        """Note a rule's counts before they change, except of rules for one request alone."""
         if self._ledger.outlives and self._active.get(armed.active.scenario.name) is armed.active:
             self._ledger.remember(armed.active)
 
-    def _performable(self, active: Active) -> bool:
+    def _can_perform(self, active: ActiveScenario) -> bool:
         return self._connections() or not active.scenario.needs_connection
 
-    def _staging(self, armed: Armed, call: Call) -> Staging:
+    def _make_staging(self, armed: ActiveRule, call: Call) -> Staging:
         return Staging(
             call=call,
             world=self.world,
@@ -409,19 +412,19 @@ class Engine:
         if scenario.needs_connection and not self._connections():
             raise CannotPerform(scenario.name)
 
-    def _index(self) -> None:
-        early: dict[str, list[Armed]] = {}
-        late: dict[str, list[Armed]] = {}
+    def _index_rules(self) -> None:
+        early: dict[str, list[ActiveRule]] = {}
+        late: dict[str, list[ActiveRule]] = {}
         for active in self._active.values():
-            for armed in active.armed:
+            for armed in active.rules:
                 table = early if armed.rule.before_auth else late
                 for operation in armed.rule.on:
                     table.setdefault(operation, []).append(armed)
         self.early, self.late = early, late
 
 
-def nearest(missed: list[tuple[int, Armed, Difference]]) -> list[dict[str, Any]]:
-    """The rules that came nearest to acting, each with its first difference in words."""
+def find_nearest(missed: list[tuple[int, ActiveRule, Difference]]) -> list[dict[str, Any]]:
+    """Return the rules that came nearest to acting, each with its first difference in words."""
     missed.sort(key=lambda miss: -miss[0])
     return [
         {

@@ -1,4 +1,4 @@
-"""The scenarios of a world as records: what is defined, what is active and how far it came."""
+"""The scenarios of a world as records: definitions, active scenarios and their progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mock_platform.scenario.armed import Active, Progress
+from mock_platform.scenario.active import ActiveScenario, Progress
 from mock_platform.scenario.document import Scenario
 from mock_platform.store.interface import Beside, Record
 
@@ -21,15 +21,15 @@ _TABLES = (DEFINED, ACTIVE, START_UP)
 
 
 def as_records(
-    defined: Mapping[str, Scenario], active: Mapping[str, Active], start_up: Iterable[str]
+    defined: Mapping[str, Scenario], active: Mapping[str, ActiveScenario], start_up: Iterable[str]
 ) -> dict[tuple[str, str], Record | None]:
-    """All of it, by table and key."""
+    """Return all records of the scenarios, by table and key."""
     found: dict[tuple[str, str], Record | None] = {
         (DEFINED, name): {"name": name, "document": scenario.document}
         for name, scenario in defined.items()
     }
     for order, (name, each) in enumerate(active.items()):
-        state, counts = each.progress()
+        state, counts = each.read_progress()
         found[ACTIVE, name] = {
             "name": name,
             "order": order,
@@ -42,46 +42,46 @@ def as_records(
 
 
 class Ledger:
-    """Knows what of a world's scenarios was recorded, and so what is to be.
+    """Knows which records of a world's scenarios were stored, and so which are pending.
 
-    Where nothing `outlives` the process nobody asks, and nothing is remembered.
+    Where nothing `outlives` the process, nothing is remembered.
     """
 
     def __init__(self, *, outlives: bool) -> None:
         self.outlives = outlives
         self.switched = False
-        """Whether something was defined, or switched on or off, since it was last recorded."""
-        self._before: dict[Active, Progress] = {}
+        """Whether something was defined, activated or deactivated since it was last recorded."""
+        self._before: dict[ActiveScenario, Progress] = {}
         self._recorded: Beside = {}
 
-    def remember(self, active: Active) -> None:
-        """Note how far a scenario came before one of its rules decides."""
+    def remember(self, active: ActiveScenario) -> None:
+        """Note a scenario's progress before one of its rules decides."""
         if active not in self._before:
-            self._before[active] = active.progress()
+            self._before[active] = active.read_progress()
 
     def pending(self, whole: Callable[[], Beside]) -> Beside:
-        """What of the whole is to be recorded."""
-        if not self.switched and all(a.progress() == b for a, b in self._before.items()):
+        """Return the part of the whole that is still to be recorded."""
+        if not self.switched and all(a.read_progress() == b for a, b in self._before.items()):
             return {}
         now = whole()
         changed = {at: record for at, record in now.items() if self._differs(at, record)}
         return changed | {at: None for at in self._recorded if at not in now}
 
-    def recorded(self, whole: Callable[[], Beside]) -> None:
-        """What was pending is recorded."""
+    def mark_recorded(self, whole: Callable[[], Beside]) -> None:
+        """Note that what was pending is recorded."""
         if self.switched or self._before:
             self._recorded = whole()
             self._before.clear()
             self.switched = False
 
     def undo(self) -> None:
-        """What was pending could not be recorded: the counts go back."""
+        """Restore the counts: what was pending could not be recorded."""
         for active, progress in self._before.items():
-            active.go_on(progress)
+            active.restore_progress(progress)
         self._before.clear()
 
     def resume(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
-        """Take what was recorded from a store."""
+        """Read what was recorded from the tables of a store."""
         self._recorded = {
             (table, key): record
             for table in _TABLES
@@ -92,7 +92,9 @@ class Ledger:
         before = self._recorded.get(at)
         if before is None or record is None:
             return True
-        if at[0] == DEFINED:  # a version of it may differ only by what `==` does not see, as 1 and
+        if (
+            at[0] == DEFINED
+        ):  # `==` does not see every difference between versions, as between 1 and
             return before["document"] is not record["document"]  # true
         return (self.switched and at[0] == ACTIVE) or before != record
 
@@ -106,30 +108,30 @@ class RecordedActive:
     parameters: Mapping[str, Any]
     progress: Progress
 
-    def active(self, scenario: Scenario) -> Active:
-        """The scenario at work, as far as it had come.
+    def restore(self, scenario: Scenario) -> ActiveScenario:
+        """Return the scenario, active with its recorded progress.
 
         Raises:
-            BadParameters: It cannot do with these parameters any more.
+            BadParameters: It cannot be activated with these parameters any more.
         """
-        active = Active(scenario, self.parameters, at_start=self.at_start)
-        active.go_on(self.progress)
+        active = ActiveScenario(scenario, self.parameters, at_start=self.at_start)
+        active.restore_progress(self.progress)
         return active
 
 
 class Recorded:
-    """What a store held of a world's scenarios."""
+    """The records of a world's scenarios in a store."""
 
     def __init__(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
         self._tables = tables
 
-    def documents(self) -> Iterator[tuple[str, Record]]:
-        """The documents that were defined, by name."""
+    def list_documents(self) -> Iterator[tuple[str, Record]]:
+        """Yield the documents that were defined, each after its name."""
         for name, record in self._tables.get(DEFINED, {}).items():
             yield name, record["document"]
 
-    def active(self) -> Iterator[RecordedActive]:
-        """The active scenarios, in the order of their rules."""
+    def list_active(self) -> Iterator[RecordedActive]:
+        """Yield the active scenarios, in the order of their rules."""
         records = self._tables.get(ACTIVE, {}).values()
         for record in sorted(records, key=lambda each: each["order"]):
             counts = [(calls, fired, refused) for calls, fired, refused in record["counts"]]
@@ -137,6 +139,6 @@ class Recorded:
                 record["name"], record["at_start"], record["parameters"], (record["state"], counts)
             )
 
-    def start_up(self) -> Iterable[str]:
-        """The names that the server was started with."""
+    def list_start_up_names(self) -> Iterable[str]:
+        """Return the names that the server was started with."""
         return self._tables.get(START_UP, {}).keys()

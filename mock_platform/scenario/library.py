@@ -1,6 +1,6 @@
-"""The scenarios that a server knows by name: those shipped, and those of files it was given.
+"""The scenarios that a server knows by name: those of the package, and those of given files.
 
-Also which files of a folder are scenarios, and what is wrong with them.
+Also finds the scenario files of a folder, and their faults.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TABLES = frozenset(table.name for table in TABLES)
 
 
 class UnknownScenario(LookupError):
-    """No scenario has that name."""
+    """A scenario was asked for that does not exist."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
@@ -37,49 +37,49 @@ class UnknownScenario(LookupError):
 
 
 class Library:
-    """Scenarios by name. The shipped folder is read when it is first asked for."""
+    """Scenarios by name. The package's folder is read when it is first needed."""
 
     def __init__(self, folder: Path, operations: Sequence[str]) -> None:
         self.operations = tuple(operations)
         self._folder = folder
         self._files: dict[str, Scenario] = {}
-        self._shipped: dict[str, Scenario] | None = None
+        self._packaged: dict[str, Scenario] | None = None
         self._lock = threading.Lock()
 
     def put(self, scenario: Scenario) -> None:
-        """Know a scenario by its name from now on, in place of one that had it."""
+        """Add a scenario, or replace the one with the same name."""
         self._files[scenario.name] = scenario
 
     def find(self, name: str) -> Scenario | None:
-        """The scenario of this name, if there is one.
+        """Return the scenario with this name, or `None`.
 
         Raises:
-            BadScenario: A shipped file has faults.
+            BadScenario: A file of the package has faults.
         """
-        return self._files.get(name) or self._all_shipped().get(name)
+        return self._files.get(name) or self._load_packaged().get(name)
 
     def __iter__(self) -> Iterator[Scenario]:
-        known = {**self._all_shipped(), **self._files}
+        known = {**self._load_packaged(), **self._files}
         return iter([known[name] for name in sorted(known)])
 
-    def _all_shipped(self) -> dict[str, Scenario]:
+    def _load_packaged(self) -> dict[str, Scenario]:
         with self._lock:
-            if self._shipped is None:
+            if self._packaged is None:
                 found: dict[str, Scenario] = {}
-                for file in scenario_files(self._folder):
+                for file in list_scenario_files(self._folder):
                     scenario = load(file, self.operations)
                     found[scenario.name] = scenario
-                self._shipped = found
-            return self._shipped
+                self._packaged = found
+            return self._packaged
 
 
-def scenario_files(folder: Path) -> list[Path]:
-    """The scenario files of a folder, those in folders below included, none from outside it."""
-    return [path for path in files_of(folder) if is_scenario(path)]
+def list_scenario_files(folder: Path) -> list[Path]:
+    """Return the scenario files of a folder and its subfolders, none from outside it."""
+    return [path for path in list_files(folder) if is_scenario(path)]
 
 
-def files_of(folder: Path) -> list[Path]:
-    """The files of a folder, and of folders below, that are called as scenarios or fixtures are."""
+def list_files(folder: Path) -> list[Path]:
+    """Return the files of a folder and its subfolders with the suffixes of scenario files."""
     root = folder.resolve()
     return sorted(
         path
@@ -89,7 +89,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def is_scenario(file: Path) -> bool:
-    """Whether a file holds a scenario: YAML, or a JSON object that is not called like a table."""
+    """Return whether a file is a scenario: YAML, or a JSON object not named like a table."""
     if file.suffix != ".json":
         return file.suffix in SUFFIXES
     if file.stem in _TABLES or not file.is_file():
@@ -101,7 +101,7 @@ def is_scenario(file: Path) -> bool:
 def read_all(
     files: Iterable[Path], operations: Sequence[str]
 ) -> tuple[dict[Path, Scenario], list[Complaint]]:
-    """The scenarios of files, each file read once, and everything that is wrong with them.
+    """Read each file once; return the scenarios and the complaints about the files.
 
     Two files that define the same name are a fault as well.
     """
@@ -116,22 +116,24 @@ def read_all(
             continue
         found[file] = scenario
         first = names.setdefault(scenario.name, file)
-        if not _same(first, file):
+        if not _is_same_file(first, file):
             text = f"{scenario.name!r} is the name of {first} already"
             complaints.append(Complaint(file, 1, 1, "name", text))
     return found, complaints
 
 
-def _same(one: Path, other: Path) -> bool:
+def _is_same_file(one: Path, other: Path) -> bool:
     return one == other or one.resolve() == other.resolve()
 
 
 def check(paths: Iterable[Path], operations: Sequence[str]) -> list[Complaint]:
-    """Everything that is wrong with scenario files, those of folders included."""
-    files = [file for path in paths for file in (scenario_files(path) if path.is_dir() else [path])]
+    """Return all faults of scenario files, including those in folders."""
+    files = [
+        file for path in paths for file in (list_scenario_files(path) if path.is_dir() else [path])
+    ]
     return read_all(files, operations)[1]
 
 
 def is_file(text: str) -> bool:
-    """Whether what names a scenario at start-up is a path rather than a scenario's name."""
+    """Return whether a start-up argument is a path rather than a scenario's name."""
     return text.endswith(SUFFIXES) or "/" in text or "\\" in text

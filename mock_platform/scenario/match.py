@@ -1,4 +1,4 @@
-"""Whether a call fits a rule's `when`: the difference is found first, the match is its absence.
+"""Matches a call against a rule's `when`: finds the first difference; without one it matches.
 
 Every condition yields a `Difference` or nothing, so a rule that did not act can always say why.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from mock_platform.core.call import ABSENT, Call
 from mock_platform.core.jsonio import canonical
-from mock_platform.scenario.pattern import MAX_TEXT, BadPattern, compiled
+from mock_platform.scenario.pattern import MAX_TEXT_CHARACTERS, BadPattern, compile_pattern
 from mock_platform.scenario.shapes import (
     Anything,
     Either,
@@ -24,8 +24,8 @@ from mock_platform.scenario.shapes import (
     Report,
     Shape,
     Word,
-    reference,
-    shown,
+    parse_reference,
+    quote,
 )
 
 SCHEMES = ("bearer", "oauth1", "basic", "session", "none")
@@ -33,14 +33,14 @@ SCHEMES = ("bearer", "oauth1", "basic", "session", "none")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Why a rule did not act: where, what it expects there, what was there."""
+    """Why a rule did not act: the place, what it expects there, what it got."""
 
     path: str
     expected: str
     got: Any = ABSENT
 
     def __str__(self) -> str:
-        found = "it was absent" if self.got is ABSENT else f"got {shown(self.got)}"
+        found = "it was absent" if self.got is ABSENT else f"got {quote(self.got)}"
         return f"{self.path}: expected {self.expected}, {found}"
 
 
@@ -101,16 +101,16 @@ WHEN = Fields(
 # -- reading -------------------------------------------------------------------------------------
 
 
-def cross_check(when: Mapping[str, Any], at: Path, report: Report) -> None:
-    """Report what the form of conditions alone cannot tell: bad regular expressions."""
+def check_patterns(when: Mapping[str, Any], at: Path, report: Report) -> None:
+    """Report bad regular expressions, which the form of conditions cannot find."""
     for source, conditions in when.items():
         if not isinstance(conditions, dict):
             continue
         for name, condition in conditions.items():
             pattern = condition.get("matches") if isinstance(condition, dict) else None
-            if isinstance(pattern, str) and reference(pattern) is None:
+            if isinstance(pattern, str) and parse_reference(pattern) is None:
                 try:
-                    compiled(pattern)
+                    compile_pattern(pattern)
                 except BadPattern as fault:
                     report((*at, source, name, "matches"), str(fault))
 
@@ -124,7 +124,7 @@ Getter = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One condition: where to look, what must hold, and that in words."""
+    """One condition: how to get the value, how to test it, and what it expects in words."""
 
     path: str
     get: Getter
@@ -132,21 +132,23 @@ class Check:
     expected: str
 
 
-def checks(when: Mapping[str, Any], state: Callable[[], str | None]) -> list[Check]:
-    """The conditions of a rule as checks; `state` gives the scenario's present state."""
+def make_checks(when: Mapping[str, Any], state: Callable[[], str | None]) -> list[Check]:
+    """Return the conditions of a rule as checks; `state` returns the scenario's current state."""
     found: list[Check] = []
     for source, conditions in when.items():
         if source == "state":
-            found += _of("state", lambda _: state(), conditions, as_text=False)
+            found += _make_source_checks("state", lambda _: state(), conditions, as_text=False)
             continue
         for name, condition in conditions.items():
             get = _GETTERS[source](name)
-            found += _of(f"{source}.{name}", get, condition, as_text=source != "json")
+            found += _make_source_checks(
+                f"{source}.{name}", get, condition, as_text=source != "json"
+            )
     return found
 
 
-def first_difference(subject: Any, of: Sequence[Check]) -> tuple[int, Difference] | None:
-    """How many conditions hold before the first that does not, and that one; `None` if all do."""
+def find_first_difference(subject: Any, of: Sequence[Check]) -> tuple[int, Difference] | None:
+    """Return how many conditions hold before the first that fails, and that one; else `None`."""
     for index, check in enumerate(of):
         got = check.get(subject)
         if not check.holds(got):
@@ -154,18 +156,18 @@ def first_difference(subject: Any, of: Sequence[Check]) -> tuple[int, Difference
     return None
 
 
-def _of(path: str, get: Getter, condition: Any, *, as_text: bool) -> list[Check]:
+def _make_source_checks(path: str, get: Getter, condition: Any, *, as_text: bool) -> list[Check]:
     if not isinstance(condition, dict):
         condition = {"equals": condition}
     return [
-        Check(path, get, _TESTS[name](wanted, as_text), _words(name, wanted))
+        Check(path, get, _TESTS[name](wanted, as_text), _describe(name, wanted))
         for name, wanted in condition.items()
     ]
 
 
-def _equals(wanted: Any, as_text: bool) -> Test:  # noqa: FBT001 - one signature for all
+def _test_equals(wanted: Any, as_text: bool) -> Test:  # noqa: FBT001 - one signature for all
     if as_text:
-        text = _text(wanted)
+        text = _as_text(wanted)
         return lambda got: got == text
     if isinstance(wanted, str) or wanted is None:
         return lambda got: got == wanted
@@ -173,64 +175,66 @@ def _equals(wanted: Any, as_text: bool) -> Test:  # noqa: FBT001 - one signature
     return lambda got: got is not ABSENT and canonical(got) == exact
 
 
-def _in(wanted: Any, as_text: bool) -> Test:  # noqa: FBT001 - as above
-    tests = [_equals(each, as_text) for each in wanted]
+def _test_in(wanted: Any, as_text: bool) -> Test:  # noqa: FBT001 - as above
+    tests = [_test_equals(each, as_text) for each in wanted]
     return lambda got: any(test(got) for test in tests)
 
 
-def _matches(wanted: str, as_text: bool) -> Test:  # noqa: FBT001 - as above
-    expression = compiled(wanted)
+def _test_matches(wanted: str, as_text: bool) -> Test:  # noqa: FBT001 - as above
+    expression = compile_pattern(wanted)
 
     def test(got: Any) -> bool:
         return (
-            isinstance(got, str) and len(got) <= MAX_TEXT and expression.fullmatch(got) is not None
+            isinstance(got, str)
+            and len(got) <= MAX_TEXT_CHARACTERS
+            and expression.fullmatch(got) is not None
         )
 
     return test
 
 
-def _exists(wanted: bool, as_text: bool) -> Test:  # noqa: FBT001 - as above
+def _test_exists(wanted: bool, as_text: bool) -> Test:  # noqa: FBT001 - as above
     return lambda got: (got is not ABSENT and got is not None) is wanted
 
 
-def _above(wanted: float, as_text: bool) -> Test:  # noqa: FBT001 - as above
-    return lambda got: (number := _number(got, as_text)) is not None and number > wanted
+def _test_above(wanted: float, as_text: bool) -> Test:  # noqa: FBT001 - as above
+    return lambda got: (number := _as_number(got, as_text)) is not None and number > wanted
 
 
-def _below(wanted: float, as_text: bool) -> Test:  # noqa: FBT001 - as above
-    return lambda got: (number := _number(got, as_text)) is not None and number < wanted
+def _test_below(wanted: float, as_text: bool) -> Test:  # noqa: FBT001 - as above
+    return lambda got: (number := _as_number(got, as_text)) is not None and number < wanted
 
 
 _TESTS: Mapping[str, Callable[[Any, bool], Test]] = {
-    "equals": _equals,
-    "in": _in,
-    "matches": _matches,
-    "exists": _exists,
-    "above": _above,
-    "below": _below,
+    "equals": _test_equals,
+    "in": _test_in,
+    "matches": _test_matches,
+    "exists": _test_exists,
+    "above": _test_above,
+    "below": _test_below,
 }
 
 
-def _words(name: str, wanted: Any) -> str:
+def _describe(name: str, wanted: Any) -> str:
     if name == "equals":
-        return shown(wanted)
+        return quote(wanted)
     if name == "in":
-        return f"one of {shown(wanted)}"
+        return f"one of {quote(wanted)}"
     if name == "matches":
-        return f"a match of {shown(wanted)} (of at most {MAX_TEXT} characters)"
+        return f"a match of {quote(wanted)} (of at most {MAX_TEXT_CHARACTERS} characters)"
     if name == "exists":
         return "a value" if wanted else "nothing"
     return f"a number {name} {wanted:g}"
 
 
-def _text(value: Any) -> Any:
-    """A value as it stands in an address, a form or a header."""
+def _as_text(value: Any) -> Any:
+    """Return a value as it is written in an address, a form or a header."""
     if isinstance(value, str) or value is None:
         return value
-    return shown(value)
+    return quote(value)
 
 
-def _number(got: Any, as_text: bool) -> float | None:  # noqa: FBT001 - as above
+def _as_number(got: Any, as_text: bool) -> float | None:  # noqa: FBT001 - as above
     if isinstance(got, bool):
         return None
     if isinstance(got, int | float):
@@ -246,19 +250,19 @@ def _number(got: Any, as_text: bool) -> float | None:  # noqa: FBT001 - as above
 # -- where to look -------------------------------------------------------------------------------
 
 
-def _path(name: str) -> Getter:
+def _path_getter(name: str) -> Getter:
     return lambda call: call.path_params.get(name, ABSENT)
 
 
-def _query(name: str) -> Getter:
+def _query_getter(name: str) -> Getter:
     return lambda call: next((value for key, value in call.query if key == name), ABSENT)
 
 
-def _form(name: str) -> Getter:
+def _form_getter(name: str) -> Getter:
     return lambda call: next((value for key, value in call.form if key == name), ABSENT)
 
 
-def _header(name: str) -> Getter:
+def _header_getter(name: str) -> Getter:
     def get(call: Call) -> Any:
         value = call.header(name)
         return ABSENT if value is None else value
@@ -266,7 +270,7 @@ def _header(name: str) -> Getter:
     return get
 
 
-def _json(name: str) -> Getter:
+def _json_getter(name: str) -> Getter:
     steps = name.split(".")
 
     def get(call: Call) -> Any:
@@ -283,7 +287,7 @@ def _json(name: str) -> Getter:
     return get
 
 
-def _caller(name: str) -> Getter:
+def _caller_getter(name: str) -> Getter:
     if name == "scheme":
         return lambda call: call.caller.scheme
 
@@ -294,16 +298,16 @@ def _caller(name: str) -> Getter:
     return get
 
 
-def _event(name: str) -> Getter:
+def _event_getter(name: str) -> Getter:
     return lambda event: event.get(name, ABSENT)
 
 
 _GETTERS: Mapping[str, Callable[[str], Getter]] = {
-    "path": _path,
-    "query": _query,
-    "form": _form,
-    "headers": _header,
-    "json": _json,
-    "caller": _caller,
-    "event": _event,
+    "path": _path_getter,
+    "query": _query_getter,
+    "form": _form_getter,
+    "headers": _header_getter,
+    "json": _json_getter,
+    "caller": _caller_getter,
+    "event": _event_getter,
 }

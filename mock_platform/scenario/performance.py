@@ -1,4 +1,4 @@
-"""What happens when a rule acts: changes, gate, its answer or the handler's, treatments."""
+"""Runs a rule that acts: changes, gate, its answer or the handler's, then treatments."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from mock_platform.scenario.effects.fault import FaultEffect
 from mock_platform.world.world import World
 
 
-class _Undone(Exception):
-    """Takes a reply out of an attempt that is to be undone."""
+class _UndoAttempt(Exception):
+    """Carries a reply out of an attempt that is to be undone."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__()
@@ -30,23 +30,23 @@ class _Undone(Exception):
 def perform(
     effects: Sequence[Effect], staging: Staging, proceed: Callable[[Call, World], Reply]
 ) -> Reply:
-    """The reply to a request on which a rule acts.
+    """Return the reply to a request on which a rule acts.
 
-    What the rule changes stays even if the request fails; what the handler changed is undone then,
-    as it always is, and by a fault before the commit.
+    Changes of the rule stay even if the request fails; changes of the handler are undone then, as
+    always, and also by a fault before the commit.
     """
     for effect in effects:
         if isinstance(effect, Change):
             effect.change(staging)
-    undo = any(isinstance(effect, FaultEffect) and effect.undoes for effect in effects)
-    reply = _answered(effects, staging, proceed, undo=undo)
+    undo = any(isinstance(effect, FaultEffect) and effect.undoes_changes for effect in effects)
+    reply = _answer(effects, staging, proceed, undo=undo)
     for effect in effects:
         if isinstance(effect, Treatment):
             reply = effect.treat(staging, reply)
     return reply
 
 
-def _answered(
+def _answer(
     effects: Sequence[Effect],
     staging: Staging,
     proceed: Callable[[Call, World], Reply],
@@ -75,9 +75,9 @@ def _answered(
                     raise
                 reply = render(failure, call)
             if undo:
-                raise _Undone(reply)  # noqa: TRY301 - only an exception undoes an attempt
+                raise _UndoAttempt(reply)  # noqa: TRY301 - only an exception undoes an attempt
             return reply
     except Failure as failure:
         return render(failure, call)
-    except _Undone as undone:
+    except _UndoAttempt as undone:
         return undone.reply

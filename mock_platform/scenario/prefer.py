@@ -8,9 +8,9 @@ from typing import Any
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.operation import Operation
-from mock_platform.scenario.armed import Active, Armed
+from mock_platform.scenario.active import ActiveRule, ActiveScenario
 from mock_platform.scenario.document import Scenario
-from mock_platform.scenario.shapes import one_of
+from mock_platform.scenario.shapes import describe_allowed
 
 _PART = re.compile(r'\s*(code|problem)\s*=\s*"?([^",;\s]*)"?\s*', re.ASCII | re.IGNORECASE)
 _STATUSES = range(400, 600)
@@ -19,15 +19,15 @@ _NAMED = {
     404: "NOT_FOUND", 429: "TOO_MANY_REQUESTS", 500: "INTERNAL_ERROR", 503: "SERVICE_UNAVAILABLE",
 }  # fmt: skip
 NAME = "prefer"
-"""What the journal calls the scenario of such a request."""
+"""The name of the scenario of such a request in the journal."""
 
 
 class BadPreference(ValueError):
-    """A failure was asked for that there is none of."""
+    """A failure was asked for that does not exist."""
 
 
-def preferred(header: str, operation: Operation) -> list[Armed]:
-    """The rule that a `Prefer` header asks for; none if it asks for something else.
+def parse_preference(header: str, operation: Operation) -> list[ActiveRule]:
+    """Return the rule that a `Prefer` header asks for; empty if it asks for something else.
 
     Raises:
         BadPreference: It asks for a failure that does not exist.
@@ -36,42 +36,48 @@ def preferred(header: str, operation: Operation) -> list[Armed]:
         found = _PART.fullmatch(part)
         if found is None:
             continue
-        effect = _problem(found[2]) if found[1].lower() == "problem" else _code(found[2], operation)
+        effect = (
+            _make_problem(found[2])
+            if found[1].lower() == "problem"
+            else _make_error(found[2], operation)
+        )
         document = {"name": NAME, "rules": [{"on": operation.id, "then": effect}]}
         scenario = Scenario(NAME, "", "", {}, document, (operation.id,))
-        return Active(scenario, {}).armed
+        return ActiveScenario(scenario, {}).rules
     return []
 
 
-def _problem(slug: str) -> dict[str, Any]:
+def _make_problem(slug: str) -> dict[str, Any]:
     names = {kind.name: kind.slug for kind in PROBLEM_TYPES.values()} | {
         s: s for s in PROBLEM_TYPES
     }
     if slug not in names:
         raise BadPreference(
-            f"Prefer: there is no problem {slug!r}.{one_of([*PROBLEM_TYPES], slug)}"
+            f"Prefer: there is no problem {slug!r}.{describe_allowed([*PROBLEM_TYPES], slug)}"
         )
     return {"problem": names[slug]}
 
 
-def _code(code: str, operation: Operation) -> dict[str, Any]:
+def _make_error(code: str, operation: Operation) -> dict[str, Any]:
     if not code.isdecimal() or not code.isascii():
         if code not in ADS_STATUS:
-            raise BadPreference(f"Prefer: there is no code {code!r}.{one_of([*ADS_STATUS], code)}")
+            raise BadPreference(
+                f"Prefer: there is no code {code!r}.{describe_allowed([*ADS_STATUS], code)}"
+            )
         return {"error": code}
     number = int(code[:9])
     if number in _STATUSES:
-        return _status(number, operation)
+        return _find_failure(number, operation)
     if number not in NUMERIC_CODES:
         raise BadPreference(
             f"Prefer: {code} is neither a status from 400 to 599 nor a numeric code."
-            f"{one_of([*NUMERIC_CODES], code)}"
+            f"{describe_allowed([*NUMERIC_CODES], code)}"
         )
     return {"error": number}
 
 
-def _status(status: int, operation: Operation) -> dict[str, Any]:
-    """The failure that an operation documents for a status, else the usual one of its family."""
+def _find_failure(status: int, operation: Operation) -> dict[str, Any]:
+    """Return the failure that an operation documents for a status, else the usual one."""
     if operation.dialect == "v2":
         for slug in operation.errors:
             if slug in PROBLEM_TYPES and PROBLEM_TYPES[slug].status == status:

@@ -51,13 +51,13 @@ class Forms:
 
 @dataclass(frozen=True, slots=True)
 class RuleForm:
-    """Rules on requests, and those on deliveries, told apart by what they stand `on`."""
+    """The forms of rules on requests and on deliveries; the value of `on` decides."""
 
     request: Fields
     delivery: Fields
 
     def schema(self) -> JsonSchema:
-        """The one form or the other."""
+        """Return both forms, with a condition on `on`."""
         on_deliveries = {"properties": {"on": {"const": DELIVERIES}}, "required": ["on"]}
         return {
             "type": "object",
@@ -67,14 +67,14 @@ class RuleForm:
         }
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must have the form of its kind."""
+        """Report faults against the form of the rule's kind."""
         delivery = isinstance(value, dict) and value.get("on") == DELIVERIES
         (self.delivery if delivery else self.request).check(value, at, report)
 
 
 @lru_cache(maxsize=8)
-def forms(operations: tuple[str, ...]) -> Forms:
-    """The forms, where these operations exist."""
+def make_forms(operations: tuple[str, ...]) -> Forms:
+    """Return the forms for a server with these operations."""
     named = Word((*operations, EVERYTHING, DELIVERIES))
     call = Either(
         number=_COUNT,
@@ -123,13 +123,13 @@ def forms(operations: tuple[str, ...]) -> Forms:
 
 
 def json_schema(operations: Sequence[str]) -> dict[str, Any]:
-    """The JSON Schema of scenario documents.
+    """Return the JSON Schema of scenario documents.
 
-    What it cannot say, the loader checks beside it: that each `$name` is a declared parameter, that
-    regular expressions are sound, that the effects of a rule can act together.
+    The loader also checks what the schema cannot express: that each `$name` is a declared
+    parameter, that regular expressions are valid, that the effects of a rule can act together.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scenario of mock_platform",
-        **forms(tuple(operations)).document.schema(),
+        **make_forms(tuple(operations)).document.schema(),
     }

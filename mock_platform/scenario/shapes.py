@@ -21,58 +21,58 @@ JsonSchema = dict[str, Any]
 
 NAME = r"[a-z][a-z0-9_]*"
 _REFERENCE = re.compile(rf"\$({NAME})", re.ASCII)
-_SHOWN = 80
-_LISTED = 24
+_MAX_QUOTED_CHARACTERS = 80
+_MAX_LISTED = 24
 
 
-def reference(value: Any) -> str | None:
-    """The parameter that a value names, or `None` if it is a value of its own."""
+def parse_reference(value: Any) -> str | None:
+    """Return the parameter that a value names, or `None` for any other value."""
     if not isinstance(value, str) or not value.startswith("$"):
         return None
     found = _REFERENCE.fullmatch(value)
     return None if found is None else found[1]
 
 
-def shown(value: Any) -> str:
-    """A value as a message quotes it."""
+def quote(value: Any) -> str:
+    """Write a value as messages quote it: JSON, shortened if long."""
     try:
         text = dumps(value).decode()
-    except TypeError:  # from Python comes what JSON cannot say
+    except TypeError:  # callers in Python can pass values that JSON does not have
         text = repr(value)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    return text if len(text) <= _MAX_QUOTED_CHARACTERS else text[:_MAX_QUOTED_CHARACTERS] + "…"
 
 
-def one_of(allowed: Sequence[Any], value: Any) -> str:
-    """What is allowed instead of a value, the nearest first if there are many."""
+def describe_allowed(allowed: Sequence[Any], value: Any) -> str:
+    """Describe what is allowed instead of a value: the nearest, then the list."""
     near = get_close_matches(str(value), [str(each) for each in allowed], 1, 0.6)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    listed = ", ".join(str(each) for each in allowed[:_LISTED])
-    more = f", … ({len(allowed)} in all)" if len(allowed) > _LISTED else ""
+    listed = ", ".join(str(each) for each in allowed[:_MAX_LISTED])
+    more = f", … ({len(allowed)} in all)" if len(allowed) > _MAX_LISTED else ""
     return f"{hint} Allowed: {listed}{more}."
 
 
 class Shape(Protocol):
-    """A form that values may have."""
+    """A form that values of a document may have."""
 
     def schema(self) -> JsonSchema:
-        """The form as JSON Schema, references aside."""
+        """Return the form as JSON Schema, without `$name` references."""
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report everything that is wrong with a value that is no reference."""
+        """Report every fault of a value that is not a reference; `at` is its place."""
 
 
-def schema_of(shape: Shape) -> JsonSchema:
-    """The form as JSON Schema, a parameter's name in its place included."""
+def make_schema(shape: Shape) -> JsonSchema:
+    """Return the form as JSON Schema; a parameter's name is allowed in its place."""
     schema = shape.schema()
     free = isinstance(shape, Word) and not shape.choices and shape.pattern is None
     if free or isinstance(shape, Own | Fixed | Anything):
-        return schema  # takes such a text anyway, or takes none
+        return schema  # it accepts a parameter's name anyway, or must not
     return {"anyOf": [schema, {"type": "string", "pattern": f"^\\${NAME}$"}]}
 
 
 def check(shape: Shape, value: Any, at: Path, report: Report) -> None:
-    """Report what is wrong with a value; a parameter's name is fine for now."""
-    if reference(value) is None or isinstance(shape, Own | Fixed):
+    """Report every fault of a value; a parameter's name passes where it is allowed."""
+    if parse_reference(value) is None or isinstance(shape, Own | Fixed):
         shape.check(value, at, report)
 
 
@@ -86,19 +86,19 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """Any JSON value."""
+    """Accepts any JSON value."""
 
     def schema(self) -> JsonSchema:
-        """No restriction."""
+        """Return a schema without restrictions."""
         return {}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Nothing is wrong."""
+        """Report nothing: every value is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A text: one of some, or of a pattern that `meaning` puts into words."""
+    """A text: one of `choices`, or one of a pattern, which `meaning` describes in words."""
 
     choices: tuple[str, ...] = ()
     pattern: str | None = None
@@ -107,7 +107,7 @@ class Word:
     most: int = 10_000
 
     def schema(self) -> JsonSchema:
-        """Enumeration, or pattern and length."""
+        """Return an enumeration, or pattern and length."""
         if self.choices:
             return {"enum": list(self.choices)}
         found: JsonSchema = {"type": "string", "maxLength": self.most}
@@ -118,51 +118,51 @@ class Word:
         return found
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must be such a text."""
+        """Report a value that is not such a text."""
         if self.choices:
             if not isinstance(value, str) or value not in self.choices:
-                report(at, f"{shown(value)} is not allowed.{one_of(self.choices, value)}")
+                report(at, f"{quote(value)} is not allowed.{describe_allowed(self.choices, value)}")
         elif not isinstance(value, str):
-            report(at, f"expected text, got {shown(value)}")
+            report(at, f"expected text, got {quote(value)}")
         elif not self.least <= len(value) <= self.most:
             report(at, f"expected {self.least} to {self.most:,} characters, got {len(value):,}")
         elif self.pattern is not None and re.fullmatch(self.pattern, value, re.ASCII) is None:
-            report(at, f"expected {self.meaning}, got {shown(value)}")
+            report(at, f"expected {self.meaning}, got {quote(value)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """One word exactly, which no parameter may stand for."""
+    """One of some words, which a parameter may not replace."""
 
     choices: tuple[str, ...]
 
     def schema(self) -> JsonSchema:
-        """Enumeration."""
+        """Return an enumeration of the words."""
         return {"enum": list(self.choices)}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must be one of them."""
+        """Report a value that is not one of the words."""
         Word(self.choices).check(value, at, report)
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A part of the document's own build, which no parameter may stand for."""
+    """A part of the document's structure, which a parameter may not replace."""
 
     shape: Shape
 
     def schema(self) -> JsonSchema:
-        """Its form."""
+        """Return the schema of the inner form."""
         return self.shape.schema()
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must have that form."""
+        """Report faults against the inner form."""
         self.shape.check(value, at, report)
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """An integer within bounds."""
+    """An integer within bounds, or one of `choices`."""
 
     low: int
     high: int = 10**9
@@ -171,20 +171,20 @@ class Whole:
     """What to do instead, where the choices do not say it."""
 
     def schema(self) -> JsonSchema:
-        """Type and bounds, or an enumeration."""
+        """Return type and bounds, or an enumeration."""
         if self.choices:
             return {"type": "integer", "enum": list(self.choices)}
         return {"type": "integer", "minimum": self.low, "maximum": self.high}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must be such an integer."""
+        """Report a value that is not such an integer."""
         if self.choices:
             if not _is_whole(value) or value not in self.choices:
-                text = f"{shown(value)} is not allowed.{one_of(self.choices, value)} {self.note}"
-                report(at, text.rstrip())
+                allowed = describe_allowed(self.choices, value)
+                report(at, f"{quote(value)} is not allowed.{allowed} {self.note}".rstrip())
         elif not _is_whole(value) or not self.low <= value <= self.high:
             report(at, f"expected a whole number from {self.low:,} to {self.high:,}, got "
-                   f"{shown(value)}")  # fmt: skip
+                   f"{quote(value)}")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,27 +195,27 @@ class Number:
     high: float
 
     def schema(self) -> JsonSchema:
-        """Type and bounds."""
+        """Return the type and the bounds."""
         return {"type": "number", "minimum": self.low, "maximum": self.high}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must be such a number."""
+        """Report a value that is not such a number."""
         if not _is_number(value) or not self.low <= value <= self.high:
-            report(at, f"expected a number from {self.low:g} to {self.high:g}, got {shown(value)}")
+            report(at, f"expected a number from {self.low:g} to {self.high:g}, got {quote(value)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """True or false."""
+    """A boolean: true or false."""
 
     def schema(self) -> JsonSchema:
-        """The type."""
+        """Return the schema of a boolean."""
         return {"type": "boolean"}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must be one of the two."""
+        """Report a value that is not a boolean."""
         if not isinstance(value, bool):
-            report(at, f"expected true or false, got {shown(value)}")
+            report(at, f"expected true or false, got {quote(value)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,18 +227,18 @@ class Many:
     most: int = 1000
 
     def schema(self) -> JsonSchema:
-        """Array with bounds."""
+        """Return an array with bounds of its length."""
         return {
             "type": "array",
-            "items": schema_of(self.item),
+            "items": make_schema(self.item),
             "minItems": self.least,
             "maxItems": self.most,
         }
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must be such a list."""
+        """Report a value that is not such a list, and the faults of its items."""
         if not isinstance(value, list):
-            report(at, f"expected a list, got {shown(value)}")
+            report(at, f"expected a list, got {quote(value)}")
             return
         if not self.least <= len(value) <= self.most:
             report(at, f"expected {self.least} to {self.most} entries, got {len(value)}")
@@ -248,7 +248,7 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """An object whose keys are the author's own, of a pattern that `meaning` puts into words."""
+    """An object with free keys, of a pattern that `meaning` describes in words."""
 
     value: Shape
     pattern: str = r"[^\n]{1,200}"
@@ -257,25 +257,25 @@ class Entries:
     most: int = 100
 
     def schema(self) -> JsonSchema:
-        """Object with a pattern for its keys."""
+        """Return an object with a pattern for its keys."""
         return {
             "type": "object",
             "propertyNames": {"pattern": f"^(?:{self.pattern})$"},
-            "additionalProperties": schema_of(self.value),
+            "additionalProperties": make_schema(self.value),
             "minProperties": self.least,
             "maxProperties": self.most,
         }
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must be such an object."""
+        """Report a value that is not such an object, and the faults of its values."""
         if not isinstance(value, dict):
-            report(at, f"expected an object, got {shown(value)}")
+            report(at, f"expected an object, got {quote(value)}")
             return
         if not self.least <= len(value) <= self.most:
             report(at, f"expected {self.least} to {self.most} entries, got {len(value)}")
         for key, item in value.items():
             if re.fullmatch(self.pattern, key, re.ASCII) is None:
-                report((*at, key), f"expected {self.meaning}, got {shown(key)}")
+                report((*at, key), f"expected {self.meaning}, got {quote(key)}")
             check(self.value, item, (*at, key), report)
 
 
@@ -287,15 +287,15 @@ class Fields:
     required: tuple[str, ...] = ()
     least: int = 0
     excluding: tuple[str, ...] = ()
-    """Fields of which at most one may stand."""
+    """Fields that may not all be used together."""
     description: str = ""
 
     def schema(self) -> JsonSchema:
-        """Object with properties."""
+        """Return an object with the schema of each field."""
         found: JsonSchema = {"type": "object"}
         if self.description:
             found["description"] = self.description
-        found["properties"] = {name: schema_of(shape) for name, shape in self.fields.items()}
+        found["properties"] = {name: make_schema(shape) for name, shape in self.fields.items()}
         found["additionalProperties"] = False
         if self.required:
             found["required"] = list(self.required)
@@ -306,10 +306,10 @@ class Fields:
         return found
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must be such an object."""
+        """Report a value that is not such an object, and the faults of its values."""
         if not isinstance(value, dict):
             known = ", ".join(self.fields)
-            report(at, f"expected an object with {known}; got {shown(value)}")
+            report(at, f"expected an object with {known}; got {quote(value)}")
             return
         if len(value) < self.least:
             report(at, f"expected at least one of {', '.join(self.fields)}")
@@ -321,16 +321,19 @@ class Fields:
         for name, item in value.items():
             shape = self.fields.get(name)
             if shape is None:
-                report((*at, name), f"{shown(name)} is unknown here.{one_of([*self.fields], name)}")
+                report(
+                    (*at, name),
+                    f"{quote(name)} is unknown here.{describe_allowed([*self.fields], name)}",
+                )
             else:
                 check(shape, item, (*at, name), report)
 
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """Objects told apart by the first of some keys that they have, and by its value where needed.
+    """Objects of several forms: the key that they have, or its value, says which form applies.
 
-    `forms` gives the form for each key, `by_value` one for each value of a key.
+    `forms` holds the form for each key, `by_value` one for each value of a key.
     """
 
     forms: Mapping[str, Fields]
@@ -338,21 +341,21 @@ class Choose:
     what: str = ""
 
     def schema(self) -> JsonSchema:
-        """One alternative for each key, or each of its values."""
+        """Return one alternative for each key, or for each of its values."""
         forms = [form.schema() for form in self.forms.values()]
         forms += [form.schema() for group in self.by_value.values() for form in group.values()]
         return {"oneOf": forms}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must have exactly one of the keys, and be as that one says."""
+        """Report a value without exactly one of the keys, and faults against that key's form."""
         keys = [*self.by_value, *self.forms]
         if not isinstance(value, dict):
             report(at, f"expected {self.what}: an object with one of {', '.join(keys)}; got "
-                   f"{shown(value)}")  # fmt: skip
+                   f"{quote(value)}")  # fmt: skip
             return
         found = [key for key in keys if key in value]
         if not found:
-            self._without(value, keys, at, report)
+            self._report_no_key(value, keys, at, report)
             return
         if len(found) > 1:
             text = f"{self.what} is one of {' and '.join(found)}; give a list for several"
@@ -365,20 +368,22 @@ class Choose:
         forms = self.by_value[key]
         named = value[key]
         if not isinstance(named, str) or named not in forms:
-            report((*at, key), f"{shown(named)} is not allowed.{one_of([*forms], named)}")
+            report((*at, key), f"{quote(named)} is not allowed.{describe_allowed([*forms], named)}")
             return
         forms[named].check(value, at, report)
 
-    def _without(self, value: dict[str, Any], keys: list[str], at: Path, report: Report) -> None:
+    def _report_no_key(
+        self, value: dict[str, Any], keys: list[str], at: Path, report: Report
+    ) -> None:
         for name in value:
-            report((*at, name), f"{shown(name)} is unknown here.{one_of(keys, name)}")
+            report((*at, name), f"{quote(name)} is unknown here.{describe_allowed(keys, name)}")
         if not value:
             report(at, f"expected {self.what}, one of {', '.join(keys)}; got nothing")
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """Values of several forms, told apart by their type."""
+    """Values of several forms: their JSON type says which form applies."""
 
     text: Shape | None = None
     number: Shape | None = None
@@ -389,13 +394,13 @@ class Either:
     what: str = ""
 
     def schema(self) -> JsonSchema:
-        """One alternative for each type."""
+        """Return one alternative for each type."""
         given = (self.text, self.number, self.flag, self.items, self.object)
         forms = [shape.schema() for shape in given if shape is not None]
         return {"anyOf": [*forms, {"type": "null"}] if self.null else forms}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Must have one of the forms."""
+        """Report a value of none of the types, or its faults against the form of its type."""
         if value is None and self.null:
             return
         shape: Shape | None = None
@@ -410,6 +415,6 @@ class Either:
         elif isinstance(value, dict):
             shape = self.object
         if shape is None:
-            report(at, f"expected {self.what}, got {shown(value)}")
+            report(at, f"expected {self.what}, got {quote(value)}")
         else:
             shape.check(value, at, report)

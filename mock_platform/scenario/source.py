@@ -1,7 +1,7 @@
-"""Text to data, YAML 1.2 and JSON alike, with the place of everything and within fixed bounds.
+"""Reads YAML 1.2 and JSON into data, with the place of each value and within fixed bounds.
 
-Of YAML only what JSON can say is taken: no aliases, no tags, no second document, no duplicate keys.
-The events of the parser are read one by one, so that a hostile file is given up where it first
+Of YAML only what JSON also has is accepted: no aliases, tags, second document or duplicate keys.
+The events of the parser are read one by one, so that a hostile file is refused where it first
 exceeds a bound, not after it was expanded.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.records.fixtures import locate as json_place
-from mock_platform.scenario.shapes import Path, shown
+from mock_platform.scenario.shapes import Path, quote
 
 if TYPE_CHECKING:
     from ruamel.yaml.events import Event, ScalarEvent
@@ -26,7 +26,7 @@ MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
 MAX_VALUES = 20_000
 
-_LONG_DIGITS = 20
+_MAX_INTEGER_DIGITS = 20
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}", re.ASCII)
 _FLOAT = re.compile(
     r"(?=[^eE]*[.eE])[-+]?(?:\.[0-9]{1,40}|[0-9]{1,40}(?:\.[0-9]{0,40})?)(?:[eE][-+]?[0-9]{1,3})?",
@@ -50,15 +50,15 @@ class Malformed(Exception):
 
 @dataclass(slots=True)
 class Source:
-    """A document as it was written: its data, and where each part of it stands."""
+    """A document as it was written: its data, and the place of each part."""
 
     file: FilePath
     data: Any
     text: str | None = None
     places: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
-    def place(self, at: Path) -> tuple[int, int]:
-        """Line and column, from 1, of what is at a path, or of what is around it."""
+    def locate(self, at: Path) -> tuple[int, int]:
+        """Return line and column, from 1, of the value at a path, or of what is around it."""
         if self.text is not None:
             return json_place(self.text, at)
         for length in range(len(at), -1, -1):
@@ -68,7 +68,7 @@ class Source:
 
 
 def read(file: FilePath, content: bytes) -> Source:
-    """A document's data: JSON for a file called so, else YAML.
+    """Read a document: JSON if the file's suffix is .json, else YAML.
 
     Raises:
         Malformed: It is neither, or exceeds a bound.
@@ -81,29 +81,29 @@ def read(file: FilePath, content: bytes) -> Source:
         line = content.count(b"\n", 0, fault.start) + 1
         raise Malformed("not UTF-8 text", line) from fault
     if file.suffix == ".json":
-        return _json(file, text)
-    return _yaml(file, text)
+        return _read_json(file, text)
+    return _read_yaml(file, text)
 
 
-def _json(file: FilePath, text: str) -> Source:
+def _read_json(file: FilePath, text: str) -> Source:
     try:
         loads(text.encode(), max_nesting=MAX_DEPTH)
-        data = json.loads(text, object_pairs_hook=_unique, parse_int=_whole)
+        data = json.loads(text, object_pairs_hook=_make_object, parse_int=_parse_integer)
     except _Duplicate as fault:
-        raise Malformed(f"key {shown(fault.key)} stands twice in one object") from fault
+        raise Malformed(f"key {quote(fault.key)} occurs twice in one object") from fault
     except json.JSONDecodeError as fault:
         raise Malformed(f"not valid JSON: {fault.msg}", fault.lineno, fault.colno) from fault
     except BadJson as fault:
         raise Malformed(str(fault), fault.line, fault.column) from fault
-    count = _values(data)
+    count = _count_values(data)
     if count > MAX_VALUES:
         raise Malformed(f"holds more than {MAX_VALUES:,} values")
     return Source(file, data, text)
 
 
-def _whole(digits: str) -> int | float:
-    """An integer of 64 bits; a longer one becomes the float that other readers make of it."""
-    if len(digits) <= _LONG_DIGITS and -(2**63) <= (number := int(digits)) < 2**63:
+def _parse_integer(digits: str) -> int | float:
+    """Return an integer of 64 bits; a larger one as a float, as other readers do."""
+    if len(digits) <= _MAX_INTEGER_DIGITS and -(2**63) <= (number := int(digits)) < 2**63:
         return number
     return float(digits)
 
@@ -114,7 +114,7 @@ class _Duplicate(ValueError):
         self.key = key
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
@@ -123,7 +123,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _values(data: Any) -> int:
+def _count_values(data: Any) -> int:
     count, stack = 0, [data]
     while stack and count <= MAX_VALUES:
         item = stack.pop()
@@ -135,12 +135,12 @@ def _values(data: Any) -> int:
     return count
 
 
-def _yaml(file: FilePath, text: str) -> Source:
+def _read_yaml(file: FilePath, text: str) -> Source:
     from ruamel.yaml import YAML  # 40 ms that servers without scenarios of their own do not pay
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     try:
-        return _Builder(file, YAML(typ="safe", pure=True).parse(text)).source()
+        return _Builder(file, YAML(typ="safe", pure=True).parse(text)).build()
     except MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
         line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
@@ -153,7 +153,7 @@ def _yaml(file: FilePath, text: str) -> Source:
 
 
 class _Builder:
-    """Makes data of a parser's events."""
+    """Builds data from a parser's events."""
 
     def __init__(self, file: FilePath, events: Iterator[Event]) -> None:
         self._file = file
@@ -161,7 +161,7 @@ class _Builder:
         self._places: dict[Path, tuple[int, int]] = {}
         self._count = 0
 
-    def source(self) -> Source:
+    def build(self) -> Source:
         from ruamel.yaml.events import DocumentEndEvent, DocumentStartEvent, StreamEndEvent
 
         data: Any = None
@@ -172,17 +172,17 @@ class _Builder:
             if isinstance(event, DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise _malformed(event, "a second document; a file holds one scenario")
+                    raise _make_malformed(event, "a second document; a file holds one scenario")
                 if event.tags:
-                    raise _malformed(event, "tags are not taken")
-                data = self._value(next(self._events), ())
+                    raise _make_malformed(event, "tags are not taken")
+                data = self._read_value(next(self._events), ())
             elif not isinstance(event, DocumentEndEvent) and documents:
-                raise _malformed(event, "more than one value")
+                raise _make_malformed(event, "more than one value")
         if not documents:
             raise Malformed("the file is empty; a scenario has at least a name and rules")
         return Source(self._file, data, None, self._places)
 
-    def _value(self, event: Event, at: Path) -> Any:
+    def _read_value(self, event: Event, at: Path) -> Any:
         from ruamel.yaml.events import (
             AliasEvent,
             MappingStartEvent,
@@ -190,59 +190,59 @@ class _Builder:
             SequenceStartEvent,
         )
 
-        self._places.setdefault(at, _place(event))
+        self._places.setdefault(at, _locate(event))
         self._count += 1
         if self._count > MAX_VALUES:
-            raise _malformed(event, f"more than {MAX_VALUES:,} values")
+            raise _make_malformed(event, f"more than {MAX_VALUES:,} values")
         if isinstance(event, AliasEvent):
-            raise _malformed(event, "aliases (*name) are not taken; write the value out")
+            raise _make_malformed(event, "aliases (*name) are not taken; write the value out")
         assert isinstance(event, ScalarEvent | SequenceStartEvent | MappingStartEvent)
         if event.anchor is not None:
-            raise _malformed(event, "anchors (&name) are not taken; write the value out")
+            raise _make_malformed(event, "anchors (&name) are not taken; write the value out")
         if event.tag is not None and event.tag != "!":
-            raise _malformed(event, f"tags are not taken, got {str(event.tag)[:60]}")
+            raise _make_malformed(event, f"tags are not taken, got {str(event.tag)[:60]}")
         if isinstance(event, ScalarEvent):
-            return _scalar(event)
+            return _read_scalar(event)
         if len(at) >= MAX_DEPTH:
-            raise _malformed(event, f"nested more than {MAX_DEPTH} levels deep")
+            raise _make_malformed(event, f"nested more than {MAX_DEPTH} levels deep")
         if isinstance(event, SequenceStartEvent):
-            return self._sequence(at)
+            return self._read_sequence(at)
         assert isinstance(event, MappingStartEvent)
-        return self._mapping(at)
+        return self._read_mapping(at)
 
-    def _sequence(self, at: Path) -> list[Any]:
+    def _read_sequence(self, at: Path) -> list[Any]:
         from ruamel.yaml.events import SequenceEndEvent
 
         found: list[Any] = []
         while not isinstance(event := next(self._events), SequenceEndEvent):
-            found.append(self._value(event, (*at, len(found))))
+            found.append(self._read_value(event, (*at, len(found))))
         return found
 
-    def _mapping(self, at: Path) -> dict[str, Any]:
+    def _read_mapping(self, at: Path) -> dict[str, Any]:
         from ruamel.yaml.events import MappingEndEvent, ScalarEvent
 
         found: dict[str, Any] = {}
         while not isinstance(event := next(self._events), MappingEndEvent):
             if not isinstance(event, ScalarEvent) or event.anchor is not None or event.tag:
-                raise _malformed(event, "a key must be plain text")
+                raise _make_malformed(event, "a key must be plain text")
             key: str = event.value
             if key in found:
-                raise _malformed(event, f"key {shown(key)} stands twice in one object")
-            self._places[*at, key] = _place(event)
-            found[key] = self._value(next(self._events), (*at, key))
+                raise _make_malformed(event, f"key {quote(key)} occurs twice in one object")
+            self._places[*at, key] = _locate(event)
+            found[key] = self._read_value(next(self._events), (*at, key))
         return found
 
 
-def _place(event: Event) -> tuple[int, int]:
+def _locate(event: Event) -> tuple[int, int]:
     mark = event.start_mark
     return (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
 
 
-def _malformed(event: Event, text: str) -> Malformed:
-    return Malformed(text, *_place(event))
+def _make_malformed(event: Event, text: str) -> Malformed:
+    return Malformed(text, *_locate(event))
 
 
-def _scalar(event: ScalarEvent) -> Any:
+def _read_scalar(event: ScalarEvent) -> Any:
     text: str = event.value
     if not event.implicit[0]:  # quoted, or a block
         return text

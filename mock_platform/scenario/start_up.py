@@ -1,4 +1,4 @@
-"""What a server begins with: scenarios that are active, and files and folders that it knows."""
+"""The scenarios that a server starts with: active ones, and known files and folders."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mock_platform.scenario.document import SUFFIXES, BadScenario, Complaint, Scenario, load
-from mock_platform.scenario.library import Library, is_file, read_all, scenario_files
+from mock_platform.scenario.library import Library, is_file, list_scenario_files, read_all
 
 
 class StartUp:
-    """The scenarios named at the start. Names and files are active, those of folders only known."""
+    """The scenarios named at the start: names and files are active, those in folders only known."""
 
     def __init__(self, texts: Iterable[str], library: Library) -> None:
         """Read the files and folders among `texts` into the library.
 
         Raises:
-            BadScenario: There are faults; all are told.
+            BadScenario: Files have faults; it holds all complaints.
         """
         self.active: list[str] = []
         """Names of those that are active in every world from its start."""
@@ -34,15 +34,15 @@ class StartUp:
         self._read([path for path in found if isinstance(path, Path)])
         self.active += [self.files[each] if isinstance(each, Path) else each for each in found]
 
-    def added(self) -> list[Path]:
-        """Files that came into the folders."""
-        return [path for path in self._in_folders() if path not in self.files]
+    def find_new_files(self) -> list[Path]:
+        """Return files that were added to the folders."""
+        return [path for path in self._list_folder_files() if path not in self.files]
 
     def read(self, file: Path) -> Scenario:
-        """The scenario of a file as it is now, not yet known.
+        """Read the scenario of a file as it is now, without adding it.
 
         Raises:
-            BadScenario: It has faults, is called otherwise than at the start, or as another file's.
+            BadScenario: It has faults, not the name that it had, or the name of another file.
         """
         scenario = load(file, self._library.operations)
         name = self.files.get(file)
@@ -56,7 +56,7 @@ class StartUp:
         return scenario
 
     def put(self, file: Path, scenario: Scenario) -> None:
-        """Know a file's scenario from now on."""
+        """Add a file's scenario, or replace its last version."""
         self._library.put(scenario)
         self.files[file] = scenario.name
 
@@ -64,16 +64,16 @@ class StartUp:
         nothing = [
             Complaint(folder, 1, 1, "", f"holds no scenario file ({', '.join(SUFFIXES)})")
             for folder in self.folders
-            if not scenario_files(folder)
+            if not list_scenario_files(folder)
         ]
         absent = [path for path in single if not path.suffix and not path.exists()]
         nothing += [Complaint(path, 1, 1, "", "there is no such file or folder") for path in absent]
-        files = [*(path for path in single if path not in absent), *self._in_folders()]
+        files = [*(path for path in single if path not in absent), *self._list_folder_files()]
         scenarios, complaints = read_all(files, self._library.operations)
         if nothing or complaints:
             raise BadScenario([*nothing, *complaints])
         for file, scenario in scenarios.items():
             self.put(file, scenario)
 
-    def _in_folders(self) -> list[Path]:
-        return [path for folder in self.folders for path in scenario_files(folder)]
+    def _list_folder_files(self) -> list[Path]:
+        return [path for folder in self.folders for path in list_scenario_files(folder)]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from mock_platform.scenario.armed import describe_refusals
+from mock_platform.scenario.active import describe_refusals
 
 Entry = Mapping[str, Any]
 

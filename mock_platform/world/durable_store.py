@@ -185,7 +185,7 @@ class DurableStore(MemoryStore):
 
     def _recorded(self) -> None:
         if self._parts is not None:
-            self._parts.recorded()
+            self._parts.mark_recorded()
 
     def _whole(self, snapshot: Snapshot, base: Base | None = None) -> Whole:
         beside = {} if self._parts is None else self._parts.whole()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from mock_platform.store.interface import Beside, Record
-from mock_platform.world.mishaps import Mishap
+from mock_platform.world.delivery_faults import DeliveryFault
 
 Tables = Mapping[str, Mapping[str, Record]]
 
@@ -27,7 +27,7 @@ class Kept(Protocol):
     def pending(self) -> Beside:
         """What changed since it was last recorded."""
 
-    def recorded(self) -> None:
+    def mark_recorded(self) -> None:
         """What was pending is recorded."""
 
     def undo(self) -> None:
@@ -43,8 +43,8 @@ class Companion(Kept, Protocol):
     def begin(self) -> None:
         """Begin as at the start; called under the world's lock."""
 
-    def on_delivery(self, event: Mapping[str, Any], *, holding: bool) -> Mishap | None:
-        """What befalls the delivery of an event; called once for each, under the world's lock.
+    def on_delivery(self, event: Mapping[str, Any], *, holding: bool) -> DeliveryFault | None:
+        """Return the fault of an event's delivery, if any; called once, under the world's lock.
 
         `holding` says that one before it is held back, to go out after it.
         """
@@ -64,10 +64,10 @@ class Parts:
         """What changed in any of them since it was last recorded."""
         return {at: record for part in self._parts() for at, record in part.pending().items()}
 
-    def recorded(self) -> None:
+    def mark_recorded(self) -> None:
         """What was pending is recorded."""
         for part in self._parts():
-            part.recorded()
+            part.mark_recorded()
 
     def undo(self) -> None:
         """What was pending could not be recorded; go back to what was."""

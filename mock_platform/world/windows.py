@@ -86,7 +86,7 @@ class Windows:
                 found[TABLE, _name(key)] = None if window is None else _record(key, window)
         return found
 
-    def recorded(self) -> None:
+    def mark_recorded(self) -> None:
         """What was pending is recorded."""
         self._before.clear()
 

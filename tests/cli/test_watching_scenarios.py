@@ -8,7 +8,7 @@ import pytest
 
 from mock_platform.cli.watching import ScenarioFiles, Watch
 from mock_platform.platform import Platform
-from mock_platform.scenario.armed import Active
+from mock_platform.scenario.active import ActiveScenario
 from mock_platform.scenario.director import engine_of
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.engine import CannotPerform, Engine
@@ -166,7 +166,7 @@ def test_a_touch_changes_nothing(
 ) -> None:
     """The same content does not begin the scenario anew."""
     made: list[object] = []
-    monkeypatch.setattr(Active, "__init__", lambda *_: made.append(None))
+    monkeypatch.setattr(ActiveScenario, "__init__", lambda *_: made.append(None))
     write(file)
 
     files.reload()

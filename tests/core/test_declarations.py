@@ -15,7 +15,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Operation
 from mock_platform.core.resource import Resource
-from mock_platform.records.catalogs import Checked
+from mock_platform.records.catalogs import RuledText
 from mock_platform.records.media import MediaKey
 from mock_platform.rules.replay_jobs import Minute
 from mock_platform.store.interface import Record
@@ -84,6 +84,6 @@ def test_a_field_knows_its_keywords() -> None:
     with pytest.raises(TypeError, match="pattern"):
         MediaKey(pattern="[0-9]")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="requird"):
-        Checked(str, requird=True)  # type: ignore[call-arg]
+        RuledText(str, requird=True)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="requird"):
         Minute(requird=True)  # type: ignore[call-arg]

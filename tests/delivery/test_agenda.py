@@ -57,7 +57,7 @@ class Kitchen:
     def looked(self) -> None:
         """Wait until the agenda has looked at everything once more."""
         self.agenda.wake()
-        assert self.agenda.wait_until_looked(10)
+        assert self.agenda.wait_until_settled(10)
 
     @property
     def states(self) -> list[str]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.delivery.envelope import activity, job_status
+from mock_platform.delivery.envelope import make_activity, make_job_status
 
 
 def event(event_type: str = "post.create", **more: Any) -> dict[str, Any]:
@@ -28,12 +28,12 @@ def test_an_event_goes_out_in_the_public_envelope() -> None:
             "event_type": "post.create",
             "payload": {"id": "7"},
         }
-    } == activity(event(), "99")
+    } == make_activity(event(), "99")
 
 
 def test_a_record_fills_the_envelope() -> None:
     """User, tag and includes of the record go out."""
-    data = activity(event(_user_id="5", _tag="mine", _includes={"users": [1]}), "99")["data"]
+    data = make_activity(event(_user_id="5", _tag="mine", _includes={"users": [1]}), "99")["data"]
 
     assert ["event_uuid", "filter", "event_type", "tag", "payload", "includes"] == list(data)
     assert ({"user_id": "5"}, "mine", {"users": [1]}) == (
@@ -46,7 +46,9 @@ def test_a_record_fills_the_envelope() -> None:
 @pytest.mark.parametrize("empty", [None, "", {}])
 def test_nothing_empty_goes_out(empty: Any) -> None:
     """An empty tag, direction or set of includes is left out."""
-    sent = activity(event("dm.sent", _tag=empty, _direction=empty, _includes=empty), "99")["data"]
+    sent = make_activity(event("dm.sent", _tag=empty, _direction=empty, _includes=empty), "99")[
+        "data"
+    ]
 
     assert {"event_uuid", "filter", "event_type", "payload"} == sent.keys()
     assert {"user_id": "99"} == sent["filter"]
@@ -59,7 +61,7 @@ def test_direct_messages_have_the_direction_of_their_subscription(
     event_type: str, direction: str | None
 ) -> None:
     """The filter names a direction only where the subscription has one."""
-    chosen = activity(event(event_type, _direction=direction), "99")["data"]["filter"]
+    chosen = make_activity(event(event_type, _direction=direction), "99")["data"]["filter"]
 
     expected = {"user_id": "99"} | ({} if direction is None else {"direction": direction})
     assert expected == chosen
@@ -72,14 +74,14 @@ def test_direct_messages_have_the_direction_of_their_subscription(
 )
 def test_the_direction_came_with_a_release(created_at: str, directed: bool) -> None:
     """Before 2026-03-18 subscriptions had no direction filter."""
-    sent = activity(event("dm.sent", created_at=created_at, _direction="sent"), "99")
+    sent = make_activity(event("dm.sent", created_at=created_at, _direction="sent"), "99")
 
     assert directed == ("direction" in sent["data"]["filter"])
 
 
 def test_an_event_of_the_app_has_an_empty_filter() -> None:
     """A user who takes access back is no user that the subscription follows."""
-    assert {} == activity(event("oauth.revoke"), "99")["data"]["filter"]
+    assert {} == make_activity(event("oauth.revoke"), "99")["data"]["filter"]
 
 
 @pytest.mark.parametrize(
@@ -104,4 +106,4 @@ def test_a_jobs_end_is_announced_in_the_public_words(
             "job_state_description": description,
             "job_id": "2",
         }
-    } == job_status({"id": "2", "webhook_id": "1", "state": state})
+    } == make_job_status({"id": "2", "webhook_id": "1", "state": state})

@@ -10,7 +10,7 @@ import pytest
 import trustme
 
 from mock_platform.delivery import outbound as outbound_module
-from mock_platform.delivery.outbound import LARGEST_ANSWER, Outbound, OutboundFault
+from mock_platform.delivery.outbound import MAX_ANSWER_BYTES, Outbound, OutboundFault
 from mock_platform.world.clock import UPTIME
 from tests.support_receiver import (
     Misbehaviour,
@@ -311,11 +311,11 @@ def test_a_connection_that_is_not_accepted_ends_in_time() -> None:
 
 def test_only_the_beginning_of_an_answer_is_read(receiver: Receiver) -> None:
     """A long body is read up to its bound; the rest is left."""
-    receiver.challenge = lambda _token: (200, b"x" * (LARGEST_ANSWER + 5))
+    receiver.challenge = lambda _token: (200, b"x" * (MAX_ANSWER_BYTES + 5))
 
     answer = Outbound().send("GET", f"{receiver.url}?crc_token=t")
 
-    assert LARGEST_ANSWER == len(answer.body)
+    assert MAX_ANSWER_BYTES == len(answer.body)
 
 
 def test_a_stop_breaks_off_what_is_under_way(receiver: Receiver) -> None:

@@ -147,7 +147,7 @@ class Scripted(Sender):
     def deliver(self, sent: sender.Dispatch) -> Outcome:
         """The next outcome; taken when none is left."""
         self.asked.append(sent.event_id)
-        return self.outcomes.pop(0) if self.outcomes else "taken"
+        return self.outcomes.pop(0) if self.outcomes else "accepted"
 
 
 class TestPatience:
@@ -165,14 +165,14 @@ class TestPatience:
 
     def test_three_silent_events_in_a_row_end_the_job(self) -> None:
         """A receiver that never answers costs three events' time, not the whole window's."""
-        script, fate = self.run("taken", "silent", "silent", "silent", "taken")
+        script, fate = self.run("accepted", "silent", "silent", "silent", "accepted")
 
         assert 4 == len(script.asked)
         assert (
             "INCOMPLETE", 1, 3, "3 events in a row were not answered in time; given up",
         ) == fate  # fmt: skip
 
-    @pytest.mark.parametrize("between", ["taken", "refused"])
+    @pytest.mark.parametrize("between", ["accepted", "refused"])
     def test_an_answer_in_between_begins_the_count_anew(self, between: Outcome) -> None:
         """Two silent events, any answer, and two more silent ones are no reason to give up."""
         script, fate = self.run("silent", "silent", between, "silent", "silent")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mock_platform.scenario.document import BadParameters
-from mock_platform.world.mishaps import Mishap
+from mock_platform.world.delivery_faults import DeliveryFault
 from tests.scenario.support import arm, complaints, engine, read
 from tests.support import Sandbox, sandbox
 
@@ -19,30 +19,30 @@ def box() -> Sandbox:
     return sandbox()
 
 
-def met(box: Sandbox, *, holding: bool = False, **event: str) -> Mishap | None:
+def met(box: Sandbox, *, holding: bool = False, **event: str) -> DeliveryFault | None:
     """What befalls a delivery."""
     return engine(box).on_delivery({**EVENT, **event}, holding=holding)
 
 
 @pytest.mark.parametrize(
-    ("then", "mishap"),
+    ("then", "delivery_fault"),
     [
-        ({"drop": True}, Mishap("s/0", drop=True)),
-        ({"duplicate": True}, Mishap("s/0", duplicate=True)),
-        ({"reorder": True}, Mishap("s/0", reorder=True)),
-        ({"delay": 2}, Mishap("s/0", delay=2)),
-        ({"delay": {"seconds": 300}}, Mishap("s/0", delay=300)),
-        ({"fail": {"status": 503}}, Mishap("s/0", fail=503)),
-        ({"fail": {"status": 201, "attempts": 1}}, Mishap("s/0", fail=201, failures=1)),
-        ({"fail": {"connection": "timeout"}}, Mishap("s/0", fail="timeout")),
-        ([{"delay": 1}, {"drop": True}, {"delay": 2}], Mishap("s/0", drop=True, delay=3)),
+        ({"drop": True}, DeliveryFault("s/0", drop=True)),
+        ({"duplicate": True}, DeliveryFault("s/0", duplicate=True)),
+        ({"reorder": True}, DeliveryFault("s/0", reorder=True)),
+        ({"delay": 2}, DeliveryFault("s/0", delay=2)),
+        ({"delay": {"seconds": 300}}, DeliveryFault("s/0", delay=300)),
+        ({"fail": {"status": 503}}, DeliveryFault("s/0", fail=503)),
+        ({"fail": {"status": 201, "attempts": 1}}, DeliveryFault("s/0", fail=201, failures=1)),
+        ({"fail": {"connection": "timeout"}}, DeliveryFault("s/0", fail="timeout")),
+        ([{"delay": 1}, {"drop": True}, {"delay": 2}], DeliveryFault("s/0", drop=True, delay=3)),
     ],
 )
-def test_what_befalls_a_delivery(box: Sandbox, then: Any, mishap: Mishap) -> None:
+def test_what_befalls_a_delivery(box: Sandbox, then: Any, delivery_fault: DeliveryFault) -> None:
     """Each effect, alone and together with delays."""
     arm(box, {**ON, "then": then})
 
-    assert mishap == met(box)
+    assert delivery_fault == met(box)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_befalls_a_delivery(box: Sandbox, then: Any, mishap: Mishap) -> Non
         ("{on: deliveries, when: {event: {user: 1}}, then: {drop: true}}",
          "rules[0].when.event.user", "Allowed: id, event_type, webhook_id"),
         ("{on: deliveries, then: [{drop: true}, {fail: {status: 500}}]}", "rules[0].then[1].fail",
-         "fail and drop cannot befall one delivery"),
+         "fail and drop cannot act on one delivery"),
         ("{on: deliveries, call: {from: 3, to: 2}, then: {drop: true}}", "rules[0].call.to",
          "to must not be before from"),
         ("{on: webhooks.replay, then: {drop: true}}", "rules[0].then.drop", "is unknown here"),
@@ -113,7 +113,10 @@ def test_named_states(box: Sandbox) -> None:
         {**ON, "when": {"state": "after"}, "then": {"duplicate": True}},
     )
 
-    assert [Mishap("s/0", drop=True), Mishap("s/1", duplicate=True)] == [met(box), met(box)]
+    assert [DeliveryFault("s/0", drop=True), DeliveryFault("s/1", duplicate=True)] == [
+        met(box),
+        met(box),
+    ]
 
 
 def test_nothing_is_held_while_something_is(box: Sandbox) -> None:
@@ -121,7 +124,7 @@ def test_nothing_is_held_while_something_is(box: Sandbox) -> None:
     arm(box, {**ON, "times": 1, "then": {"reorder": True}})
 
     assert met(box, holding=True) is None
-    assert Mishap("s/0", reorder=True) == met(box)
+    assert DeliveryFault("s/0", reorder=True) == met(box)
 
 
 def test_every_request_is_no_delivery(box: Sandbox) -> None:
@@ -139,9 +142,10 @@ def test_parameters_are_checked_once_they_are_bound() -> None:
     )
     scenario = read(text)
 
-    assert Mishap("", fail=500) == scenario.bind({})[0].mishap
+    assert DeliveryFault("", fail=500) == scenario.bind({})[0].delivery_fault
     assert (
-        Mishap("", fail=404, failures=2) == scenario.bind({"status": 404, "attempts": 2})[0].mishap
+        DeliveryFault("", fail=404, failures=2)
+        == scenario.bind({"status": 404, "attempts": 2})[0].delivery_fault
     )
     with pytest.raises(BadParameters, match="status: expected a whole number from 201"):
         scenario.bind({"status": 200})

@@ -252,7 +252,7 @@ def test_reset(tmp_path: Any) -> None:
     box.platform.worlds.default.reset()
 
     assert [401, 200, 401, 200] == [*first, *statuses(box, 2)]
-    names = [scenario.name for scenario in engine(box).known()]
+    names = [scenario.name for scenario in engine(box).list_scenarios()]
     assert ("start" in names, "own" in names) == (True, False)
     for world in (other, fork):
         world.reset()

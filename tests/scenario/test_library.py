@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mock_platform.scenario.document import BadScenario, load
-from mock_platform.scenario.library import Library, check, files_of, is_file, scenario_files
+from mock_platform.scenario.library import Library, check, is_file, list_files, list_scenario_files
 from tests.scenario.support import OPERATIONS, SOUND, write
 
 
@@ -40,7 +40,7 @@ def test_no_way_out(tmp_path: Path) -> None:
     (folder / "c.yaml").symlink_to(outside)
     (folder / "d.yaml").symlink_to(inside)
 
-    assert [folder / "a.yaml", folder / "d.yaml"] == scenario_files(folder)
+    assert [folder / "a.yaml", folder / "d.yaml"] == list_scenario_files(folder)
 
 
 def test_fixtures_are_no_scenarios(tmp_path: Path) -> None:
@@ -50,8 +50,8 @@ def test_fixtures_are_no_scenarios(tmp_path: Path) -> None:
     write(tmp_path, "users.json", "{}")
     write(tmp_path, "c.json", "[]")
 
-    assert ["a.yaml", "b.json"] == [file.name for file in scenario_files(tmp_path)]
-    assert 4 == len(files_of(tmp_path))
+    assert ["a.yaml", "b.json"] == [file.name for file in list_scenario_files(tmp_path)]
+    assert 4 == len(list_files(tmp_path))
 
 
 def test_check(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from mock_platform.core.call import ABSENT, Call, Caller
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.match import Difference, checks, first_difference
+from mock_platform.scenario.match import Difference, find_first_difference, make_checks
 
 CALL = Call(
     method="POST",
@@ -27,7 +27,7 @@ JSON_CALL = Call(
 
 def difference(when: dict[str, Any], call: Call = CALL) -> Difference | None:
     """The first difference, if there is one."""
-    found = first_difference(call, checks(when, lambda: "paid"))
+    found = find_first_difference(call, make_checks(when, lambda: "paid"))
     return None if found is None else found[1]
 
 
@@ -119,7 +119,7 @@ def test_long_texts_match_no_pattern() -> None:
 
 def test_nearness() -> None:
     """The first difference comes with the number of conditions that hold before it."""
-    found = first_difference(CALL, checks({"path": {"id": "abc1"}, "query": {"count": 9}},
+    found = find_first_difference(CALL, make_checks({"path": {"id": "abc1"}, "query": {"count": 9}},
                                           lambda: None))  # fmt: skip
 
     assert (1, Difference("query.count", "9", "10")) == found

@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.scenario.pattern import MAX_PATTERN, MAX_TEXT, BadPattern, compiled
+from mock_platform.scenario.pattern import (
+    MAX_PATTERN_CHARACTERS,
+    MAX_TEXT_CHARACTERS,
+    BadPattern,
+    compile_pattern,
+)
 from mock_platform.world.clock import UPTIME
 from tests.waits import PATIENCE
 
@@ -19,7 +24,7 @@ from tests.waits import PATIENCE
 )
 def test_usual_patterns_are_taken(pattern: str, text: str) -> None:
     """What one needs for ids and names works."""
-    assert compiled(pattern).fullmatch(text)
+    assert compile_pattern(pattern).fullmatch(text)
 
 
 @pytest.mark.parametrize(
@@ -34,18 +39,18 @@ def test_usual_patterns_are_taken(pattern: str, text: str) -> None:
         ("(?=a)b", "look-around"),
         ("(a", "no regular expression"),
         ("[a&&b]", "no regular expression"),
-        ("a" * (MAX_PATTERN + 1), "at most 200 characters"),
+        ("a" * (MAX_PATTERN_CHARACTERS + 1), "at most 200 characters"),
     ],
 )
 def test_patterns_that_could_hang_are_refused(pattern: str, told: str) -> None:
     """Nested and too many repetitions, and what is no pattern at all."""
     with pytest.raises(BadPattern, match=told):
-        compiled(pattern)
+        compile_pattern(pattern)
 
 
 def test_the_longest_pattern() -> None:
     """As long as it may be, it is taken."""
-    assert compiled("a" * MAX_PATTERN).fullmatch("a" * MAX_PATTERN)
+    assert compile_pattern("a" * MAX_PATTERN_CHARACTERS).fullmatch("a" * MAX_PATTERN_CHARACTERS)
 
 
 @pytest.mark.parametrize("pattern", [".*.*.*x", "a*a*a*b", "[ab]*?[ab]*?[ab]*c"])
@@ -53,5 +58,5 @@ def test_the_worst_that_is_taken_ends_soon(pattern: str) -> None:
     """Three open repetitions on the longest text that is looked at take a moment."""
     started = UPTIME()
 
-    assert compiled(pattern).fullmatch("a" * MAX_TEXT) is None
+    assert compile_pattern(pattern).fullmatch("a" * MAX_TEXT_CHARACTERS) is None
     assert UPTIME() - started < PATIENCE

@@ -160,7 +160,7 @@ def _beyond_the_schema(found: list[Complaint]) -> bool:
     """Whether the loader complains of what no schema can say."""
     beyond = (
         "cannot act on one request",
-        "cannot befall one delivery",
+        "cannot act on one delivery",
         "true answer",
         "no regular expression",
         "is no parameter",

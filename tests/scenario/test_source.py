@@ -63,11 +63,11 @@ def test_places() -> None:
     """Everything has the place of its key, or of its entry in a list."""
     source = read(YAML, b"name: a\nrules:\n  - on: x\n    then: {error: 89}\n")
 
-    assert (1, 1) == source.place(("name",))
-    assert (3, 5) == source.place(("rules", 0))
-    assert (4, 12) == source.place(("rules", 0, "then", "error"))
-    assert (4, 5) == source.place(("rules", 0, "then", "nothing", "below"))
-    assert (2, 3) == read(JSON, b'{"a": 1,\n  "b": 2}').place(("b",))
+    assert (1, 1) == source.locate(("name",))
+    assert (3, 5) == source.locate(("rules", 0))
+    assert (4, 12) == source.locate(("rules", 0, "then", "error"))
+    assert (4, 5) == source.locate(("rules", 0, "then", "nothing", "below"))
+    assert (2, 3) == read(JSON, b'{"a": 1,\n  "b": 2}').locate(("b",))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_places() -> None:
         ("a: 1\nb: *x", 2, 4, "aliases"),
         ("a: !!python/object:os.system x", 1, 4, "tags are not taken"),
         ("%TAG ! tag:x,2000:\n---\na: 1", 2, 1, "tags are not taken"),
-        ("a: 1\na: 2", 2, 1, 'key "a" stands twice'),
+        ("a: 1\na: 2", 2, 1, 'key "a" occurs twice'),
         ("a: 1\n---\nb: 1", 2, 1, "second document"),
         ("a: 1\nb: [", 2, 5, "not valid YAML"),
         ("? [a]\n: b", 1, 3, "a key must be plain text"),
@@ -96,7 +96,7 @@ def test_what_is_not_taken(text: str, line: int, column: int, told: str) -> None
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"a": 1, "a": 2}', 'key "a" stands twice'),
+        ('{"a": 1, "a": 2}', 'key "a" occurs twice'),
         ('{"a": }', "not valid JSON"),
         ('{"a": NaN}', "not valid JSON"),
     ],

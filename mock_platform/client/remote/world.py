@@ -19,7 +19,7 @@ from mock_platform.client.remote.state import RemoteState
 from mock_platform.client.scenarios import plain, read_scenario
 from mock_platform.client.sessions import authentication
 from mock_platform.in_process.session import AuthScheme, BasedSession
-from mock_platform.scenario.armed import Unfired
+from mock_platform.scenario.active import UnfiredRule
 from mock_platform.scenario.library import UnknownScenario
 from mock_platform.scenario.schema import SCENARIO_NAME
 from mock_platform.world.clock import UPTIME
@@ -159,10 +159,10 @@ class RemoteWorld:
         found: list[dict[str, Any]] = self._control.ask("GET", "/scenarios")["scenarios"]
         return found
 
-    def unfired_expectations(self) -> list[Unfired]:
+    def unfired_expectations(self) -> list[UnfiredRule]:
         """Rules with `expect: fired` of active scenarios that never acted."""
         return [
-            Unfired(scenario["name"], rule["rule"], rule["matched"], rule.get("refused", 0))
+            UnfiredRule(scenario["name"], rule["rule"], rule["matched"], rule.get("refused", 0))
             for scenario in self.scenarios
             if scenario["active"]
             for rule in scenario["rules"]

@@ -1,6 +1,6 @@
-"""`delay: SECONDS | {seconds | between | slow_body}` — the answer takes its time.
+"""`delay: SECONDS | {seconds | between | slow_body}` — the answer is delayed.
 
-It is waited where the answer is sent, when the world's lock is long released.
+The wait happens where the answer is sent, after the world's lock is released.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class DelayEffect:
     slow_body: float = 0.0
 
     def treat(self, staging: Staging, reply: Reply) -> Reply:
-        """The reply, to be sent later; several delays add up."""
+        """Return the reply with this delay added; several delays add up."""
         seconds = self.least
         if self.most > self.least:
             drawn = staging.world.ids.fraction("delay", *staging.rule, staging.number)

@@ -1,8 +1,8 @@
 """What an effect is: a declared form, and one of four things that it can do with a request.
 
-A change alters the world before the request is answered. A gate lets the request pass to whatever
-answers it, or refuses it. An answer takes the handler's place. A treatment alters the reply,
-whoever made it. A rule has any number of changes and treatments and at most one gate and one
+A change alters the world before the request is answered. A gate lets the request pass to what
+answers it, or refuses it. An answer replaces the handler. A treatment alters the reply, wherever
+it came from. A rule has any number of changes and treatments and at most one gate and one
 answer; each kind acts in the order in which the rule lists them.
 """
 
@@ -37,7 +37,7 @@ class Change(Protocol):
     """Alters the world, in the request's transaction."""
 
     def change(self, staging: Staging) -> None:
-        """Do it; it stays, whatever the request is answered with."""
+        """Change the world; the change stays even if the request fails."""
 
 
 @runtime_checkable
@@ -45,7 +45,7 @@ class Gate(Protocol):
     """Decides whether a request is answered at all."""
 
     def admit(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
-        """What `proceed` replies, which is the rule's answer or the handler; or a refusal."""
+        """Return the reply of `proceed` (the rule's answer or the handler), or raise a refusal."""
 
 
 @runtime_checkable
@@ -53,7 +53,7 @@ class Answer(Protocol):
     """Answers instead of the handler."""
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
-        """The reply, or a raised failure; `proceed` runs the handler after all."""
+        """Return the reply, or raise a failure; `proceed` runs the handler."""
 
 
 @runtime_checkable
@@ -61,7 +61,7 @@ class Treatment(Protocol):
     """Alters a reply, or how it is sent."""
 
     def treat(self, staging: Staging, reply: Reply) -> Reply:
-        """The reply to send."""
+        """Return the reply to send."""
 
 
 Effect = Change | Gate | Answer | Treatment
@@ -71,7 +71,7 @@ Effect = Change | Gate | Answer | Treatment
 class Kind:
     """One kind of effect as it is declared: its keyword, its form, how a value becomes an effect.
 
-    `by_value` gives a form for each value of the keyword, where it decides what else may stand.
+    `by_value` holds a form for each value of the keyword, where it decides which fields may follow.
     """
 
     keyword: str
@@ -79,10 +79,10 @@ class Kind:
     form: Fields | None = None
     by_value: Mapping[str, Fields] | None = None
     answers: bool = False
-    """Whether it takes the handler's place."""
+    """Whether it replaces the handler."""
     changes_answer: bool = False
     """Whether it needs the true answer to alter."""
     cross_check: Callable[[Mapping[str, Any], Path, Report], None] | None = None
-    """Reports what its form alone cannot tell, at or below the place of its keyword."""
+    """Reports faults that its form cannot find, at or below the place of its keyword."""
     needs_connection: bool = False
     """Whether the server must be able to break connections."""

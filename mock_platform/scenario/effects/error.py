@@ -48,18 +48,18 @@ class ErrorEffect:
     parameter: str | None = None
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
-        """Raise it."""
-        raise self.failure(staging.call.path)
+        """Raise the failure that has this code."""
+        raise self.make_failure(staging.call.path)
 
-    def failure(self, path: str) -> Failure:
-        """The failure, as the family of a path can word it.
+    def make_failure(self, path: str) -> Failure:
+        """Return the failure in the dialect of a path.
 
-        A named code is one of the advertising interface; elsewhere its status and message stay.
+        Named codes belong to the advertising interface; elsewhere only status and message remain.
         """
         if isinstance(self.code, int):
             return NumericFailure(self.code, self.message, status=self.status)
         status = self.status or ADS_STATUS.get(self.code, 400)
-        message = self.message or words(self.code)
+        message = self.message or make_message(self.code)
         dialect = dialect_of(path)
         if dialect == "ads":
             return AdsFailure(AdsError(self.code, message, self.parameter), status=status)
@@ -68,8 +68,8 @@ class ErrorEffect:
         return ProblemFailure(problem("about:blank", status=status, detail=message))
 
 
-def words(code: str) -> str:
-    """A message for a named code: the code, as a sentence."""
+def make_message(code: str) -> str:
+    """Return a message for a named code: the code as a sentence."""
     return code.replace("_", " ").capitalize()
 
 

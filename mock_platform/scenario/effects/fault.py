@@ -1,7 +1,7 @@
 """`fault: reset | empty | truncate | garbage | timeout` — the network loses the answer.
 
-With `stage: before_commit`, the default, nothing of the request is kept; with `after_commit` all of
-it is, and the client cannot know.
+With `stage: before_commit`, the default, the request changes nothing; with `after_commit` its
+changes are kept, and the client cannot know.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ BEFORE_COMMIT, AFTER_COMMIT = "before_commit", "after_commit"
 
 @dataclass(frozen=True, slots=True)
 class FaultEffect:
-    """Has the answer lost on its way."""
+    """Loses or damages the answer on its way to the client."""
 
     fault: FaultKind
     stage: str = BEFORE_COMMIT
 
     @property
-    def undoes(self) -> bool:
-        """Whether what the handler did is undone."""
+    def undoes_changes(self) -> bool:
+        """Whether the changes of the handler are undone."""
         return self.stage == BEFORE_COMMIT
 
     def treat(self, staging: Staging, reply: Reply) -> Reply:
-        """The reply, to be lost."""
+        """Return the reply, marked to be sent with this fault."""
         return replace(reply, sending=replace(reply.sending or Sending(), fault=self.fault))
 
 

@@ -1,7 +1,7 @@
 """`items: {INDEX: error}` — some items of a batch are refused.
 
 A batch of document B is all or nothing: its `operation_errors` name the items, and nothing is kept.
-Products are judged one by one: the named ones end as ERROR, the others are taken.
+Products are judged one by one: the named ones end as ERROR, the others are accepted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mock_platform.core.failures.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.rules.user_batches import echo_operations
 from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.effects.error import NAMED, words
+from mock_platform.scenario.effects.error import NAMED, make_message
 from mock_platform.scenario.shapes import Either, Entries, Fields, Word
 
 _PRODUCTS = "products"
@@ -23,7 +23,7 @@ _PRODUCTS = "products"
 
 @dataclass(frozen=True, slots=True)
 class ItemError:
-    """What is wrong with one item."""
+    """The error of one item of a batch."""
 
     code: str = "INVALID_PARAMETER"
     message: str | None = None
@@ -31,11 +31,11 @@ class ItemError:
 
     @property
     def text(self) -> str:
-        """The message, or one made of the code."""
-        return self.message or words(self.code)
+        """The message, or one made from the code."""
+        return self.message or make_message(self.code)
 
     def as_error(self) -> AdsError:
-        """The error as `operation_errors` shows it."""
+        """Return the error as `operation_errors` shows it."""
         return AdsError(self.code, self.text, self.parameter)
 
 
@@ -46,11 +46,11 @@ class ItemsEffect:
     errors: Mapping[int, ItemError]
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
-        """The refusal; the true answer if the request has none of these items."""
+        """Refuse the items; return the true answer if the request has none of them."""
         call = staging.call
         if isinstance(call.params.get(_PRODUCTS), list):
-            return self._products(call, proceed)
-        operations = _operations(call)
+            return self._refuse_products(call, proceed)
+        operations = _read_operations(call)
         count = len(operations)
         if not any(index < count for index in self.errors):
             call.warn(f"the scenario refuses items, but the request has {count} of them")
@@ -61,20 +61,22 @@ class ItemsEffect:
         ]
         raise BatchFailure(errors, echo_operations(call, operations, call.params["uploads"]))
 
-    def _products(self, call: Call, proceed: Callable[[], Reply]) -> Reply:
+    def _refuse_products(self, call: Call, proceed: Callable[[], Reply]) -> Reply:
         sent = call.params[_PRODUCTS]
         call.params[_PRODUCTS] = [p for index, p in enumerate(sent) if index not in self.errors]
         reply = proceed()
         body = loads(reply.body)
         results = iter(body["data"]["products_response"])
         body["data"]["products_response"] = [
-            _refused(product, self.errors[index]) if index in self.errors else next(results)
+            _make_error_result(product, self.errors[index])
+            if index in self.errors
+            else next(results)
             for index, product in enumerate(sent)
         ]
         return replace(reply, body=dumps(body))
 
 
-def _refused(product: Any, error: ItemError) -> dict[str, Any]:
+def _make_error_result(product: Any, error: ItemError) -> dict[str, Any]:
     merchant_id = product.get("id") if isinstance(product, dict) else None
     return {
         "warnings": [],
@@ -85,7 +87,7 @@ def _refused(product: Any, error: ItemError) -> dict[str, Any]:
     }
 
 
-def _operations(call: Call) -> list[Any]:
+def _read_operations(call: Call) -> list[Any]:
     found: list[Any] = call.params.get("operations", [])
     return found
 

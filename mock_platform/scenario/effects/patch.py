@@ -15,12 +15,12 @@ from mock_platform.scenario.shapes import Anything, Entries, Fields
 
 @dataclass(frozen=True, slots=True)
 class PatchEffect:
-    """Merges into the body."""
+    """Merges a patch into the body of the answer."""
 
     patch: Mapping[str, Any]
 
     def treat(self, staging: Staging, reply: Reply) -> Reply:
-        """The reply with the patch over its body; one that is no JSON stays as it is."""
+        """Return the reply with its body patched; a body that is not JSON stays unchanged."""
         try:
             body = loads(reply.body)
         except BadJson:
@@ -35,7 +35,7 @@ KIND = Kind(
     form=Fields(
         {"patch": Entries(Anything(), least=1)},
         required=("patch",),
-        description="JSON merge patch over the true answer; null takes a field out.",
+        description="JSON merge patch over the true answer; null removes a field.",
     ),
     changes_answer=True,
 )

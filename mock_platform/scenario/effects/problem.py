@@ -43,38 +43,38 @@ class ProblemEffect:
     given: Mapping[str, Any]
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
-        """Raise it."""
+        """Raise the problem for the call."""
         raise problem_failure(self.slug, self.given, staging.call)
 
 
 def problem_failure(slug: str, given: Mapping[str, Any], call: Call) -> ProblemFailure:
-    """The problem for a call.
+    """Return the problem for a call.
 
     Extra fields that are not given come from the call if the type requires them, else from the
     type's public sample; so does the detail.
     """
     kind = PROBLEM_TYPES[slug]
     filled = {**kind.typical, **given}
-    for name in required(kind):
+    for name in list_required_fields(kind):
         if name not in filled:
             filled[name] = _LIVE[name](call)
     assumed: tuple[Assumption, ...] = ()
     if "resource_type" in filled and "resource_type" not in given:
         assumed = (WEBHOOK_NOT_A_RESOURCE_TYPE,)
     if slug == "invalid-request" and "errors" not in filled:
-        filled["errors"] = [{"message": "Invalid Request", "parameters": _sent(call)}]
+        filled["errors"] = [{"message": "Invalid Request", "parameters": _list_sent(call)}]
     if "detail" not in filled and slug in _LIVE_DETAILS:
         filled["detail"] = _LIVE_DETAILS[slug](filled, call)
     return ProblemFailure(problem(slug, **filled), *assumed)
 
 
-def required(kind: ProblemType) -> list[str]:
-    """Names of the extra fields that a type cannot do without."""
+def list_required_fields(kind: ProblemType) -> list[str]:
+    """Return the names of the extra fields that a type requires."""
     return [name for name, declared in kind.fields.items() if declared.required]
 
 
-def _named(call: Call) -> tuple[str, str]:
-    """The parameter that a request most likely is about, and its value."""
+def _guess_parameter(call: Call) -> tuple[str, str]:
+    """Return the parameter that a request is most likely about, and its value."""
     sent = {**call.path_params, **call.params}
     named = [name for name in sent if name == "id" or name.endswith(("_id", "_key"))]
     name = next(reversed(named), None) or next(iter(sent), "id")
@@ -82,23 +82,23 @@ def _named(call: Call) -> tuple[str, str]:
     return name, value if isinstance(value, str) else dumps(value).decode()
 
 
-def _sent(call: Call) -> dict[str, list[str]]:
-    name, value = _named(call)
+def _list_sent(call: Call) -> dict[str, list[str]]:
+    name, value = _guess_parameter(call)
     return {name: [value]}
 
 
 _LIVE: Mapping[str, Callable[[Call], str]] = {
-    "parameter": lambda call: _named(call)[0],
-    "field": lambda call: _named(call)[0],
-    "value": lambda call: _named(call)[1],
-    "resource_id": lambda call: _named(call)[1],
+    "parameter": lambda call: _guess_parameter(call)[0],
+    "field": lambda call: _guess_parameter(call)[0],
+    "value": lambda call: _guess_parameter(call)[1],
+    "resource_id": lambda call: _guess_parameter(call)[1],
     "resource_type": lambda _: "user",
     "section": lambda _: "data",
 }
 
 
-def _noun(filled: Mapping[str, Any]) -> tuple[str, str]:
-    """What a problem is about, and its parameter, as its detail names them.
+def _describe_resource(filled: Mapping[str, Any]) -> tuple[str, str]:
+    """Return resource and parameter of a problem, as its detail names them.
 
     `webhook_id` is the id of a webhook, although resource_type has no such value.
     """
@@ -111,33 +111,35 @@ def _noun(filled: Mapping[str, Any]) -> tuple[str, str]:
     return stem.replace("_", " "), end
 
 
-def _field_detail(filled: Mapping[str, Any], call: Call) -> str:
-    name, value = _named(call)
+def _write_field_detail(filled: Mapping[str, Any], call: Call) -> str:
+    name, value = _guess_parameter(call)
     resource_id = value if value and name.endswith(("id", "ids")) else None
     return not_authorized_to_access(filled["field"], filled["resource_type"], resource_id)
 
 
-def _authentication_detail(_filled: Mapping[str, Any], call: Call) -> str:
+def _write_authentication_detail(_filled: Mapping[str, Any], call: Call) -> str:
     if call.caller.scheme == "oauth1":
         return unsupported_authentication(USER.names[0], BEARER.names)
     return unsupported_authentication()
 
 
 _LIVE_DETAILS: Mapping[str, Callable[[Mapping[str, Any], Call], str]] = {
-    "not-authorized-for-field": _field_detail,
+    "not-authorized-for-field": _write_field_detail,
     "not-authorized-for-resource": lambda filled, _: not_authorized_to_see(
-        *_noun(filled), filled["value"]
+        *_describe_resource(filled), filled["value"]
     ),
-    "resource-not-found": lambda filled, _: could_not_find(*_noun(filled), filled["value"]),
-    "unsupported-authentication": _authentication_detail,
+    "resource-not-found": lambda filled, _: could_not_find(
+        *_describe_resource(filled), filled["value"]
+    ),
+    "unsupported-authentication": _write_authentication_detail,
 }
 """Details that name what the request is about or signed with."""
 
 
-def _shape(declared: fields.Field[Any]) -> Shape:
-    """The form of an extra field; `status` and texts of problems are bounded all the same."""
+def _make_shape(declared: fields.Field[Any]) -> Shape:
+    """Return the form of an extra field."""
     if isinstance(declared, ListOf):
-        return Many(_object(InvalidRequestItem), most=100)
+        return Many(_make_object_shape(InvalidRequestItem), most=100)
     for rule in declared.validators:
         if isinstance(rule, validate.OneOf):
             return Word(tuple(rule.choices))
@@ -147,7 +149,7 @@ def _shape(declared: fields.Field[Any]) -> Shape:
     return Word(least=least)
 
 
-def _object(schema: type[Schema]) -> Fields:
+def _make_object_shape(schema: type[Schema]) -> Fields:
     known: dict[str, Shape] = {
         "message": Word(),
         "parameters": Entries(Many(Word(), least=0), least=0),
@@ -169,7 +171,7 @@ KIND = Kind(
             {
                 "problem": Fixed((slug,)),
                 **_COMMON,
-                **{name: _shape(declared) for name, declared in kind.fields.items()},
+                **{name: _make_shape(declared) for name, declared in kind.fields.items()},
             },
             required=("problem",),
             description=kind.meaning,

@@ -21,7 +21,7 @@ class RateLimitEffect:
     window: int
 
     def admit(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
-        """What the rule or the handler answers while the window lasts; then the refusal."""
+        """Count the call; let it pass within the limit, else refuse it with 429."""
         call, caller = staging.call, staging.call.caller
         who = caller.user or caller.app
         name, index = staging.rule

@@ -1,4 +1,4 @@
-"""`respond: {status, headers, json | text}` — an answer of the author's own."""
+"""`respond: {status, headers, json | text}` — an answer that the author wrote."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _TOKEN = r"[A-Za-z0-9!#%&'*+.^_`|~-]{1,100}"
 
 @dataclass(frozen=True, slots=True)
 class RespondEffect:
-    """Answers so."""
+    """Answers with fixed status, headers and body."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
-        """The answer."""
+        """Return the answer; the handler does not run."""
         return Reply(self.status, self.body, list(self.headers))
 
 

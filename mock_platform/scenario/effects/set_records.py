@@ -18,15 +18,15 @@ _NAMES = "|".join(_TABLES)
 
 @dataclass(frozen=True, slots=True)
 class SetEffect:
-    """Merges into records, makes those that are not there, removes those set to null."""
+    """Merges into records, creates missing ones, removes those set to null."""
 
     records: Mapping[str, Mapping[str, Any] | None]
 
     def change(self, staging: Staging) -> None:
-        """Do it.
+        """Change the records.
 
         Raises:
-            InternalError: What would come out is no record of its table.
+            InternalError: The result would not be a valid record of its table.
         """
         state = State(staging.world, staging.tables)
         for address, merge in self.records.items():
@@ -47,18 +47,18 @@ class SetEffect:
 
 
 def _cross_check(value: Mapping[str, Any], at: Path, report: Report) -> None:
-    """Report fields that records of a table do not have, and values that they cannot."""
+    """Report fields that records of a table do not have, and values that they cannot have."""
     for address, merge in value["set"].items():
         table = _TABLES[address.partition("/")[0]]
-        own = {k: v for k, v in (merge or {}).items() if not _stands_for_another(v)}
+        own = {k: v for k, v in (merge or {}).items() if not _contains_placeholder(v)}
         for field, text in table.find_part_faults(own):
             report((*at, address, field.partition("[")[0].partition(".")[0]), text)
 
 
-def _stands_for_another(value: Any) -> bool:
-    """Whether a parameter or an escaped text is in it: the value itself comes later."""
+def _contains_placeholder(value: Any) -> bool:
+    """Return whether a value contains a parameter or an escaped text, which is replaced later."""
     if isinstance(value, list):
-        return any(_stands_for_another(item) for item in value)
+        return any(_contains_placeholder(item) for item in value)
     return isinstance(value, str) and value.startswith("$")
 
 

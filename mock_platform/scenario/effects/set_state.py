@@ -10,12 +10,12 @@ from mock_platform.scenario.shapes import Fields, Word
 
 @dataclass(frozen=True, slots=True)
 class SetStateEffect:
-    """Moves the scenario on."""
+    """Moves the scenario to another state."""
 
     state: str
 
     def change(self, staging: Staging) -> None:
-        """Do it."""
+        """Set the state for the next requests."""
         staging.set_state(self.state)
 
 

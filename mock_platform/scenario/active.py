@@ -1,4 +1,4 @@
-"""A scenario that is switched on: its rules at work, how often each was met and acted."""
+"""Active scenarios: their rules, and how often each rule matched a call and acted."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 from mock_platform.core.call import Call
 from mock_platform.scenario.document import Rule, Scenario
-from mock_platform.scenario.match import Check, Difference, checks, first_difference
+from mock_platform.scenario.match import Check, Difference, find_first_difference, make_checks
 from mock_platform.world.world import World
 
-DECIDED = 1000
-"""Closeness of a rule whose conditions all hold, above that of any number of conditions."""
+ALL_HOLD = 1000
+"""Nearness of a rule whose conditions all hold: more than any number of conditions."""
 
 
 @dataclass(slots=True)
-class Armed:
-    """A rule at work: its conditions bound, and how often it was met and acted."""
+class ActiveRule:
+    """A rule of an active scenario: its conditions, and how often it matched and acted."""
 
-    active: Active
+    active: ActiveScenario
     index: int
     rule: Rule
     checks: list[Check] = field(default_factory=list)
@@ -30,12 +30,12 @@ class Armed:
 
     @property
     def name(self) -> str:
-        """The rule as `X-Mock-Rule` names it."""
+        """The rule's name, as `X-Mock-Rule` shows it."""
         return f"{self.active.scenario.name}/{self.index}"
 
     @property
     def remaining(self) -> int | None:
-        """How often it may act yet; `None` where there is no end."""
+        """How often the rule can still act; `None` without a limit."""
         rule = self.rule
         left = None if rule.times is None else max(0, rule.times - self.fired)
         if rule.last is None:
@@ -45,20 +45,19 @@ class Armed:
         return due if left is None else min(due, left)
 
     def decide(self, call: Call | Mapping[str, Any], world: World) -> tuple[int, Difference] | None:
-        """Count the call if it fits; `None` if the rule acts on it, else how near it came and why.
+        """Count a matching call; return `None` if the rule acts, else nearness and difference.
 
-        A call is a request, or an event on its way to a webhook.
-
-        Nearness is the number of conditions that hold, or more than any if all of them do.
+        A call is a request, or an event on its way to a webhook. Nearness is the number of
+        conditions that hold, or `ALL_HOLD`.
         """
-        found = first_difference(call, self.checks)
+        found = find_first_difference(call, self.checks)
         if found is not None:
             return found
         self.calls += 1
-        difference = self._not_due(world)
-        return None if difference is None else (DECIDED, difference)
+        difference = self._check_due(world)
+        return None if difference is None else (ALL_HOLD, difference)
 
-    def _not_due(self, world: World) -> Difference | None:
+    def _check_due(self, world: World) -> Difference | None:
         rule, number = self.rule, self.calls
         if number < rule.first or (rule.last is not None and number > rule.last):
             last = "on" if rule.last is None else f"to {rule.last}"
@@ -75,7 +74,7 @@ class Armed:
         return None
 
     def as_json(self) -> dict[str, Any]:
-        """The rule as the control plane shows it."""
+        """Return the rule as the control plane shows it."""
         return {
             "rule": self.index,
             "on": "*" if self.rule.everywhere else list(self.rule.on),
@@ -88,11 +87,11 @@ class Armed:
 
 
 Progress = tuple[str | None, list[tuple[int, int, int]]]
-"""A scenario's state, and how often each rule was met, acted, and came too late for a refusal."""
+"""A scenario's state, and for each rule how often it matched, acted, and lost to a refusal."""
 
 
-class Active:
-    """A scenario that is switched on, with its named state."""
+class ActiveScenario:
+    """An active scenario with its parameters, its named state and its rules."""
 
     def __init__(
         self, scenario: Scenario, parameters: Mapping[str, Any], *, at_start: bool = False
@@ -100,44 +99,44 @@ class Active:
         self.scenario = scenario
         self.parameters = dict(parameters)
         self.at_start = at_start
-        """Whether the server's start switched it on, not somebody by hand."""
+        """Whether the server's start activated it, not a user."""
         self.state: str | None = None
-        self.armed = [
-            Armed(self, index, rule) for index, rule in enumerate(scenario.bind(parameters))
+        self.rules = [
+            ActiveRule(self, index, rule) for index, rule in enumerate(scenario.bind(parameters))
         ]
-        for armed in self.armed:
-            armed.checks = checks(armed.rule.when, lambda: self.state)
+        for armed in self.rules:
+            armed.checks = make_checks(armed.rule.when, lambda: self.state)
 
     def move(self, state: str) -> None:
-        """Go to another named state."""
+        """Change to another named state."""
         self.state = state
 
-    def again(self, scenario: Scenario) -> Active:
-        """The same from its beginning, as another version of the scenario says.
+    def restart(self, scenario: Scenario) -> ActiveScenario:
+        """Return another version of the scenario, active from its beginning with these parameters.
 
         Raises:
-            BadParameters: That one cannot do with these parameters.
+            BadParameters: That version cannot be activated with these parameters.
         """
-        return Active(scenario, self.parameters, at_start=self.at_start)
+        return ActiveScenario(scenario, self.parameters, at_start=self.at_start)
 
-    def progress(self) -> Progress:
-        """How far it came: its state, and what each rule counted."""
-        return self.state, [(each.calls, each.fired, each.refused) for each in self.armed]
+    def read_progress(self) -> Progress:
+        """Return the scenario's progress: its state, and what each rule counted."""
+        return self.state, [(each.calls, each.fired, each.refused) for each in self.rules]
 
-    def go_on(self, progress: Progress) -> None:
-        """Be as far as `progress` said; where there are other rules now, at the beginning."""
+    def restore_progress(self, progress: Progress) -> None:
+        """Restore what `read_progress` returned, unless the number of rules has changed."""
         state, counts = progress
-        if len(counts) == len(self.armed):
+        if len(counts) == len(self.rules):
             self.state = state
-            for armed, (calls, fired, refused) in zip(self.armed, counts, strict=True):
+            for armed, (calls, fired, refused) in zip(self.rules, counts, strict=True):
                 armed.calls, armed.fired, armed.refused = calls, fired, refused
 
 
 @dataclass(frozen=True, slots=True)
-class Unfired:
+class UnfiredRule:
     """A rule with `expect: fired` that did not act.
 
-    `matched` calls fitted it, `refused` ones were refused before it could act on them.
+    `matched` calls fulfilled its conditions; `refused` ones failed before it could act.
     """
 
     scenario: str
@@ -146,15 +145,15 @@ class Unfired:
     refused: int = 0
 
     def __str__(self) -> str:
-        met = f"{self.matched} call{'' if self.matched == 1 else 's'} matched it"
+        matched = f"{self.matched} call{'' if self.matched == 1 else 's'} matched it"
         return (
-            f"Scenario {self.scenario}, rule {self.rule}, was expected to act but never did; {met}"
-            f"{describe_refusals(self.refused)}."
+            f"Scenario {self.scenario}, rule {self.rule}, was expected to act but never did; "
+            f"{matched}{describe_refusals(self.refused)}."
         )
 
 
 def describe_refusals(refused: int) -> str:
-    """How many requests were refused before a rule could act on them; empty for none."""
+    """Describe how many requests were refused before a rule could act on them; empty for 0."""
     if not refused:
         return ""
     were = "request was" if refused == 1 else "requests were"

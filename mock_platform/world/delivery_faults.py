@@ -1,4 +1,4 @@
-"""What befalls a webhook delivery on command: asked of a world's scenarios, done by the sender."""
+"""Faults of a webhook delivery on command: a world's scenarios decide, the sender applies them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 Down = Literal["refused", "timeout"]
-"""How a receiver that is down fails: it takes no connection, or does not answer in time."""
+"""How a receiver that is down fails: it refuses connections, or does not answer in time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mishap:
-    """What is to happen to the delivery of one event, all its attempts together."""
+class DeliveryFault:
+    """What is to happen to the delivery of one event, with all its attempts."""
 
     rule: str
     """The rule behind it, as SCENARIO/INDEX."""
     drop: bool = False
     """It is lost: nothing is sent, and nothing is tried again."""
     duplicate: bool = False
-    """It is posted once more after it was taken."""
+    """It is posted once more after it was accepted."""
     reorder: bool = False
     """It is delivered after the next one."""
     delay: float = 0.0
