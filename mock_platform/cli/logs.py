@@ -1,7 +1,8 @@
 """The log of `serve`: one line for each request on standard error, and what the package reports.
 
 The package itself logs through the standard library and configures nothing; this is the only place
-that does.
+that does. Lines of requests are written in batches, when the server asks for it; whatever else is
+logged is written at once, behind the requests that came before it.
 """
 
 from __future__ import annotations
@@ -9,37 +10,19 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import Literal, NamedTuple, TextIO
 
+from mock_platform.edge.request import Request
 from mock_platform.world import redact
-from mock_platform.world.clock import UPTIME, wire_millis
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+from mock_platform.world.clock import UPTIME, machine_now, wire_millis
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["info", "warning", "error", "off"]
-_REQUESTS = logging.getLogger("mock_platform.requests")
-_FIELDS = "request_fields"
-"""Where a record of the standard library carries what is said of a request."""
 LOGGERS = ("mock_platform", "watchfiles.main", "py.warnings")
 """Whose lines go to the log; those of a host program are not ours to direct."""
-
-
-def configure(form: LogFormat, stream: TextIO | None = None, level: LogLevel = "info") -> None:
-    """Send the log lines of the process from a level on to `stream` (standard error)."""
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonLines() if form == "json" else PlainLines())
-    logging.captureWarnings(capture=True)
-    for name in LOGGERS:
-        logger = logging.getLogger(name)
-        logger.handlers = [handler]
-        logger.propagate = False
-        logger.setLevel(_LEVELS[level])
-
-
 _LEVELS = {
     "info": logging.INFO,
     "warning": logging.WARNING,
@@ -48,22 +31,163 @@ _LEVELS = {
 }
 
 
+def configure(
+    form: LogFormat, stream: TextIO | None = None, level: LogLevel = "info"
+) -> LogHandler | None:
+    """Send the log lines of the process from a level on to `stream` (standard error).
+
+    Returns where requests are logged; `None` if nothing is.
+    """
+    handler = LogHandler(form, stream or sys.stderr, _LEVELS[level])
+    logging.captureWarnings(capture=True)
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+        logger.setLevel(_LEVELS[level])
+    return None if level == "off" else handler
+
+
+class Answered(NamedTuple):
+    """A request that was answered, as far as its line needs it."""
+
+    ended: float
+    """By `UPTIME`, as `began`."""
+    began: float
+    method: str
+    target: str
+    status: str
+    """Empty where the client got no answer."""
+    headers: Sequence[tuple[str, str]]
+
+
+class LogHandler(logging.StreamHandler[TextIO]):
+    """Writes the log; also what the server takes for the log of its requests."""
+
+    def __init__(self, form: LogFormat, stream: TextIO, level: int) -> None:
+        super().__init__(stream)
+        self.setFormatter(JsonLines() if form == "json" else PlainLines())
+        self._line: Callable[[str, Answered], str] = _json_line if form == "json" else _plain_line
+        self._least = level
+        self._answered: deque[Answered] = deque()
+
+    def note(
+        self,
+        request: Request,
+        status: str,
+        headers: Sequence[tuple[str, str]],
+        began: float,
+        ended: float,
+    ) -> None:
+        """Keep a request for its line, which `flush` writes."""
+        if self._least > logging.INFO and not _is_error(status):
+            return
+        kept = Answered(ended, began, request.method, request.target, status, headers)
+        self._answered.append(kept)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line that is not a request's."""
+        self._write_answered()
+        super().emit(record)
+
+    def flush(self) -> None:
+        """Write the requests that were kept. Also called when the interpreter ends."""
+        self.acquire()
+        try:
+            self._write_answered()
+        finally:
+            self.release()
+        super().flush()
+
+    def _write_answered(self) -> None:
+        answered = self._answered
+        if not answered:
+            return
+        offset = machine_now().timestamp() - UPTIME()
+        lines, second, shown = [], -1, ""
+        while answered:
+            one = answered.popleft()
+            at = one.ended + offset
+            if int(at) != second:
+                second = int(at)
+                shown = datetime.fromtimestamp(second, UTC).isoformat()[:19]
+            lines.append(self._line(f"{shown}.{int(at * 1000) % 1000:03}Z", one))
+        try:
+            self.stream.write("".join(lines))
+        except (OSError, ValueError):  # it was closed, and there is no other place to say so
+            self._answered.clear()
+
+
+def _is_error(status: str) -> bool:
+    return not status or status[0] == "5"
+
+
+def _named(headers: Sequence[tuple[str, str]]) -> tuple[str | None, str | None]:
+    """Which operation answered, and the id of the request."""
+    operation = request_id = None
+    for name, value in headers:
+        if name == "X-Mock-Operation":
+            operation = value
+        elif name == "X-Mock-Request-Id":
+            request_id = value
+    return operation, request_id
+
+
+def _plain_line(time: str, answered: Answered) -> str:
+    """A request's line for people."""
+    ended, began, method, target, status, headers = answered
+    operation, request_id = _named(headers)
+    line = (
+        f"{status[:3] or '---'} {method} {redact.address(target)} "
+        f"ms={round((ended - began) * 1000, 1)}"
+    )
+    if operation is not None:
+        line += f" operation={operation}"
+    if request_id is not None:
+        line += f" id={request_id}"
+    return f"{time} {line if line.isprintable() else _escaped(line)}\n"
+
+
+def _json_line(time: str, answered: Answered) -> str:
+    """A request's line for programs."""
+    ended, began, method, target, status, headers = answered
+    operation, request_id = _named(headers)
+    line = (
+        f'{{"timestamp": "{time}", "level": "{"error" if _is_error(status) else "info"}", '
+        f'"event": "request", "method": {_QUOTED(method)}, '
+        f'"url": {_QUOTED(redact.address(target))}, "status": {status[:3] or "null"}, '
+        f'"ms": {round((ended - began) * 1000, 1)}'
+    )
+    if operation is not None:
+        line += f', "operation": {_QUOTED(operation)}'
+    if request_id is not None:
+        line += f', "id": {_QUOTED(request_id)}'
+    return _without_delete(line + "}\n")
+
+
+_QUOTED = json.JSONEncoder().encode
+
+
+def _without_delete(line: str) -> str:
+    """Escape the one control character that JSON leaves as it is."""
+    return line.replace("\x7f", "\\u007f")
+
+
 class JsonLines(logging.Formatter):
     """A log line for programs: one JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object, with `timestamp`, `level`, `event`, and what the event is about."""
+        """The object, with `timestamp`, `level` and `event`."""
         line = {"timestamp": _time(record), "level": record.levelname.lower()}
-        line |= {"event": record.getMessage(), **record.__dict__.get(_FIELDS, {})}
+        line["event"] = record.getMessage()
         exception = _exception(record)
         if exception is not None:
             line["exception"] = exception
-        # The one control character that JSON leaves as it is.
-        return json.dumps(line).replace("\x7f", "\\u007f")
+        return _without_delete(json.dumps(line))
 
 
 class PlainLines(logging.Formatter):
-    """A log line for people: time, event, what it is about.
+    """A log line for people: time and event.
 
     Whatever clients sent can neither act on a terminal nor look like a line of its own: control
     characters are escaped, and what follows a line break is indented.
@@ -71,14 +195,11 @@ class PlainLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, with a traceback below it."""
-        text, fields = record.getMessage(), dict(record.__dict__.get(_FIELDS, {}))
-        if fields:
-            text = f"{fields.pop('status') or '---'} {fields.pop('method')} {fields.pop('url')}"
-        elif record.levelno >= logging.WARNING:
+        text = record.getMessage()
+        if record.levelno >= logging.WARNING:
             text = f"{record.levelname}: {text}"
-        rest = "".join(f" {key}={value}" for key, value in fields.items())
         exception = _exception(record)
-        shown = f"{text}{rest}\n{exception}" if exception else f"{text}{rest}"
+        shown = f"{text}\n{exception}" if exception else text
         return f"{_time(record)} {shown if shown.isprintable() else _escaped(shown)}"
 
 
@@ -102,55 +223,3 @@ def _exception(record: logging.LogRecord) -> str | None:
     if not record.exc_info or record.exc_info[0] is None:
         return None
     return logging.Formatter().formatException(record.exc_info)
-
-
-class RequestLog:
-    """A WSGI application that logs what another one answers, credentials redacted."""
-
-    def __init__(self, application: WSGIApplication) -> None:
-        self._application = application
-        self.runs_at_once = getattr(application, "runs_at_once", None)
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer and log one request."""
-        began = UPTIME()
-        answered: dict[str, Any] = {}
-
-        def start(
-            status: str, headers: list[tuple[str, str]], exc_info: Any = None, /
-        ) -> Callable[[bytes], object]:
-            answered["status"] = int(status[:3])
-            answered["headers"] = headers
-            return start_response(status, headers, exc_info)
-
-        # Taken now: on its way the application takes prefixes off the path.
-        address = _address(environ)
-        method = environ["REQUEST_METHOD"]
-        try:
-            return self._application(environ, start)
-        finally:
-            self._write(method, address, answered, (UPTIME() - began) * 1000)
-
-    def _write(
-        self, method: str, address: str, answered: dict[str, Any], milliseconds: float
-    ) -> None:
-        named = {name.lower(): value for name, value in answered.get("headers", ())}
-        line: dict[str, Any] = {
-            "method": method,
-            "url": address,
-            "status": answered.get("status"),
-            "ms": round(milliseconds, 1),
-        }
-        for key, header in (("operation", "x-mock-operation"), ("id", "x-mock-request-id")):
-            if header in named:
-                line[key] = named[header]
-        level = logging.ERROR if (answered.get("status") or 500) >= 500 else logging.INFO
-        _REQUESTS.log(level, "request", extra={_FIELDS: line})
-
-
-def _address(environ: WSGIEnvironment) -> str:
-    path = environ.get("REQUEST_URI") or environ.get("RAW_URI")
-    if path is None:
-        query = environ.get("QUERY_STRING", "")
-        path = environ.get("PATH_INFO", "") + (f"?{query}" if query else "")
-    return redact.address(path)

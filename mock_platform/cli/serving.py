@@ -49,14 +49,14 @@ def serve_until_stopped(serving: Serving) -> None:
     Raises:
         click.ClickException: The server cannot start, or its store cannot be written at the end.
     """
-    logs.configure(serving.log_format, level=serving.log_level)
+    log = logs.configure(serving.log_format, level=serving.log_level)
     settings = _guarded(serving.settings)
     with StopSignals() as stop, told():
         material = _material(serving, settings)
         opened = open_platform(settings)
         platform = opened.platform
         platform.on_error = _report
-        application = logs.RequestLog(create_app(platform).wsgi_app)
+        application = create_app(platform)
 
         def ready(bound: Bound) -> None:
             _say_ready(bound, settings, material, made_up=serving.settings.control_token is None)
@@ -68,6 +68,7 @@ def serve_until_stopped(serving: Serving) -> None:
                 settings.port,
                 tls=material,
                 limits=settings.connection,
+                log=log,
                 on_ready=ready,
                 stop=stop,
             )

@@ -29,6 +29,8 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import Failure, MethodNotAllowed
 from mock_platform.core.failures.statuses import phrase
 from mock_platform.core.operation import Operation
+from mock_platform.edge.address import SANDBOX
+from mock_platform.edge.request import Direct, Request
 from mock_platform.edge.rules import CONVERTER, Segment, rules, sample
 from mock_platform.platform import Platform
 from mock_platform.store.interface import Change
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from flask.sansio.blueprints import Blueprint
     from werkzeug.test import TestResponse
 
-SANDBOX = "/sandbox"
 _EXCHANGE = "mock_platform.exchange"
 
 
@@ -208,6 +209,12 @@ class PlatformApplication(Flask):
     def listens(self) -> bool:
         """Whether somebody wants to see every request, or has replaced an operation's view."""
         return any(self.listening)
+
+    def at_once(self, request: Request) -> Direct | None:
+        """What answers a request where the server reads it; `None`: call the WSGI application."""
+        # Whoever wraps `wsgi_app`, or puts something else there, wants to see every request.
+        ask: Callable[[Request], Direct | None] | None = getattr(self.wsgi_app, "at_once", None)
+        return None if ask is None else ask(request)
 
     def through_flask(
         self, environ: WSGIEnvironment, operation: Operation | None

@@ -1,4 +1,4 @@
-"""Sends an answer late, slowly or brokenly, as a scenario wants it.
+"""Sends a reply: as it is, or late, slowly or brokenly, as a scenario wants it.
 
 It happens where the answer leaves the process, long after the world's lock was released. Waiting
 ends when the server stops or the platform is closed.
@@ -11,13 +11,15 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.core.call import Reply, Sending
-from mock_platform.edge.connection import CONNECTION, Connection, Pause
+from mock_platform.core.failures.statuses import phrase
+from mock_platform.edge.connection import Connection, Pause
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+    from _typeshed.wsgi import StartResponse
 
 GARBAGE = bytes(range(128, 256)) + b"\r\nnot HTTP\r\n\r\n" + bytes(range(128))
 _PIECES = 20
+_BODILESS = frozenset({204, 304})
 
 
 class NoConnection(ConnectionError):
@@ -33,39 +35,57 @@ class NoConnection(ConnectionError):
 
 def send(
     reply: Reply,
-    sending: Sending,
-    status: str,
-    environ: WSGIEnvironment,
-    start_response: StartResponse,
+    method: str,
+    connection: Connection | None,
     closing: threading.Event,
+    start_response: StartResponse,
 ) -> Iterable[bytes | Pause]:
-    """Do what `sending` says with a reply; a `Pause` only where the connection takes it.
+    """Begin to answer with a reply, and return its body.
+
+    There is a `Pause` in it only where the connection takes one.
 
     Raises:
-        NoConnection: It is to be broken, and there is nothing to break.
+        NoConnection: The connection is to be broken, and there is nothing to break.
     """
-    connection: Connection | None = environ.get(CONNECTION)
+    status = f"{reply.status} {reply.reason or phrase(reply.status) or 'Status'}"
+    if reply.parts is not None:
+        start_response(status, reply.headers)
+        return reply.parts if method != "HEAD" else _close(reply.parts)
+    if reply.status not in _BODILESS and reply.header("content-length") is None:
+        reply.headers.append(("Content-Length", str(len(reply.body))))
+    sending = reply.sending
+    if sending is None:
+        start_response(status, reply.headers)
+        return [reply.body]
     if connection is None and sending.fault is not None:
         closing.wait(sending.delay)
         raise NoConnection(sending.fault)
-    pieces = _pieces(reply, sending, status, environ, start_response)
+    pieces = _pieces(reply, sending, status, method, connection, start_response)
     if connection is not None and connection.pauses:
         return pieces
     return _waited_for(pieces, connection, closing)
+
+
+def _close(parts: Iterator[bytes]) -> Iterable[bytes]:
+    """Nothing of a body."""
+    close = getattr(parts, "close", None)
+    if close is not None:
+        close()
+    return []
 
 
 def _pieces(
     reply: Reply,
     sending: Sending,
     status: str,
-    environ: WSGIEnvironment,
+    method: str,
+    connection: Connection | None,
     start_response: StartResponse,
 ) -> Iterator[bytes | Pause]:
     """What happens to the reply, step by step, with a `Pause` wherever time is to pass."""
-    connection: Connection | None = environ.get(CONNECTION)
     if sending.delay:
         yield Pause(sending.delay)
-    if sending.fault == "truncate" and environ["REQUEST_METHOD"] != "HEAD":
+    if sending.fault == "truncate" and method != "HEAD":
         _truncate(reply)
     elif sending.fault is not None:
         assert connection is not None

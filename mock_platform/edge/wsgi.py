@@ -1,16 +1,17 @@
-"""Between WSGI and the platform: an environment becomes a call, a reply becomes a response.
+"""Between a request and the platform: it becomes a call, and the reply a response.
 
 Requests go straight to the platform; where somebody listens in Flask they take the way through it.
 Everything under `/_mock` goes to the control plane, a Flask application of its own, which neither
 hooks nor routes of users concern.
+
+A server that reads requests itself may ask with `at_once` for what answers one without an environ;
+both ways answer alike.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from io import BytesIO
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
@@ -18,21 +19,26 @@ from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.wsgi import get_input_stream
 
 from mock_platform.control.route import ORIGIN, WORLD
-from mock_platform.core.call import Call, Reply, Surface
+from mock_platform.core.call import Call, Pairs
 from mock_platform.core.failures.errors import Failure, TooLarge
-from mock_platform.core.failures.statuses import phrase
-from mock_platform.edge.application import SANDBOX, PlatformApplication
+from mock_platform.edge.address import (
+    SANDBOX,
+    is_control,
+    readable_host,
+    split_surface,
+    split_world,
+)
+from mock_platform.edge.application import PlatformApplication
+from mock_platform.edge.connection import CONNECTION, Pause
+from mock_platform.edge.headers import HeaderNames
+from mock_platform.edge.request import Direct, Peer, Request
 from mock_platform.edge.sending import send
 from mock_platform.platform import Answerer, Platform
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-_SANDBOX_HOST = "ads-api-sandbox."
 _SAFE = "/:@!$&'()*+,;=~-._"
-_PLAIN_HOST = re.compile(r"[A-Za-z0-9._~%!$&'()*+,;=:-]*", re.ASCII)
-"""A name or an IPv4 address with or without a port (RFC 3986, reg-name)."""
-_BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]*)?", re.ASCII)
 
 
 class Edge:
@@ -45,18 +51,19 @@ class Edge:
         self._application = application
         self._control = control
         self._max_body = platform.settings.max_body
+        self._names = HeaderNames()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         raw = _raw_path(environ)
         mount = environ.get("SCRIPT_NAME", "")
-        if mount.startswith("/~") or mount == "/sandbox":
+        if mount.startswith("/~") or mount == SANDBOX:
             # A client in-process was given one of our base addresses and took its path for the
             # place where the application is mounted.
             raw = mount + raw
             environ["SCRIPT_NAME"] = ""
-        world, path = _split_world(raw)
-        if path == "/_mock" or path.startswith("/_mock/"):
+        world, path = split_world(raw)
+        if is_control(path):
             environ[ORIGIN] = _origin(environ)
             prefix = raw[: len(raw) - len(path)]
             environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + prefix
@@ -65,18 +72,36 @@ class Edge:
             return self._control(environ, start_response)
         return self._answer(environ, start_response, raw, world, path)
 
-    def runs_at_once(self, environ: WSGIEnvironment) -> bool:
-        """Whether a request waits for nothing, so that the server may answer it where it reads it.
+    def at_once(self, request: Request) -> Direct | None:
+        """What answers a request where the server reads it; `None`: call the WSGI application.
 
         Operations never block. The control plane may (`/_mock/deliveries?wait=…`), and so may what
         people add to Flask.
         """
-        path = environ["PATH_INFO"]
-        if path.startswith("/~"):
-            path = "/" + path[2:].partition("/")[2]
-        if path.startswith("/_mock"):
-            return False
-        return not (self._application.adds_routes or any(self._application.listening))
+        application = self._application
+        if application.adds_routes or application.listens:
+            return None
+        target = request.target
+        if is_control(split_world(target.partition("?")[0])[1]):
+            return None
+        return self._answer_directly
+
+    def _answer_directly(
+        self, request: Request, peer: Peer, start_response: StartResponse
+    ) -> Iterable[bytes | Pause]:
+        """Answer one request that no hook or route of Flask concerns."""
+        raw, _, query = request.target.partition("?")
+        world, path = split_world(raw)
+        headers, host = self._names.read(request)
+        origin = f"{peer.scheme}://{readable_host(host or peer.server)}"
+        body, refused = request.body, None
+        if len(body) > self._max_body:
+            body, refused = b"", TooLarge(self._max_body)
+        call, _ = _call(
+            request.method, origin, raw, query, world, path, headers, body, peer.address
+        )
+        reply = self._platform.handle(call, refused)
+        return send(reply, call.method, peer.connection, self._platform.closing, start_response)
 
     def _answer(
         self,
@@ -86,14 +111,6 @@ class Edge:
         world: str | None,
         path: str,
     ) -> Iterable[bytes]:
-        origin = _origin(environ)
-        surface: Surface = "plain"
-        prefix = ""
-        if path == SANDBOX or path.startswith(f"{SANDBOX}/"):
-            surface, prefix, path = "sandbox", SANDBOX, path[len(SANDBOX) :] or "/"
-        elif _host(environ).startswith(_SANDBOX_HOST):
-            surface = "sandbox"
-        query = environ.get("QUERY_STRING", "")
         refused: Failure | None = None
         try:
             # One byte more than may be there: a chunked body says its length only at its end.
@@ -104,32 +121,22 @@ class Edge:
             body, refused = b"", TooLarge(self._max_body)
         except ClientDisconnected:
             return []
-        call = Call(
-            method=environ["REQUEST_METHOD"].upper(),
-            url=f"{origin}{raw}?{query}" if query else f"{origin}{raw}",
-            path=path,
-            base_url=origin if world is None else f"{origin}/~{world}",
-            headers=_headers(environ),
-            body=body,
-            query_string=query,
-            surface=surface,
-            world_prefix=world,
-            remote_address=environ.get("REMOTE_ADDR", ""),
+        call, prefix = _call(
+            environ["REQUEST_METHOD"].upper(),
+            _origin(environ),
+            raw,
+            environ.get("QUERY_STRING", ""),
+            world,
+            path,
+            _headers(environ),
+            body,
+            environ.get("REMOTE_ADDR", ""),
         )
         reply = self._platform.handle(call, refused, self._way(environ, call, prefix))
-        if reply.parts is not None:
-            start_response(_status(reply), reply.headers)
-            return reply.parts if call.method != "HEAD" else _close(reply.parts)
-        if reply.header("content-length") is None and reply.status not in {204, 304}:
-            reply.headers.append(("Content-Length", str(len(reply.body))))
-        status = _status(reply)
-        if reply.sending is not None:
-            closing = self._platform.closing
-            pieces = send(reply, reply.sending, status, environ, start_response, closing)
-            # Pauses are among them only where the server said that it takes them.
-            return cast("Iterable[bytes]", pieces)
-        start_response(status, reply.headers)
-        return [reply.body]
+        connection, closing = environ.get(CONNECTION), self._platform.closing
+        pieces = send(reply, environ["REQUEST_METHOD"], connection, closing, start_response)
+        # Pauses are among them only where the server said that it takes them.
+        return cast("Iterable[bytes]", pieces)
 
     def _way(self, environ: WSGIEnvironment, call: Call, prefix: str) -> Answerer | None:
         """The way through Flask, if somebody listens there; `None`: straight to the platform.
@@ -137,7 +144,7 @@ class Edge:
         `prefix` is that of the sandbox, where it was used.
         """
         application = self._application
-        listens = any(application.listening)
+        listens = application.listens
         if not listens and not application.adds_routes:
             return None
         operation = self._platform.where(call.method, call.path, call.surface)
@@ -159,16 +166,36 @@ class Edge:
         return application.through_flask(environ | changed, operation)
 
 
-def _close(parts: Iterator[bytes]) -> Iterable[bytes]:
-    """Nothing of a body."""
-    close = getattr(parts, "close", None)
-    if close is not None:
-        close()
-    return []
+def _call(
+    method: str,
+    origin: str,
+    raw: str,
+    query: str,
+    world: str | None,
+    path: str,
+    headers: Pairs,
+    body: bytes,
+    address: str,
+) -> tuple[Call, str]:
+    """A request as a call, and the prefix of the sandbox where it was used.
 
-
-def _status(reply: Reply) -> str:
-    return f"{reply.status} {reply.reason or phrase(reply.status) or 'Status'}"
+    `raw` is the path as the client wrote it, `path` what is left of it behind a world's prefix.
+    """
+    host = origin.partition("://")[2]
+    surface, prefix, path = split_surface(path, host)
+    call = Call(
+        method=method,
+        url=f"{origin}{raw}?{query}" if query else f"{origin}{raw}",
+        path=path,
+        base_url=origin if world is None else f"{origin}/~{world}",
+        headers=headers,
+        body=body,
+        query_string=query,
+        surface=surface,
+        world_prefix=world,
+        remote_address=address,
+    )
+    return call, prefix
 
 
 def _raw_path(environ: WSGIEnvironment) -> str:
@@ -182,36 +209,13 @@ def _raw_path(environ: WSGIEnvironment) -> str:
     return quote(decoded.encode("latin-1"), safe=_SAFE)
 
 
-def _split_world(path: str) -> tuple[str | None, str]:
-    if not path.startswith(("/~", "/%7E", "/%7e")):
-        return None, path
-    name, slash, rest = path[2 if path[1] == "~" else 4 :].partition("/")
-    return name, slash + rest if slash else "/"
-
-
 def _origin(environ: WSGIEnvironment) -> str:
     """The address that the client called, up to the path that is ours."""
-    return f"{environ['wsgi.url_scheme']}://{_host(environ)}{environ.get('SCRIPT_NAME', '')}"
-
-
-def _host(environ: WSGIEnvironment) -> str:
-    """The host and port that the client called, such that an address made of them can be read."""
     host: str = environ.get("HTTP_HOST") or f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
-    return (
-        host if _PLAIN_HOST.fullmatch(host) or _is_bracketed(host) else quote(host, ":", "latin-1")
-    )
+    return f"{environ['wsgi.url_scheme']}://{readable_host(host)}{environ.get('SCRIPT_NAME', '')}"
 
 
-def _is_bracketed(host: str) -> bool:
-    """Whether this is an IPv6 address in brackets, with or without a port."""
-    found = _BRACKETED.fullmatch(host)
-    try:
-        return found is not None and ip_address(found[1]) is not None
-    except ValueError:
-        return False
-
-
-def _headers(environ: WSGIEnvironment) -> list[tuple[str, str]]:
+def _headers(environ: WSGIEnvironment) -> Pairs:
     headers = [
         (key[5:].replace("_", "-").title(), value)
         for key, value in environ.items()

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
+from mock_platform.server.backend import RequestLog
 from mock_platform.server.binding import Bound, CannotBind, bind
 from mock_platform.server.loop_server import LoopServer
 from mock_platform.server.tls import TlsMaterial
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Bound",
     "CannotBind",
+    "RequestLog",
     "ServerThread",
     "Stop",
     "serve_forever",
@@ -68,12 +70,13 @@ class ServerThread:
         tls: TlsMaterial | None = None,
         threads: int = _THREADS,
         limits: ConnectionSettings | None = None,
+        log: RequestLog | None = None,
     ) -> None:
         context = None if tls is None else tls.server_context()
         self.tls = tls  # whose files go with it
         listener, self.bound = bind(host, port, "http" if tls is None else "https")
         limits = limits or ConnectionSettings()
-        self._server = LoopServer(wsgi, listener, self.bound, context, threads, limits)
+        self._server = LoopServer(wsgi, listener, self.bound, context, threads, limits, log)
 
     @property
     def host(self) -> str:
@@ -135,6 +138,7 @@ def serve_forever(
     *,
     tls: TlsMaterial | None = None,
     limits: ConnectionSettings | None = None,
+    log: RequestLog | None = None,
     on_ready: Callable[[Bound], None],
     stop: Stop,
 ) -> None:
@@ -148,6 +152,6 @@ def serve_forever(
     Raises:
         CannotBind: The address cannot be listened on.
     """
-    with ServerThread(wsgi, host, port, tls, limits=limits) as server:
+    with ServerThread(wsgi, host, port, tls, limits=limits, log=log) as server:
         on_ready(server.bound)
         stop.wait()

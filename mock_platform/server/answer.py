@@ -1,4 +1,4 @@
-"""One request's answer: runs the WSGI application and says what to send, without IO.
+"""One request's answer: runs the application and says what to send, without IO.
 
 An application is run where its server decides, on the event loop or in a worker; it never waits for
 a client. What it returns is taken piece by piece: bytes to send, or a `Pause` after which it wants
@@ -12,15 +12,24 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.edge.connection import Pause
-from mock_platform.server.environ import SOFTWARE
+from mock_platform.edge.request import Direct, Request
+from mock_platform.version import __version__
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+    from _typeshed.wsgi import StartResponse
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 Pair = tuple[str, str]
 
-_BODILESS = frozenset({204, 304})
+SOFTWARE = f"mock-platform/{__version__}"
+_BODILESS = frozenset({"204", "304"})
+_WATCHED = {
+    "connection": "connection",
+    "content-length": "length",
+    "date": "date",
+    "server": "server",
+}
+"""Headers of which the server needs to know."""
 _SERVER_LINE = f"Server: {SOFTWARE}\r\n"
 
 
@@ -32,37 +41,45 @@ class Answer:
 
     def __init__(
         self,
-        environ: WSGIEnvironment,
+        request: Request,
+        direct: Direct | None,
+        began: float,
         report: Callable[[BaseException], None],
+        date_line: Callable[[], str],
         *,
         keep_alive: bool,
     ) -> None:
-        self._environ = environ
-        self._report = report
-        self._version_1_0 = environ["SERVER_PROTOCOL"] == "HTTP/1.0"
-        self._is_head = environ["REQUEST_METHOD"] == "HEAD"
-        self._written: list[bytes] = []
-        self._pieces: Iterator[Any] | None = None
-        self._body: Iterable[bytes] | None = None
-        self.status = ""
-        self.headers: list[Pair] = []
-        self.on_loop = False
-        """Whether the application runs on the event loop, not in a worker."""
+        self.request = request
+        self.began = began
+        """When its application is asked, by `UPTIME`."""
+        self.direct = direct
+        """What makes it on the event loop; `None` if the WSGI application does, in a worker."""
         self.keep_alive = keep_alive
         """Whether the connection stays open behind the answer."""
+        self.status = ""
+        self.headers: list[Pair] = []
         self.complete = False
         """Whether the application has nothing more to send."""
         self.chunked = False
         self.head_sent = False
+        self._report = report
+        self._date_line = date_line
+        self._version_1_0 = request.version == "1.0"
+        self._is_head = request.method == "HEAD"
+        self._written: list[bytes] = []
+        self._pieces: Iterator[Any] | None = None
+        self._body: Iterable[Any] | None = None
         self._started = False
         self._length: int | None = None
         self._sent = 0
         self._bodiless = False
 
-    def run(self, application: WSGIApplication) -> list[bytes] | Pause:
+    def run(
+        self, application: Callable[[StartResponse], Iterable[bytes | Pause]]
+    ) -> list[bytes] | Pause:
         """Call the application; the first pieces of the body, or a pause before them."""
         try:
-            body = application(self._environ, self._start_response)
+            body = application(self._start_response)
             if type(body) is list:  # all there is; only its end could still fail
                 self._written += body
                 self.complete = True
@@ -170,30 +187,33 @@ class Answer:
 
     def _has_no_body(self) -> bool:
         """Whether an answer to this request, with this status, never has a body."""
-        return self._is_head or (self._started and int(self.status[:3]) in _BODILESS)
+        return self._is_head or (self._started and self.status[:3] in _BODILESS)
 
     def _head(self) -> bytes:
         self._bodiless = self._has_no_body()
         lines = [f"HTTP/1.1 {self.status}\r\n"]
-        own = set()
+        dated = named = False
         for name, value in self.headers:
-            lowered = name.lower()
-            own.add(lowered)
-            if lowered == "connection":
-                self.keep_alive = self.keep_alive and value.lower() != "close"
-                continue
-            if lowered == "content-length":
-                self._length = int(value)
+            kind = _WATCHED.get(name.lower())
+            if kind is not None:
+                if kind == "connection":
+                    self.keep_alive = self.keep_alive and value.lower() != "close"
+                    continue
+                if kind == "length":
+                    self._length = int(value)
+                elif kind == "date":
+                    dated = True
+                else:
+                    named = True
             lines.append(f"{name}: {value}\r\n")
         if self._length is None and not self._bodiless:
-            if self._version_1_0:
-                self.keep_alive = False
-            else:
-                self.chunked = True
-                lines.append("Transfer-Encoding: chunked\r\n")
-        if "date" not in own:
-            lines.append(self._environ["mock_platform.date"]())
-        if "server" not in own:
+            self.chunked = not self._version_1_0
+            self.keep_alive = self.keep_alive and self.chunked
+        if self.chunked:
+            lines.append("Transfer-Encoding: chunked\r\n")
+        if not dated:
+            lines.append(self._date_line())
+        if not named:
             lines.append(_SERVER_LINE)
         if not self.keep_alive:
             lines.append("Connection: close\r\n")

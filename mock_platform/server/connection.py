@@ -15,15 +15,15 @@ import struct
 import threading
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from mock_platform.edge.connection import Pause
+from mock_platform.edge.request import Peer, Request
 from mock_platform.server.answer import Answer
-from mock_platform.server.reader import Refusal, Request, RequestReader
+from mock_platform.server.backend import Backend
+from mock_platform.server.reader import RequestReader
+from mock_platform.server.refusal import Refusal, overloaded
 from mock_platform.world.clock import UPTIME
-
-if TYPE_CHECKING:
-    from mock_platform.server.loop_server import LoopServer
 
 log = logging.getLogger(__name__)
 
@@ -34,16 +34,6 @@ _BODY_GRACE_SECONDS = 0.25
 """How long a stop waits for a body whose headers have come."""
 _MOST_IN_A_ROW = 32
 """Pipelined requests that are answered before other connections have their turn."""
-_REASONS = {
-    400: "Bad Request",
-    408: "Request Timeout",
-    413: "Content Too Large",
-    414: "URI Too Long",
-    431: "Request Header Fields Too Large",
-    501: "Not Implemented",
-    503: "Service Unavailable",
-    505: "HTTP Version Not Supported",
-}
 
 
 class ClientConnection(asyncio.Protocol):
@@ -51,9 +41,9 @@ class ClientConnection(asyncio.Protocol):
 
     pauses = True
 
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
-        self._reader = RequestReader(server.limits)
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._reader = RequestReader(backend.limits)
         self._waiting: deque[Request | Refusal] = deque()
         self._answer: Answer | None = None
         self._transport: asyncio.Transport | None = None
@@ -66,7 +56,7 @@ class ClientConnection(asyncio.Protocol):
         self._unsent = 0
         self._body_begun = 0.0
         self._body_counted = 0
-        self._address = ("", "")
+        self._peer = Peer(self, "", "", backend.scheme, backend.listens_at)
         self.deadline = 0.0
         """When the loop ends the connection, by `UPTIME`; 0 for never."""
         self.taken = False
@@ -80,8 +70,10 @@ class ClientConnection(asyncio.Protocol):
         # uvloop's transports do what asyncio's do, but are no subclasses.
         self._transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername") or ("", 0)
-        self._address = (str(peer[0]), str(peer[1]))
-        refusal = self._server.admit(self, self._address[0])
+        backend = self._backend
+        address, port = str(peer[0]), str(peer[1])
+        self._peer = Peer(self, address, port, backend.scheme, backend.listens_at)
+        refusal = backend.admit(self, address)
         self._expect_request()
         if refusal is not None:
             self._reader.refuse(refusal)
@@ -90,15 +82,15 @@ class ClientConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget everything; what the application still makes is thrown away."""
         self.gone = self.taken = True
-        self._server.forget(self, self._address[0])
+        self._backend.forget(self, self._peer.address)
         self._count_body(0)
         if self._timer is not None:
             self._timer.cancel()
         answer, self._answer = self._answer, None
-        if answer is not None and not self._server.is_running(answer):
-            self._server.close_answer(answer)
+        if answer is not None and not self._backend.is_running(answer):
+            self._backend.drop(answer)
         self._waiting.clear()
-        self._server.finished(self)
+        self._backend.finished(self)
 
     def data_received(self, data: bytes) -> None:
         """Take in what the client sent."""
@@ -106,11 +98,11 @@ class ClientConnection(asyncio.Protocol):
             return
         reader = self._reader
         if not reader.begun and not self._waiting and self._answer is None:
-            if data[0] == _TLS_HANDSHAKE and self._server.scheme == "http":
+            if data[0] == _TLS_HANDSHAKE and self._backend.scheme == "http":
                 log.warning("A client spoke TLS to a plain port: call it with http://")
                 self._abort()
                 return
-            self.deadline = UPTIME() + self._server.limits.head_seconds
+            self.deadline = UPTIME() + self._backend.limits.head_seconds
         was_in_body = reader.in_body
         reader.feed(data)
         if reader.ready:
@@ -126,18 +118,18 @@ class ClientConnection(asyncio.Protocol):
         self._half_closed = True
         if self._answer is None and not self._waiting:
             return False
-        return self._server.scheme == "http" and not self.held
+        return self._backend.scheme == "http" and not self.held
 
     def pause_writing(self) -> None:
         """Begin to wait for a client that does not take its answer."""
         self._clogged = True
         self._unsent = self._buffered()
-        self.deadline = UPTIME() + self._server.limits.write_seconds
+        self.deadline = UPTIME() + self._backend.limits.write_seconds
 
     def resume_writing(self) -> None:
         """Go on: the client took what waited."""
         self._clogged = False
-        linger = UPTIME() + self._server.limits.linger_seconds
+        linger = UPTIME() + self._backend.limits.linger_seconds
         self.deadline = linger if self._discarding else 0.0
         if self._answer is not None and self._answer.head_sent:
             self._continue()
@@ -148,7 +140,7 @@ class ClientConnection(asyncio.Protocol):
 
     def expire(self, now: float) -> None:
         """End what takes too long; called now and then, with the present time."""
-        limits, reader = self._server.limits, self._reader
+        limits, reader = self._backend.limits, self._reader
         if reader.in_body and self._answer is None and not self._waiting and not self._discarding:
             took = now - self._body_begun
             due = (took - limits.head_seconds) * limits.body_bytes_per_second
@@ -195,7 +187,7 @@ class ClientConnection(asyncio.Protocol):
                     return
                 self._begin(item)
             else:
-                self._server.call_soon(self._next)
+                self._backend.call_soon(self._next)
                 return
         finally:
             self._in_a_row = False
@@ -204,45 +196,38 @@ class ClientConnection(asyncio.Protocol):
             self._expect_request()
 
     def _begin(self, request: Request) -> None:
-        server = self._server
         self.deadline = 0.0
-        try:
-            environ = server.environs.environ_of(request, self, *self._address)
-        except ValueError as fault:
-            self._send_refusal(Refusal(400, f"Malformed request target: {fault}."))
-            return
-        environ["mock_platform.date"] = server.date_line
-        keep = request.keep_alive and not server.stopping.is_set()
         if self._timer is not None:
             self._timer.cancel()
-        self._answer = Answer(environ, server.report, keep_alive=keep)
-        server.begun(self)
-        server.run(self._answer, environ, self)
+        backend = self._backend
+        keep = request.keep_alive and not backend.stopping.is_set()
+        self._answer = answer = backend.answer(request, keep_alive=keep)
+        backend.run(answer, self._peer, self)
 
     def answered(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
         """Send what the application made; called by the server once a run or a step is over."""
         if self._answer is not answer:  # the client has left meanwhile
-            self._server.close_answer(answer)
+            self._backend.drop(answer)
             return
         if self.taken:
-            self._server.close_answer(answer)
+            self._backend.close(answer)
             self._end_taken()
             return
         if isinstance(pieces, Pause):
-            self._timer = self._server.call_later(pieces.seconds, self._continue)
+            self._timer = self._backend.call_later(pieces.seconds, self._continue)
             return
         if answer.given_up:
             self._finish()
             self._close()
             return
-        if self._server.stopping.is_set() and not answer.complete:
+        if self._backend.stopping.is_set() and not answer.complete:
             answer.keep_alive = False
         assert self._transport is not None
         if pieces:
             self._transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
         if not answer.complete:
             if not self._clogged:
-                self._server.call_soon(self._continue)
+                self._backend.call_soon(self._continue)
             return
         keep = answer.keep_alive
         self._finish()
@@ -259,18 +244,20 @@ class ClientConnection(asyncio.Protocol):
         answer = self._answer
         if answer is None or self.gone or (self._clogged and answer.head_sent):
             return
-        self._server.step(answer, self)
+        self._backend.step(answer, self)
 
     def _finish(self) -> None:
+        assert self._answer is not None
+        self._backend.note(self._answer)
         self._answer = None
-        self._server.finished(self)
+        self._backend.finished(self)
 
     def _expect_request(self) -> None:
         """Wait for the next request, and tell a client to go on that waits to send its body."""
-        if self._half_closed or self._server.stopping.is_set():
+        if self._half_closed or self._backend.stopping.is_set():
             self._close()
             return
-        now, limits, reader = UPTIME(), self._server.limits, self._reader
+        now, limits, reader = UPTIME(), self._backend.limits, self._reader
         if reader.in_body:
             self._body_begun = now
             self._watch_body()
@@ -283,18 +270,12 @@ class ClientConnection(asyncio.Protocol):
             self._reader.wants_continue = False
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if not self._count_body(self._reader.body_bytes):
-            self._refuse(
-                Refusal(
-                    503,
-                    "Too many large bodies are on their way at once.",
-                    (("Retry-After", "1"),),
-                )
-            )
+            self._refuse(overloaded("Too many large bodies are on their way at once."))
 
     def _count_body(self, size: int) -> bool:
         """Account for what has come of the present body; whether there is room for it."""
         counted, self._body_counted = self._body_counted, size
-        return self._server.count_body(size - counted)
+        return self._backend.count_body(size - counted)
 
     # -- ends -------------------------------------------------------------------------------------
 
@@ -304,18 +285,9 @@ class ClientConnection(asyncio.Protocol):
 
     def _send_refusal(self, refusal: Refusal) -> None:
         """Say why no more is read, and let a client that still sends come to read it."""
-        body = f"{refusal.text}\n".encode()
-        head = [
-            f"HTTP/1.1 {refusal.status} {_REASONS[refusal.status]}\r\n",
-            "Content-Type: text/plain; charset=utf-8\r\n",
-            f"Content-Length: {len(body)}\r\n",
-            *(f"{name}: {value}\r\n" for name, value in refusal.headers),
-            self._server.date_line(),
-            "Connection: close\r\n\r\n",
-        ]
-        self._server.log_refusal(refusal, self._address[0])
         assert self._transport is not None
-        self._transport.write("".join(head).encode("latin-1") + body)
+        self._backend.note_refusal(refusal, self._peer.address)
+        self._transport.write(refusal.wire(self._backend.date_line()))
         self._linger()
 
     def _part(self) -> None:
@@ -330,10 +302,10 @@ class ClientConnection(asyncio.Protocol):
         self.taken = self._discarding = True
         self._waiting.clear()
         self._count_body(0)
-        self.deadline = UPTIME() + self._server.limits.linger_seconds
+        self.deadline = UPTIME() + self._backend.limits.linger_seconds
         self._set_reading()
         transport = self._transport
-        if transport is None or self._half_closed or self._server.stopping.is_set():
+        if transport is None or self._half_closed or self._backend.stopping.is_set():
             self._close()
         elif transport.can_write_eof():
             transport.write_eof()
@@ -342,7 +314,7 @@ class ClientConnection(asyncio.Protocol):
         self.taken = True
         if self._transport is not None:
             self._transport.close()
-            limits = self._server.limits
+            limits = self._backend.limits
             self.deadline = UPTIME() + limits.write_seconds
             self._discarding = True
 
@@ -383,8 +355,8 @@ class ClientConnection(asyncio.Protocol):
         self._waiting.clear()
         if answer is None and self._reader.in_body and not self._discarding:
             # Its headers are here: the body may be under way. It is given a moment.
-            self._server.begun(self)
-            self._timer = self._server.call_later_in_any_case(_BODY_GRACE_SECONDS, self.cut)
+            self._backend.hold(self)
+            self._timer = self._backend.call_later_in_any_case(_BODY_GRACE_SECONDS, self.cut)
         elif answer is None or self.held:
             self._close()
         else:
@@ -395,7 +367,7 @@ class ClientConnection(asyncio.Protocol):
 
     def cut(self) -> None:
         """The grace of a stop is over."""
-        self._server.finished(self)
+        self._backend.finished(self)
         self._abort()
 
     # -- faults.Connection, also from workers -----------------------------------------------------
@@ -403,7 +375,7 @@ class ClientConnection(asyncio.Protocol):
     @property
     def stopping(self) -> threading.Event:
         """Set when the server begins to stop."""
-        return self._server.stopping
+        return self._backend.stopping
 
     def fileno(self) -> int:
         """The descriptor of the socket, -1 once it is closed."""
@@ -417,12 +389,12 @@ class ClientConnection(asyncio.Protocol):
     def reset(self) -> None:
         """Break the connection off at once."""
         if self._take():
-            self._server.on_loop(self._reset)
+            self._backend.on_loop(self._reset)
 
     def close(self) -> None:
         """End the connection in good order: what was sent arrives. Idempotent."""
         if self._take():
-            self._server.on_loop(self._linger_or_close)
+            self._backend.on_loop(self._linger_or_close)
 
     def hold(self) -> None:
         """Never answer; the connection stays open without a thread until the client leaves."""
@@ -432,7 +404,7 @@ class ClientConnection(asyncio.Protocol):
     def send_raw(self, data: bytes) -> None:
         """Send bytes as they are. A client that is gone is no fault."""
         self.taken = True
-        self._server.on_loop(self._write_raw, data)
+        self._backend.on_loop(self._write_raw, data)
 
     def _take(self) -> bool:
         """Whether the connection is there to be taken; from now on nothing is answered on it."""

@@ -7,13 +7,13 @@ sizes, lines that end in a bare LF. A refusal ends the connection, so nothing is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import httptools
 
+from mock_platform.edge.request import Request
+from mock_platform.server.refusal import Refusal
 from mock_platform.settings import ConnectionSettings
-
-Headers = list[tuple[bytes, bytes]]
 
 _BAD_VERSION = "Invalid HTTP version"  # what llhttp says of HTTP/3.1
 _WATCHED = {
@@ -25,27 +25,6 @@ _WATCHED = {
 """Headers that decide how a request is read, by what they say."""
 _REQUEST_LINE_EXTRA = len("  HTTP/1.1\r\n")
 _HEADER_EXTRA = len(": \r\n")
-
-
-@dataclass(slots=True)
-class Request:
-    """A request that came in whole."""
-
-    method: bytes
-    target: bytes
-    version: str
-    headers: Headers
-    body: bytes
-    keep_alive: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a request is not read further; the connection ends after it."""
-
-    status: int
-    text: str
-    headers: tuple[tuple[str, str], ...] = field(default=())
 
 
 class RequestReader:
@@ -61,9 +40,10 @@ class RequestReader:
         """Whether the client waits for `100 Continue` before it sends the body."""
         self._begun = self._in_body = False
         self._target = b""
-        self._headers: Headers = []
+        self._origin_form = self._authority = self._version = ""
+        self._headers: list[tuple[bytes, bytes]] = []
         self._parts: list[bytes] = []
-        self._body_bytes = self._expected = self._head_fed = 0
+        self._body_bytes = self._expected = self._head_fed = self._feeding = 0
         self._parser = httptools.HttpRequestParser(self)
 
     @property
@@ -84,6 +64,7 @@ class RequestReader:
     def feed(self, data: bytes) -> None:
         """Take in what the client sent; see `ready` for what it completes."""
         while data and not self.ended:
+            self._feeding = len(data)
             if not self._in_body:
                 self._head_fed += len(data)
             try:
@@ -128,33 +109,22 @@ class RequestReader:
 
     def on_headers_complete(self) -> None:
         """Check what the parser does not."""
-        parser = self._parser
-        version = parser.get_http_version()
-        size = len(parser.get_method()) + len(self._target) + _REQUEST_LINE_EXTRA + 2
-        hosts, chunked = 0, False
-        for name, value in self._headers:
-            size += len(name) + len(value) + _HEADER_EXTRA
-            kind = _WATCHED.get(name.lower())
-            if kind == "host":
-                hosts += 1
-            elif kind == "length":
-                self._expected = int(value)
-            elif kind == "coding":
-                chunked = True
-                if value.strip().lower() != b"chunked":
-                    self._refuse(501, "Transfer-Encoding may only be chunked.")
-            elif kind == "expect":
-                self.wants_continue = value.lower() == b"100-continue" and version == "1.1"
+        self._version = version = self._parser.get_http_version()
+        hosts, chunked = self._watch_headers()
         self._in_body = True
-        if size > self._limits.head_bytes:
+        if self._head_is_too_large():
             self._refuse_head()
         elif self._expected > self._limits.body_bytes:
             self._refuse_body()
         elif version != "1.1":
             self._check_version(version, chunked=chunked)
         elif hosts != 1:
-            said = "no header Host" if hosts == 0 else "more than one header Host"
-            self._refuse(400, f"The request has {said}.")
+            found = "no header Host" if hosts == 0 else "more than one header Host"
+            self._refuse(400, f"The request has {found}.")
+        try:
+            self._origin_form, self._authority = _origin_form(self._target.decode("latin-1"))
+        except ValueError as fault:
+            self._refuse(400, f"Malformed request target: {fault}.")
         if not (chunked or self._expected):
             self.wants_continue = False
 
@@ -173,16 +143,16 @@ class RequestReader:
         """Put the request among those that are ready."""
         if self.ended:
             return
-        parser = self._parser
+        parser, parts = self._parser, self._parts
         keep_alive = parser.should_keep_alive()
-        parts = self._parts
         self.ready.append(
             Request(
-                parser.get_method(),
-                bytes(self._target),
-                parser.get_http_version(),
+                parser.get_method().decode("latin-1"),
+                self._origin_form,
+                self._authority,
+                self._version,
                 self._headers,
-                parts[0] if len(parts) == 1 else b"".join(parts),
+                b"".join(parts) if parts else b"",
                 keep_alive,
             )
         )
@@ -194,8 +164,37 @@ class RequestReader:
     def _begin(self) -> None:
         """Forget the request that is complete."""
         self._begun = self._in_body = self.wants_continue = False
-        self._target, self._headers, self._parts = b"", [], []
+        self._target, self._headers = b"", []
+        if self._parts:
+            self._parts = []
         self._body_bytes = self._expected = self._head_fed = 0
+
+    def _watch_headers(self) -> tuple[int, bool]:
+        """See how the body is to be read; how often `Host` was sent, and whether chunks come."""
+        hosts, chunked = 0, False
+        for name, value in self._headers:
+            kind = _WATCHED.get(name.lower())
+            if kind is None:
+                continue
+            if kind == "host":
+                hosts += 1
+            elif kind == "length":
+                self._expected = int(value)
+            elif kind == "coding":
+                chunked = True
+                if value.strip().lower() != b"chunked":
+                    self._refuse(501, "Transfer-Encoding may only be chunked.")
+            else:
+                self.wants_continue = value.lower() == b"100-continue" and self._version == "1.1"
+        return hosts, chunked
+
+    def _head_is_too_large(self) -> bool:
+        limit = self._limits.head_bytes
+        if self._head_fed + self._feeding <= limit:  # so it is with nearly every request
+            return False
+        size = len(self._parser.get_method()) + len(self._target) + _REQUEST_LINE_EXTRA + 2
+        size += sum(len(name) + len(value) + _HEADER_EXTRA for name, value in self._headers)
+        return size > limit
 
     def _check_version(self, version: str, *, chunked: bool) -> None:
         if version != "1.0":
@@ -215,3 +214,27 @@ class RequestReader:
 
     def _refuse_body(self) -> None:
         self._refuse(413, f"A body may have {self._limits.body_bytes} bytes.")
+
+
+def _origin_form(target: str) -> tuple[str, str]:
+    """A request target as path and query, and the authority if it was an absolute address.
+
+    `//12/accounts` is a path; an absolute address comes from a client that uses the sandbox as its
+    HTTP proxy (RFC 9112, 3.2).
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if target.startswith("/"):
+        if "#" in target:
+            raise ValueError("a request target has no fragment")
+        if target.startswith("//"):
+            urlsplit(target)  # refuses brackets that are no address
+        return target, ""
+    if target == "*":
+        return "/", ""
+    parts = urlsplit(target)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.fragment:
+        raise ValueError(f"{target!r} is neither a path nor an http address")
+    path = parts.path or "/"
+    return f"{path}?{parts.query}" if parts.query else path, parts.netloc

@@ -3,21 +3,27 @@ from __future__ import annotations
 import io
 import json
 import logging
+import subprocess
+import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
-from mock_platform.in_process.environ import environ_of
-from mock_platform.in_process.session import BearerAuth, PlatformSession
+from mock_platform.edge.connection import CONNECTION, Pause
+from mock_platform.edge.request import Request
+from mock_platform.in_process.session import BasedSession, BearerAuth
 from mock_platform.platform import Platform
+from mock_platform.server import ServerThread
 from mock_platform.settings import Settings
 from tests.support import BEARER
-
-Lines = Callable[[], list[str]]
+from tests.waits import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -34,24 +40,78 @@ def _as_it_was() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def session(
-    form: logs.LogFormat, settings: Settings | None = None
-) -> tuple[PlatformSession, Lines]:
-    """A session whose calls are logged, and what was logged."""
+A_REQUEST = Request("GET", "/", "", "1.1", [], b"", keep_alive=True)
+
+
+class Stream(io.StringIO):
+    """A log that can be waited for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.was_written = threading.Event()
+
+    def write(self, text: str, /) -> int:
+        """Take lines."""
+        size = super().write(text)
+        self.was_written.set()
+        return size
+
+
+class Logged:
+    """A server whose requests are logged."""
+
+    def __init__(
+        self, form: logs.LogFormat, settings: Settings | None, level: logs.LogLevel
+    ) -> None:
+        self.stream = Stream()
+        self.log = logs.configure(form, self.stream, level)
+        self.server = ServerThread(create_app(Platform(settings)), log=self.log).start()
+        self.session = BasedSession(self.server.url)
+
+    def lines(self) -> list[str]:
+        """What was logged until the server stopped."""
+        self.session.close()
+        self.server.stop()
+        return self.stream.getvalue().splitlines()
+
+
+@pytest.fixture
+def logged() -> Iterator[Callable[..., Logged]]:
+    """Starts servers whose requests are logged."""
+    made: list[Logged] = []
+
+    def start(
+        form: logs.LogFormat, settings: Settings | None = None, level: logs.LogLevel = "info"
+    ) -> Logged:
+        made.append(Logged(form, settings, level))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.lines()
+
+
+def line_of(
+    form: logs.LogFormat, target: str, status: str = "404 Not Found", **headers: str
+) -> str:
+    """The line of one answer, without its end."""
     stream = io.StringIO()
-    logs.configure(form, stream)
-    application = logs.RequestLog(create_app(Platform(settings)))
-    return PlatformSession(application, "http://127.0.0.1"), lambda: stream.getvalue().splitlines()
+    handler = logs.LogHandler(form, stream, logging.INFO)
+    request = Request("GET", target, "", "1.1", [], b"", keep_alive=True)
+    handler.note(request, status, [*headers.items()], 0.0, 0.1)
+    handler.flush()
+    return stream.getvalue().removesuffix("\n")
 
 
-def test_a_request_is_one_line() -> None:
+@pytest.mark.live
+def test_a_request_is_one_line(logged: Callable[..., Logged]) -> None:
     """Time, status, method, address, milliseconds, operation, id."""
-    client, lines = session("text")
-    client.auth = BearerAuth(BEARER)
+    server = logged("text")
+    server.session.auth = BearerAuth(BEARER)
 
-    client.get("/12/accounts?count=1")
+    server.session.get("/12/accounts?count=1")
 
-    (line,) = lines()
+    (line,) = server.lines()
     at, status, method, address, took, operation, request_id = line.split()
     assert at.endswith("Z")
     assert (status, method, address) == ("200", "GET", "/12/accounts?count=1")
@@ -59,13 +119,14 @@ def test_a_request_is_one_line() -> None:
     assert (operation, request_id) == ("operation=accounts.list", "id=r1")
 
 
-def test_json_lines_have_names() -> None:
+@pytest.mark.live
+def test_json_lines_have_names(logged: Callable[..., Logged]) -> None:
     """The same in JSON, every value of its own type."""
-    client, lines = session("json")
+    server = logged("json")
 
-    client.post("/oauth2/token", data={"grant_type": "client_credentials"})
+    server.session.post("/oauth2/token", data={"grant_type": "client_credentials"})
 
-    (line,) = [json.loads(line) for line in lines()]
+    (line,) = [json.loads(line) for line in server.lines()]
     assert {"event", "level", "timestamp", "method", "url", "status", "ms", "operation", "id"} == (
         set(line)
     )
@@ -73,53 +134,145 @@ def test_json_lines_have_names() -> None:
     assert isinstance(line["ms"], float)
 
 
-def test_the_control_plane_is_logged_too() -> None:
+@pytest.mark.live
+def test_the_control_plane_is_logged_too(logged: Callable[..., Logged]) -> None:
     """Without operation and id, because it has none; a world's prefix stays."""
-    client, lines = session("json")
+    server = logged("json")
 
-    client.get("/_mock/health")
-    client.get("/~default/_mock/health")
+    server.session.get("/_mock/health")
+    server.session.get("/~default/_mock/health")
 
-    first, second = [json.loads(line) for line in lines()]
+    first, second = [json.loads(line) for line in server.lines()]
     assert ("/_mock/health", 200) == (first["url"], first["status"])
     assert "operation" not in first
     assert second["url"] == "/~default/_mock/health"
 
 
-def test_credentials_are_taken_out() -> None:
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_credentials_are_taken_out(form: logs.LogFormat) -> None:
     """Whatever would let a reader act as somebody else is not in the log."""
-    client, lines = session("text")
+    line = line_of(
+        form, "/oauth/access_token?oauth_token=tok&oauth_verifier=v&oauth_consumer_key=k"
+    )
 
-    client.post("/oauth/access_token?oauth_token=tok&oauth_verifier=ver&oauth_consumer_key=key")
-
-    (line,) = lines()
-    assert "oauth_token=[redacted]&oauth_verifier=[redacted]&oauth_consumer_key=key" in line
+    assert "?oauth_token=[redacted]&oauth_verifier=[redacted]&oauth_consumer_key=k" in line
 
 
-def test_without_markers_there_is_still_a_line() -> None:
+@pytest.mark.live
+def test_without_markers_there_is_still_a_line(logged: Callable[..., Logged]) -> None:
     """`--no-markers` takes the operation out of the answer, and so out of the line."""
-    client, lines = session("text", Settings(markers=False))
+    server = logged("text", Settings(markers=False))
 
-    client.get("/12/accounts")
+    server.session.get("/12/accounts")
 
-    assert len(lines()) == 1
-    assert " 401 GET /12/accounts ms=" in lines()[0]
+    (line,) = server.lines()
+    assert " 401 GET /12/accounts ms=" in line
 
 
-def test_an_application_that_raises_is_logged_and_raises() -> None:
-    """A line with no status, and the fault goes on to the server."""
+@pytest.mark.live
+def test_an_answer_that_fails_is_logged_as_an_error() -> None:
+    """What an application raises is answered with 500, and logged with it."""
     stream = io.StringIO()
-    logs.configure("text", stream)
+    log = logs.configure("json", stream)
 
     def broken(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         raise ZeroDivisionError
 
-    client = PlatformSession(logs.RequestLog(broken), "http://127.0.0.1")
+    with ServerThread(broken, log=log) as server, BasedSession(server.url) as session:
+        session.get("/x")
 
-    with pytest.raises(ZeroDivisionError):
-        client.get("/x")
+    fault, line = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert "ZeroDivisionError while answering a request" == fault["event"]
+    assert (500, "error") == (line["status"], line["level"])
 
-    assert " --- GET /x ms=" in stream.getvalue()
+
+@pytest.mark.live
+def test_an_answer_is_logged_when_it_is_over() -> None:
+    """One that pauses with its status and the time it took; a broken connection without status."""
+    stream = io.StringIO()
+    log = logs.configure("json", stream)
+
+    def application(environ: dict[str, Any], start_response: Any) -> Iterator[bytes | Pause]:
+        yield Pause(0.05)
+        if environ["PATH_INFO"] == "/reset":
+            environ[CONNECTION].reset()
+            return
+        start_response("200 OK", [("Content-Length", "1")])
+        yield b"x"
+
+    with ServerThread(application, log=log) as server:  # type: ignore[arg-type]
+        with BasedSession(server.url) as session:
+            session.get("/late")
+        with pytest.raises(requests.ConnectionError), BasedSession(server.url) as session:
+            session.get("/reset")
+
+    late, broken = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert ("/late", 200, "info") == (late["url"], late["status"], late["level"])
+    assert late["ms"] >= 50
+    assert ("/reset", None, "error") == (broken["url"], broken["status"], broken["level"])
+
+
+@pytest.mark.live
+def test_requests_are_written_while_the_server_runs(logged: Callable[..., Logged]) -> None:
+    """Nobody has to stop the server to see what it answered."""
+    server = logged("text")
+    server.session.get("/12/accounts")
+
+    assert server.stream.was_written.wait(PATIENCE)
+    assert " 401 GET /12/accounts ms=" in server.stream.getvalue()
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(("level", "count"), [("warning", 1), ("error", 1), ("off", 0)])
+def test_levels_leave_requests_out(
+    logged: Callable[..., Logged], level: logs.LogLevel, count: int
+) -> None:
+    """Above `info` only errors are logged, with `off` nothing is even collected."""
+    server = logged("text", level=level)
+    server.session.get("/12/accounts")
+    if server.log is not None:
+        server.log.note(A_REQUEST, "503 Service Unavailable", [], 0.0, 0.1)
+
+    assert count == len(server.lines())
+    assert (level == "off") == (server.log is None)
+
+
+def test_other_lines_come_behind_the_requests_before_them() -> None:
+    """A report of the package does not overtake requests that are still to be written."""
+    stream = io.StringIO()
+    log = logs.configure("text", stream)
+    assert log is not None
+    log.note(A_REQUEST, "200 OK", [], 0.0, 0.1)
+    logging.getLogger("mock_platform.somewhere").info("later")
+
+    first, second = stream.getvalue().splitlines()
+    assert " 200 GET / ms=100.0" in first
+    assert second.endswith("Z later")
+
+
+def test_a_log_that_cannot_be_written_stops_nobody() -> None:
+    """A reader of the log who has gone is no fault of a request."""
+    stream = io.StringIO()
+    handler = logs.LogHandler("text", stream, logging.INFO)
+    handler.note(A_REQUEST, "200 OK", [], 0.0, 0.1)
+    stream.close()
+
+    handler.flush()
+
+
+def test_what_was_noted_is_written_when_the_process_ends(tmp_path: Path) -> None:
+    """A process that ends without stopping its server still writes its last requests."""
+    program = """
+from mock_platform.cli import logs
+from mock_platform.edge.request import Request
+log = logs.configure("text")
+log.note(Request("GET", "/last", "", "1.1", [], b"", keep_alive=True), "200 OK", [], 0.0, 0.1)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+
+    assert " 200 GET /last ms=100.0" in ended.stderr
 
 
 def test_reports_of_the_package_come_in_the_same_form() -> None:
@@ -155,22 +308,16 @@ def test_warnings_stand_out_in_text() -> None:
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_what_clients_send_stays_on_its_line(form: logs.LogFormat) -> None:
     """Control characters of a path are escaped: they act on no terminal and forge no line."""
-    stream = io.StringIO()
-    logs.configure(form, stream)
-    application = logs.RequestLog(create_app(Platform()))
     forged = "/\x1b[31m\r\n2026-01-01T00:00:00.000Z 200 GET /\x00\x7f\x85\u200e?a=\x08"
-    environ = environ_of(("http", "127.0.0.1", 80), "G\x1bT", "/", {}, None)
+    text = line_of(form, forged)
 
-    b"".join(application(environ | {"REQUEST_URI": forged}, lambda *_: lambda _: None))
-
-    text = stream.getvalue().removesuffix("\n")
     if form == "json":
         assert text.isprintable()
         assert json.loads(text)["url"] == forged
     else:
         first, second = text.split("\n")
         assert (first + second).isprintable()
-        assert first.endswith(r" 404 G\x1bT /\x1b[31m")
+        assert first.endswith(r" 404 GET /\x1b[31m")
         assert second.startswith("  2026-01-01T00:00:00.000Z 200 GET ")
         assert r"\x00\x7f\x85\u200e?a=\x08 ms=" in second
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -18,7 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mock_platform.app import create_app
-from mock_platform.cli.logs import JsonLines, PlainLines, RequestLog
+from mock_platform.cli.logs import LogHandler
+from mock_platform.edge.request import Request
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from tests.support import ACCOUNT, BEARER, HARBOR
@@ -162,34 +163,22 @@ def environs(draw: st.DrawFn) -> Environ:
     return environ | draw(HEADERS)
 
 
-class Kept(logging.Handler):
-    """Keeps the records of the log."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[logging.LogRecord] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep one."""
-        self.lines.append(record)
-
-
 class Box:
-    """A platform with as many worlds as asked for, behind the log that `serve` puts before it."""
+    """A platform with as many worlds as asked for, and the log lines of its answers."""
 
     def __init__(self, auth: Any, worlds: int) -> None:
         self.platform = Platform(Settings(auth=auth, max_worlds=20))
         for number in range(1, worlds):
             self.platform.worlds.create(f"w{number}")
-        self.application = RequestLog(create_app(self.platform))
-        self.handler = Kept()
+        self.application = create_app(self.platform)
+        self.answered: tuple[str, list[tuple[str, str]]] = ("", [])
 
     def ask(self, environ: Environ) -> tuple[int, bytes]:
         """Status and body of the answer, which must fit what PEP 3333 allows."""
-        status: list[str] = []
+        self.answered = ("", [])
 
         def start(line: str, headers: list[tuple[str, str]], _exc: object = None) -> Any:
-            status.append(line)
+            self.answered = (line, headers)
             for name, value in headers:
                 assert not {"\r", "\n", "\0"} & {*name, *value}, (name, value)
                 (name + value).encode("latin-1")
@@ -200,7 +189,7 @@ class Box:
         close = getattr(parts, "close", None)
         if close is not None:
             close()
-        return int(status[0][:3]) if status else 0, body
+        return int(self.answered[0][:3] or 0), body
 
     def look(self, path: str) -> bytes:
         """What the control plane answers to a GET, which must be fine."""
@@ -217,8 +206,10 @@ class Box:
 
     def check(self, environ: Environ) -> None:
         """Ask, and look at everything that shows what was asked."""
-        self.handler.lines.clear()
+        line = environ.get("REQUEST_URI") or environ["PATH_INFO"]
+        asked = Request(environ["REQUEST_METHOD"], line, "", "1.1", [], b"", keep_alive=True)
         status, body = self.ask(environ)
+        self.check_log(asked)
         shown = body[:300]
         assert [] == self.platform.errors
         assert 0 < status < 500 or status in {501, 503}, (status, shown)
@@ -233,24 +224,24 @@ class Box:
             self.look(f"{prefix}/_mock/console/requests/{entries[-1].id}")
             world.journal.clear()
         assert [] == self.platform.errors
-        for line in self.handler.lines:
-            assert JsonLines().format(line).isprintable()
-            first, *rest = PlainLines().format(line).split("\n")
+
+    def check_log(self, asked: Request) -> None:
+        """Log the last answer in both forms: nothing in a line acts on a terminal or ends it."""
+        for form in ("json", "text"):
+            stream = io.StringIO()
+            handler = LogHandler(form, stream, logging.INFO)
+            handler.note(asked, *self.answered, 0.0, 0.1)
+            handler.flush()
+            first, *rest = stream.getvalue().removesuffix("\n").split("\n")
+            assert form == "text" or [] == rest
             assert all(each.startswith("  ") for each in rest)
             assert "".join([first, *rest]).isprintable()
 
 
 @pytest.fixture(scope="module", params=[("strict", 1), ("strict", 2), ("off", 2)], ids=str)
-def box(request: pytest.FixtureRequest) -> Iterator[Box]:
+def box(request: pytest.FixtureRequest) -> Box:
     """One platform for all examples: what one leaves behind, the next must bear."""
-    box = Box(*request.param)
-    logger = logging.getLogger("mock_platform.requests")
-    before = logger.handlers, logger.level, logger.propagate
-    logger.handlers, logger.propagate = [box.handler], False
-    logger.setLevel(logging.INFO)
-    yield box
-    logger.handlers, level, logger.propagate = before
-    logger.setLevel(level)
+    return Box(*request.param)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

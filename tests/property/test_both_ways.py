@@ -1,7 +1,8 @@
 """Straight to the platform and by way of Flask, requests are answered byte for byte alike.
 
-Three servers begin alike and are asked the same: one in which nobody listens, one with a hook, and
-one with an added route. So what one request changes, the next meets on each of them.
+Four servers begin alike and are asked the same: two in which nobody listens, one of them without a
+WSGI environ, one with a hook, and one with an added route. So what one request changes, the next
+meets on each of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from mock_platform.app import create_app
 from mock_platform.core.operation import Operation
+from mock_platform.edge.request import Peer, Request
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
@@ -27,12 +29,12 @@ Environ = dict[str, Any]
 Answer = tuple[str, list[tuple[str, str]], bytes]
 
 
-class Three:
-    """The same platform three times: nobody listens, a hook listens, a route was added."""
+class Four:
+    """The same platform: nobody listens, a hook listens, a route was added, asked without WSGI."""
 
     def __init__(self) -> None:
         moment = parse_instant("2026-03-01T12:00:00Z")
-        self.platforms = [Platform(Settings(freeze=moment, limits="off")) for _ in range(3)]
+        self.platforms = [Platform(Settings(freeze=moment, limits="off")) for _ in range(4)]
         self.apps = [create_app(platform) for platform in self.platforms]
         self.seen = 0
         self.apps[1].before_request(self._see)
@@ -43,15 +45,28 @@ class Three:
     def _see(self) -> None:
         self.seen += 1
 
+    def _entry(self, platform: Platform) -> dict[str, Any] | None:
+        """What the journal of the default world says of the last request."""
+        entries = platform.worlds.default.journal.find()
+        return entries[-1].as_json() | {"milliseconds": 0} if entries else None
+
     def check(self, environ: Environ) -> Answer:
-        """Ask all three, and return what they all answered."""
+        """Ask all four, and return what they all answered."""
         body = environ["wsgi.input"].read()
         answers = [
             _ask(app, environ | {"wsgi.input": io.BytesIO(body), "wsgi.errors": io.StringIO()})
-            for app in self.apps
+            for app in self.apps[:3]
         ]
-        assert answers[0] == answers[1]
-        assert answers[0] == answers[2]
+        # A server's reader lets no other length through, and keeps the target.
+        whole = "REQUEST_URI" in environ and environ.get("CONTENT_LENGTH") == str(len(body))
+        last = self.apps[3]
+        answers.append(
+            _ask_directly(last, environ, body)
+            if whole
+            else _ask(last, environ | {"wsgi.input": io.BytesIO(body)})
+        )
+        assert [answers[0]] * 4 == answers
+        assert self._entry(self.platforms[0]) == self._entry(self.platforms[3])
         for platform in self.platforms:
             assert [] == platform.errors
         return answers[0]
@@ -69,10 +84,43 @@ def _ask(app: Any, environ: Environ) -> Answer:
     return (*(started[0] if started else ("", [])), body)
 
 
+def _ask_directly(app: Any, environ: Environ, body: bytes) -> Answer:
+    """The answer to a request as the server reads it, without an environ."""
+    names = {"CONTENT_TYPE": "Content-Type", "CONTENT_LENGTH": "Content-Length"}
+    headers = [
+        (names.get(key, key.removeprefix("HTTP_").replace("_", "-")), value)
+        for key, value in environ.items()
+        if key.startswith("HTTP_") or key in names
+    ]
+    request = Request(
+        environ["REQUEST_METHOD"].upper(),
+        environ["REQUEST_URI"],
+        "",
+        "1.1",
+        [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers],
+        body,
+        keep_alive=True,
+    )
+    started: list[tuple[str, list[tuple[str, str]]]] = []
+
+    def start(line: str, headers: list[tuple[str, str]], _exc: object = None) -> Any:
+        started.append((line, list(headers)))
+        return lambda _: None
+
+    direct = app.at_once(request)
+    assert direct is not None
+    body = b"".join(direct(request, PEER, start))
+    return (*started[0], body)
+
+
+PEER = Peer(None, "127.0.0.1", "", "http", "127.0.0.1:8080")  # type: ignore[arg-type]
+"""A client in tests, whose connection nobody breaks."""
+
+
 @pytest.fixture(scope="module")
-def three() -> Three:
-    """The same three for all examples."""
-    return Three()
+def four() -> Four:
+    """The same four for all examples."""
+    return Four()
 
 
 OPERATIONS = Platform().operations
@@ -160,7 +208,7 @@ def _environ(method: str, path: str, query: str, body: bytes) -> Environ:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
-def test_an_operation_answers_alike_on_both_ways(three: Three, operation: Operation) -> None:
+def test_an_operation_answers_alike_on_both_ways(four: Four, operation: Operation) -> None:
     """Status line, headers in their order and body, whatever is sent to it."""
 
     @settings(
@@ -172,17 +220,18 @@ def test_an_operation_answers_alike_on_both_ways(three: Three, operation: Operat
     )
     @given(requests(operation))
     def ask(environ: Environ) -> None:
-        before = three.seen
-        three.check(environ)
+        before = four.seen
+        four.check(environ)
         gone = environ["PATH_INFO"].startswith("/~nowhere")  # which is refused before any hook
-        assert three.seen == before + (0 if gone else 1)
+        assert four.seen == before + (0 if gone else 1)
 
     ask()
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(environs())
-def test_any_bytes_are_answered_alike_on_both_ways(three: Three, environ: Environ) -> None:
+def test_any_bytes_are_answered_alike_on_both_ways(four: Four, environ: Environ) -> None:
     """What is no request of anybody's, too."""
     if "_mock" not in environ["PATH_INFO"] and "own" not in environ["PATH_INFO"]:
-        three.check(environ)
+        environ.setdefault("CONTENT_LENGTH", str(len(environ["wsgi.input"].getvalue())))
+        four.check(environ)

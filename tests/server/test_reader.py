@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.server.reader import Refusal, Request, RequestReader
+from mock_platform.edge.request import Request
+from mock_platform.server.reader import RequestReader
+from mock_platform.server.refusal import Refusal
 from mock_platform.settings import ConnectionSettings
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n"
@@ -150,7 +152,7 @@ def test_requests_are_read_however_their_bytes_are_cut(data: st.DataObject) -> N
     cuts = data.draw(st.lists(st.integers(0, len(wire)), max_size=12))
     found = read(wire, *cuts)
 
-    assert [(target, body) for _, target, body in sent] == [
+    assert [(target.decode(), body) for _, target, body in sent] == [
         (item.target, item.body) for item in found if isinstance(item, Request)
     ]
     assert len(sent) == len(found)

@@ -1,0 +1,51 @@
+"""What an address says: the host that a client called, a world's prefix, the sandbox's."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+from urllib.parse import quote
+
+from mock_platform.core.call import Surface
+
+SANDBOX = "/sandbox"
+_SANDBOX_HOST = "ads-api-sandbox."
+_PLAIN_HOST = re.compile(r"[A-Za-z0-9._~%!$&'()*+,;=:-]*", re.ASCII)
+"""A name or an IPv4 address with or without a port (RFC 3986, reg-name)."""
+_BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]*)?", re.ASCII)
+
+
+def split_world(path: str) -> tuple[str | None, str]:
+    """The world that a path names by its prefix, if any, and the path behind the prefix."""
+    if not path.startswith(("/~", "/%7E", "/%7e")):
+        return None, path
+    name, slash, rest = path[2 if path[1] == "~" else 4 :].partition("/")
+    return name, slash + rest if slash else "/"
+
+
+def split_surface(path: str, host: str) -> tuple[Surface, str, str]:
+    """Which interface a path and a host mean, the prefix that said so, and the path behind it."""
+    if path == SANDBOX or path.startswith(f"{SANDBOX}/"):
+        return "sandbox", SANDBOX, path[len(SANDBOX) :] or "/"
+    return ("sandbox" if host.startswith(_SANDBOX_HOST) else "plain"), "", path
+
+
+def is_control(path: str) -> bool:
+    """Whether the control plane answers a path (without a world's prefix)."""
+    return path == "/_mock" or path.startswith("/_mock/")
+
+
+def readable_host(host: str) -> str:
+    """Host and port as the client sent them, such that an address made of them can be parsed."""
+    return (
+        host if _PLAIN_HOST.fullmatch(host) or _is_bracketed(host) else quote(host, ":", "latin-1")
+    )
+
+
+def _is_bracketed(host: str) -> bool:
+    """Whether this is an IPv6 address in brackets, with or without a port."""
+    found = _BRACKETED.fullmatch(host)
+    try:
+        return found is not None and ip_address(found[1]) is not None
+    except ValueError:
+        return False

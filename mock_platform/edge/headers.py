@@ -1,0 +1,48 @@
+"""The headers of a request as a call has them: the same pairs that a WSGI environ would say."""
+
+from __future__ import annotations
+
+from mock_platform.core.call import Pairs
+from mock_platform.edge.request import Request
+
+_MOST_NAMES = 1000
+"""Names that are remembered as clients spell them; they may send any number of others."""
+
+
+class HeaderNames:
+    """Reads headers, and remembers how the names that clients send are spelled in a call."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, str] = {}
+
+    def read(self, request: Request) -> tuple[Pairs, str]:
+        """The headers, those of the body last and repeated ones joined; and the host, if named."""
+        known = self._known
+        found: dict[str, str] = {}
+        for name, value in request.headers:
+            spelled = known.get(name) or self._spell(name)
+            text = value.decode("latin-1")
+            if spelled in found:
+                separator = "; " if spelled == "Cookie" else ", "
+                text = f"{found[spelled]}{separator}{text}"
+            found[spelled] = text
+        if request.authority:
+            found["Host"] = request.authority
+        host = found.get("Host", "")
+        body = request.body
+        if body or "Content-Length" in found or "Content-Type" in found:
+            kind = found.pop("Content-Type", "")
+            length = found.pop("Content-Length", "")
+            if kind:
+                found["Content-Type"] = kind
+            if body:  # also of a chunked body, whose length is known by now
+                length = str(len(body))
+            if length:
+                found["Content-Length"] = length
+        return list(found.items()), host
+
+    def _spell(self, name: bytes) -> str:
+        spelled = name.decode("latin-1").upper().replace("_", "-").title()
+        if len(self._known) < _MOST_NAMES:
+            self._known[name] = spelled
+        return spelled

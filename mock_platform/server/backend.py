@@ -1,0 +1,280 @@
+"""What the connections of one server ask of it: room, the application's answers, time, the log.
+
+Everything here runs on the loop's thread, but for `report` and `on_loop`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from email.utils import formatdate
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mock_platform.edge.connection import Pause
+from mock_platform.edge.request import Direct, Peer, Request
+from mock_platform.server.answer import Answer, Pair
+from mock_platform.server.binding import Bound
+from mock_platform.server.environ import EnvironMaker
+from mock_platform.server.refusal import Refusal, overloaded
+from mock_platform.server.workers import Workers
+from mock_platform.settings import ConnectionSettings
+from mock_platform.world.clock import UPTIME
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+_LOG = logging.getLogger(__name__)
+
+_LOG_SECONDS = 0.1
+"""Between two writes of the request log."""
+_MOST_LINES = 1000
+"""Requests after which the log is written at once."""
+
+
+class RequestLog(Protocol):
+    """Where requests are logged. Lines may be kept until `flush`, which must not be missed."""
+
+    def note(
+        self, request: Request, status: str, headers: Sequence[Pair], began: float, ended: float
+    ) -> None:
+        """Take note of an answer: began and ended by `UPTIME`, `status` empty if none was made."""
+
+    def flush(self) -> None:
+        """Write what was kept."""
+
+
+class Client(Protocol):
+    """What is asked of a connection."""
+
+    def answered(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
+        """Send what the application made."""
+
+    def expire(self, now: float) -> None:
+        """End what takes too long."""
+
+    def stop(self) -> None:
+        """End now, or behind the answer that is being made."""
+
+    def cut(self) -> None:
+        """End now."""
+
+
+class Backend:
+    """One application, the connections that it answers on, and what they share."""
+
+    def __init__(
+        self,
+        wsgi: WSGIApplication,
+        bound: Bound,
+        scheme: str,
+        threads: int,
+        limits: ConnectionSettings,
+        log: RequestLog | None,
+    ) -> None:
+        self.limits = limits
+        self.scheme = scheme
+        self.listens_at = f"{bound.host}:{bound.port}"
+        self.stopping = threading.Event()
+        self.errors: list[BaseException] = []
+        self.connections: set[Client] = set()
+        self.workers = Workers(threads)
+        self.when_idle: Callable[[], object] | None = None
+        """Called while the server stops, as soon as no request is being answered."""
+        self._wsgi = wsgi
+        self._at_once: Callable[[Request], Direct | None] | None = getattr(wsgi, "at_once", None)
+        self._environs = EnvironMaker(bound, scheme)
+        self._addresses: Counter[str] = Counter()
+        self._in_work: set[Client] = set()
+        self._running: set[Answer] = set()
+        self._waiting_bytes = 0
+        self._date = (0, "")
+        self._log = log
+        self._noted = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Work on this loop, whose thread calls this."""
+        self._loop, self._thread = loop, threading.get_ident()
+
+    def detach(self) -> None:
+        """The loop has ended."""
+        self._loop = None
+        self.flush_log()
+
+    # -- from any thread --------------------------------------------------------------------------
+
+    def report(self, fault: BaseException) -> None:
+        """Keep and log what should not have happened."""
+        self.errors.append(fault)
+        _LOG.error("%s while answering a request", type(fault).__name__, exc_info=fault)
+
+    def on_loop(self, act: Callable[..., object], *arguments: Any) -> None:
+        """Have the loop do something, from any thread; on its own, at once."""
+        if threading.get_ident() == self._thread:
+            act(*arguments)
+            return
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            return
+        try:
+            loop.call_soon_threadsafe(act, *arguments)
+        except RuntimeError:  # it closed just now; nothing is open any more
+            _LOG.debug("The server had stopped already")
+
+    # -- room -------------------------------------------------------------------------------------
+
+    def admit(self, connection: Client, address: str) -> Refusal | None:
+        """Count a new connection; why it is turned away, if it is."""
+        self.connections.add(connection)
+        self._addresses[address] += 1
+        limits = self.limits
+        if len(self.connections) > limits.connections:
+            return overloaded(
+                f"This server takes {limits.connections} connections (--max-connections)."
+            )
+        if self._addresses[address] > limits.connections_per_address:
+            return overloaded(
+                f"This server takes {limits.connections_per_address} connections from one address "
+                "(--max-connections-per-address)."
+            )
+        return None
+
+    def forget(self, connection: Client, address: str) -> None:
+        """Count a connection no longer."""
+        self.connections.discard(connection)
+        self._addresses[address] -= 1
+        if self._addresses[address] <= 0:
+            del self._addresses[address]
+
+    def count_body(self, more: int) -> bool:
+        """Account for bytes of unfinished bodies; whether there is room for them."""
+        self._waiting_bytes += more
+        return self._waiting_bytes <= self.limits.waiting_bytes
+
+    # -- answers ----------------------------------------------------------------------------------
+
+    def answer(self, request: Request, *, keep_alive: bool) -> Answer:
+        """The answer to a request; `run` has the application make it."""
+        direct = None if self._at_once is None else self._at_once(request)
+        return Answer(request, direct, UPTIME(), self.report, self.date_line, keep_alive=keep_alive)
+
+    def run(self, answer: Answer, peer: Peer, connection: Client) -> None:
+        """Have the application answer, here or in a worker."""
+        self._in_work.add(connection)
+        direct, request = answer.direct, answer.request
+        if direct is not None:
+            connection.answered(answer, answer.run(lambda start: direct(request, peer, start)))
+            return
+
+        def make() -> list[bytes] | Pause:
+            environ = self._environs.environ_of(request, peer)
+            return answer.run(lambda start: self._wsgi(environ, start))
+
+        self._work(answer, connection, make)
+
+    def step(self, answer: Answer, connection: Client) -> None:
+        """Have the application make the next piece, where it began."""
+        if answer.direct is not None:
+            connection.answered(answer, answer.step())
+        else:
+            self._work(answer, connection, answer.step)
+
+    def hold(self, connection: Client) -> None:
+        """Let a stop wait for this connection as if it were being answered."""
+        self._in_work.add(connection)
+
+    def finished(self, connection: Client) -> None:
+        """Its answer is made, or nobody waits for it any longer."""
+        self._in_work.discard(connection)
+        if self.stopping.is_set():
+            self.end_if_idle()
+
+    def end_if_idle(self) -> None:
+        """Say that the server may end, if nothing is being answered."""
+        if not self._in_work and self.when_idle is not None:
+            self.when_idle()
+
+    def is_running(self, answer: Answer) -> bool:
+        """Whether a worker makes a piece of the answer right now, and will hand it in."""
+        return answer in self._running
+
+    def drop(self, answer: Answer) -> None:
+        """Log and close an answer whose client has left."""
+        self.note(answer)
+        self.close(answer)
+
+    def close(self, answer: Answer) -> None:
+        """Have an answer that is no longer read closed, where its application runs."""
+        if answer.direct is not None:
+            answer.close()
+        else:
+            self.workers.put(answer.close)
+
+    # -- time -------------------------------------------------------------------------------------
+
+    def call_soon(self, act: Callable[[], object]) -> None:
+        """Do something in the loop's next round."""
+        assert self._loop is not None
+        self._loop.call_soon(act)
+
+    def call_later(self, seconds: float, act: Callable[[], object]) -> asyncio.TimerHandle:
+        """Do something after real seconds; at once if the server stops."""
+        return self.call_later_in_any_case(0 if self.stopping.is_set() else seconds, act)
+
+    def call_later_in_any_case(
+        self, seconds: float, act: Callable[[], object]
+    ) -> asyncio.TimerHandle:
+        """Do something after real seconds, also while the server stops."""
+        assert self._loop is not None
+        return self._loop.call_later(seconds, act)
+
+    def date_line(self) -> str:
+        """The header `Date`, made once a second."""
+        second = int(UPTIME())
+        if self._date[0] != second:
+            self._date = (second, f"Date: {formatdate(usegmt=True)}\r\n")
+        return self._date[1]
+
+    # -- the log ----------------------------------------------------------------------------------
+
+    def note(self, answer: Answer) -> None:
+        """Log an answer that is over."""
+        if self._log is None:
+            return
+        request, status, headers = answer.request, answer.status, answer.headers
+        self._log.note(request, status, headers, answer.began, UPTIME())
+        self._noted += 1
+        if self._noted == 1 and self._loop is not None:
+            self._loop.call_later(_LOG_SECONDS, self.flush_log)
+        elif self._noted >= _MOST_LINES:
+            self.flush_log()
+
+    def flush_log(self) -> None:
+        """Write the lines of the requests that were noted."""
+        self._noted = 0
+        if self._log is not None:
+            self._log.flush()
+
+    def note_refusal(self, refusal: Refusal, address: str) -> None:
+        """Log that a request was refused before any application saw it."""
+        _LOG.info("%d to %s: %s", refusal.status, address, refusal.text)
+
+    # -- within -----------------------------------------------------------------------------------
+
+    def _work(
+        self, answer: Answer, connection: Client, make: Callable[[], list[bytes] | Pause]
+    ) -> None:
+        self._running.add(answer)
+
+        def job() -> None:
+            self.on_loop(self._hand_in, answer, connection, make())
+
+        self.workers.put(job)
+
+    def _hand_in(self, answer: Answer, connection: Client, pieces: list[bytes] | Pause) -> None:
+        self._running.discard(answer)
+        connection.answered(answer, pieces)
