@@ -3,7 +3,12 @@
 Run it with `python benchmarks/servers.py`. Server and load (`wrk`) have a core each.
 Authentication, journal and request log are on. Peers: one bare Flask route on granian, and
 WireMock with one stub, after ten seconds of load. What is not there is left out, and it is said how
-to get it. Ratios are to the bare Flask route.
+to get it.
+
+The floor is an application that answers a constant on the same server: what the event loop, the
+reader and the system take, however little is done. Each rate is the median of three rounds, in
+which the servers take turns. The last table compares `serve` with each peer and what is wanted.
+`get` or `create` as argument measures that call alone.
 """
 
 from __future__ import annotations
@@ -12,25 +17,54 @@ import json
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.request import urlopen
 
 from flask import Flask
 
 CONNECTIONS = (2, 64, 512)
-SECONDS = 4
+ROUNDS = 3
+SECONDS = 2
 WARM_SECONDS = 10
 JAR = Path("build/peers/node_modules/wiremock/build")
-BODY = json.dumps({"request": {"params": {}}, "data": {"id": "18ce54d4x5t", "name": "x" * 200}})
-Rate = tuple[float, str, str]
-"""Requests a second, and the median and 99th percentile as wrk prints them."""
+ACCOUNT = "18ce54d4x5t"
+CALLS = {"get": f"/12/accounts/{ACCOUNT}", "create": f"/12/accounts/{ACCOUNT}/cards/poll"}
+BODY = json.dumps({"request": {"params": {}}, "data": {"id": ACCOUNT, "name": "x" * 200}})
+OURS, FLASK, WIREMOCK, FLOOR = "mock-platform serve", "bare Flask, granian", "WireMock", "floor"
+WANTED = {
+    ("get", FLASK): (1.2, 1.2, 1.2),
+    ("create", FLASK): (1.0, 1.0, 1.0),
+    ("get", WIREMOCK): (1.0, 0.6, 1.0),
+    ("create", WIREMOCK): (0.6, 0.4, 0.6),
+}
+"""How fast `serve` is to be, as a multiple of a peer, at each number of connections."""
+MOST_LATE = 5
+"""How many medians the 99th percentile may take, at 64 connections."""
+
+
+class Load(NamedTuple):
+    """What wrk measured: requests a second, and milliseconds."""
+
+    rate: float
+    middle: float
+    late: float
+
+
+class Server(NamedTuple):
+    """A server that runs, and what is sent to it."""
+
+    name: str
+    url: str
+    token: str
 
 
 def bare_flask() -> Flask:
@@ -108,7 +142,7 @@ def wait_for(url: str) -> None:
     raise RuntimeError(f"{url} does not answer")
 
 
-def load(url: str, connections: int, seconds: int, script: Path | None, token: str) -> Rate:
+def load(url: str, connections: int, seconds: int, script: Path | None, token: str) -> Load:
     """What wrk measures from the second core."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}", "--latency"]
     command += ["-H", f"Authorization: Bearer {token}"]
@@ -119,89 +153,162 @@ def load(url: str, connections: int, seconds: int, script: Path | None, token: s
     out = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in out:
         raise RuntimeError(f"{url} answers with errors:\n{out}")
-    found = [re.search(pattern, out) for pattern in (r"Requests/sec:\s+(\S+)", r"50%\s+(\S+)")]
-    late = re.search(r"99%\s+(\S+)", out)
-    assert found[0] is not None
-    assert found[1] is not None
-    assert late is not None
-    return float(found[0][1]), found[1][1], late[1]
+    found = re.search(r"50%\s+(\S+).*99%\s+(\S+).*Requests/sec:\s+(\S+)", out, re.DOTALL)
+    assert found is not None, out
+    return Load(float(found[3]), milliseconds(found[1]), milliseconds(found[2]))
 
 
-def measure(name: str, url: str, calls: dict[str, str], post: Path, token: str, warm: int) -> None:
-    """Print a line for each call and number of connections."""
+def milliseconds(text: str) -> float:
+    """A time as wrk prints it: `449.00us`, `15.40ms`, `1.20s`."""
+    number, unit = re.fullmatch(r"([0-9.]+)(us|ms|s)", text).groups()  # type: ignore[union-attr]
+    return float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+
+
+@contextmanager
+def ours() -> Iterator[Server]:
+    """`serve` as users start it, but without rate limits."""
+    command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0", "--limits", "off"]
+    with running(command) as line:
+        url = json.loads(line.removeprefix("READY "))["url"]
+        with urlopen(f"{url}/_mock/credentials") as answer:
+            token = json.load(answer)["bearer_token"]
+        yield Server(OURS, url, token)
+
+
+@contextmanager
+def of_this_file(name: str, command: str) -> Iterator[Server]:
+    """What this file serves when it is called with a command."""
+    with running([sys.executable, Path(__file__).name, command], Path(__file__).parent) as line:
+        url = json.loads(line)["url"]
+        wait_for(url + CALLS["get"])
+        yield Server(name, url, "none")
+
+
+@contextmanager
+def wiremock(jar: Path, folder: Path) -> Iterator[Server]:
+    """WireMock with a stub for each call."""
+    mappings = Path(folder, "mappings")
+    mappings.mkdir()
+    for number, (call, path) in enumerate(CALLS.items()):
+        stub = {
+            "request": {"method": "POST" if call == "create" else "GET", "urlPath": path},
+            "response": {"status": 200, "body": BODY},
+        }
+        mappings.joinpath(f"{number}.json").write_text(json.dumps(stub))
+    port = free_port()
+    with running(["java", "-jar", str(jar), "--port", str(port), "--root-dir", str(folder)]):
+        url = f"http://127.0.0.1:{port}"
+        wait_for(url + CALLS["get"])
+        yield Server(WIREMOCK, url, "none")
+
+
+def measure(
+    servers: Sequence[Server], calls: Mapping[str, str], post: Path
+) -> dict[tuple[str, str, int], Load]:
+    """Print and return a median for each call, number of connections and server."""
+    found = {}
+    for server in servers:
+        warm = WARM_SECONDS if server.name == WIREMOCK else 1
+        for call, path in calls.items():
+            load(server.url + path, 64, warm, post if call == "create" else None, server.token)
     for call, path in calls.items():
         script = post if call == "create" else None
-        load(url + path, CONNECTIONS[1], warm, script, token)
         for connections in CONNECTIONS:
-            rate, middle, late = load(url + path, connections, SECONDS, script, token)
-            FOUND[name, call, connections] = rate
-            base = FOUND.get(("bare Flask, granian", call, connections))
-            ratio = "" if base is None else f"x{rate / base:6.2f}"
-            print(
-                f"{name:22} {call:8} {connections:4} connections {rate:10.0f}/s "
-                f"p50 {middle:>9} p99 {late:>9} {ratio}",
-                flush=True,
-            )
+            rounds: dict[str, list[Load]] = {server.name: [] for server in servers}
+            for _ in range(ROUNDS):
+                for server in servers:
+                    took = load(server.url + path, connections, SECONDS, script, server.token)
+                    rounds[server.name].append(took)
+            for name, loads in rounds.items():
+                one = Load(*(statistics.median(values) for values in zip(*loads, strict=True)))
+                found[name, call, connections] = one
+                print(
+                    f"{name:20} {call:8} {connections:4} connections {one.rate:9.0f}/s   "
+                    f"p50 {one.middle:7.2f} ms   p99 {one.late:7.2f} ms   "
+                    f"x{one.late / one.middle:5.1f}",
+                    flush=True,
+                )
+    return found
 
 
-FOUND: dict[tuple[str, str, int], float] = {}
+def compare(found: dict[tuple[str, str, int], Load]) -> None:
+    """Print how `serve` does beside each peer, and whether that is what is wanted."""
+    print()
+    for (call, peer), wanted in WANTED.items():
+        for connections, least in zip(CONNECTIONS, wanted, strict=True):
+            other = found.get((peer, call, connections))
+            if other is not None:
+                ratio = found[OURS, call, connections].rate / other.rate
+                said = "reached" if ratio >= least else "missed"
+                print(
+                    f"{call:8} {connections:4} connections: x{ratio:5.2f} {peer:20} "
+                    f"wanted x{least}: {said}"
+                )
+    for call in {call for _, call, _ in found}:
+        one = found[OURS, call, 64]
+        said = "reached" if one.late <= MOST_LATE * one.middle else "missed"
+        print(f"{call:8}   64 connections: p99 is x{one.late / one.middle:.1f} p50, "
+              f"wanted x{MOST_LATE}: {said}")  # fmt: skip
+        for connections in CONNECTIONS:
+            ours, floor = (found[name, call, connections].rate for name in (OURS, FLOOR))
+            print(f"{call:8} {connections:4} connections: x{ours / floor:5.2f} {FLOOR}")
 
 
-def main() -> None:
-    """Print the table."""
+def serve_constant() -> None:
+    """Serve a constant on the product's own server, until killed."""
+    from mock_platform.server import ServerThread
+
+    head = [("Content-Type", "application/json"), ("Content-Length", str(len(BODY)))]
+
+    class Constant:
+        """Answers everything with the same."""
+
+        def __call__(self, environ: Any, start_response: Any) -> list[bytes]:
+            start_response("200 OK", head)
+            return [BODY.encode()]
+
+        def at_once(self, request: Any) -> Any:
+            return self._answer
+
+        def _answer(self, request: Any, peer: Any, start_response: Any) -> list[bytes]:
+            return self({}, start_response)
+
+    with ServerThread(Constant()) as server:
+        print(json.dumps({"url": server.url}), flush=True)
+        threading.Event().wait()
+
+
+def main(chosen: Sequence[str]) -> None:
+    """Print the tables."""
     if shutil.which("wrk") is None:
         print("left out: wrk is not on the path (apt-get install wrk)")
         return
-    with tempfile.TemporaryDirectory() as made:
+    with tempfile.TemporaryDirectory() as made, ExitStack() as started:
         post = Path(made, "post.lua")
         query = "name=p&first_choice=a&second_choice=b&duration_in_minutes=1440"
         post.write_text(
             f'wrk.method = "POST"\nwrk.body = "{query}"\n'
             'wrk.headers["Content-Type"] = "application/x-www-form-urlencoded"\n'
         )
-        account = "18ce54d4x5t"
-        calls = {
-            "get one": f"/12/accounts/{account}",
-            "create": f"/12/accounts/{account}/cards/poll",
-        }
+        servers = [started.enter_context(ours())]
+        servers.append(started.enter_context(of_this_file(FLOOR, "constant")))
         if find_spec("granian") is None:
             print("left out: bare Flask on granian (pip install --editable '.[bench]')")
         else:
-            with running(
-                [sys.executable, Path(__file__).name, "flask"], Path(__file__).parent
-            ) as line:
-                url = json.loads(line)["url"]
-                wait_for(url + calls["get one"])
-                measure("bare Flask, granian", url, calls, post, "none", 1)
-        command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0", "--limits", "off"]
-        with running(command) as line:
-            url = json.loads(line.removeprefix("READY "))["url"]
-            with urlopen(f"{url}/_mock/credentials") as answer:
-                token = json.load(answer)["bearer_token"]
-            measure("mock-platform serve", url, calls, post, token, 1)
+            servers.append(started.enter_context(of_this_file(FLASK, "flask")))
         jars = sorted(JAR.glob("*.jar"))
         if shutil.which("java") is None or not jars:
             print("left out: WireMock (java, and npm install --prefix build/peers wiremock)")
         else:
-            port = free_port()
-            command = ["java", "-jar", str(jars[0]), "--port", str(port), "--root-dir", made]
-            mappings = Path(made, "mappings")
-            mappings.mkdir()
-            for number, (call, path) in enumerate(calls.items()):
-                method = "POST" if call == "create" else "GET"
-                stub = {
-                    "request": {"method": method, "urlPath": path},
-                    "response": {"status": 200, "body": BODY},
-                }
-                mappings.joinpath(f"{number}.json").write_text(json.dumps(stub))
-            with running(command):
-                url = f"http://127.0.0.1:{port}"
-                wait_for(url + calls["get one"])
-                measure("WireMock", url, calls, post, "none", WARM_SECONDS)
+            servers.append(started.enter_context(wiremock(jars[0], Path(made))))
+        calls = {call: path for call, path in CALLS.items() if call in (chosen or CALLS)}
+        compare(measure(servers, calls, post))
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["flask"]:
         serve_flask()
+    elif sys.argv[1:] == ["constant"]:
+        serve_constant()
     else:
-        main()
+        main(sys.argv[1:])
