@@ -77,9 +77,7 @@ def serve_lines() -> None:
     """Serve the platform and `/lines` until the process is ended."""
     platform = Platform()
     token = credentials(platform, platform.worlds.default)["bearer_token"]
-    application = create_app(platform)
-    assert isinstance(application, PlatformApplication)
-    with ServerThread(Lines(application)) as server:
+    with ServerThread(Lines(create_app(platform))) as server:
         ready = {"url": server.url, "port": server.port, "token": token, "pid": os.getpid()}
         print(json.dumps(ready), flush=True)
         signal.sigwait({signal.SIGTERM, signal.SIGINT})

@@ -5,8 +5,6 @@ from __future__ import annotations
 import atexit
 from typing import Any
 
-from flask import Flask
-
 from mock_platform.control.routes import create_control, share_services
 from mock_platform.edge.application import PlatformApplication
 from mock_platform.edge.wsgi import Edge
@@ -15,7 +13,9 @@ from mock_platform.restoring import open_platform, overridden
 from mock_platform.settings import Settings
 
 
-def create_app(settings: Settings | Platform | None = None, **overrides: Any) -> Flask:
+def create_app(
+    settings: Settings | Platform | None = None, **overrides: Any
+) -> PlatformApplication:
     """The whole server as a Flask application: operations, control plane, and what users add.
 
     `overrides` are fields of `Settings`, or of its `delivery` as `delivery_timeout=1`; folders may

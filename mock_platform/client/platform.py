@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +18,7 @@ from mock_platform.app import create_app
 from mock_platform.client.local import LocalWorld
 from mock_platform.client.remote.platform import RemotePlatform
 from mock_platform.core.call import Call
+from mock_platform.edge.application import PlatformApplication
 from mock_platform.restoring import Opened, open_platform, overridden
 from mock_platform.server import ServerThread
 from mock_platform.server.tls import TlsMaterial
@@ -92,7 +93,7 @@ class MockPlatform(LocalWorld):
             app = create_app(opened.platform)
             material = TlsMaterial.generate((wanted.host, *wanted.public_hosts)) if tls else None
             app.wsgi_app = faults.raising(app.wsgi_app)  # type: ignore[assignment,method-assign]
-            server = ServerThread(_over_socket(app), wanted.host, wanted.port, material).start()
+            server = ServerThread(_OverSocket(app), wanted.host, wanted.port, material).start()
         except BaseException:
             opened.platform.deliverer.close()
             opened.close()
@@ -196,20 +197,7 @@ class Faults:
 
     def raising(self, application: WSGIApplication) -> WSGIApplication:
         """The application, raising what its handlers raise to whoever calls it in this process."""
-
-        def call(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-            if _OVER_SOCKET in environ:
-                return application(environ, start_response)
-            with self._catching() as caught:
-                answer = application(environ, start_response)
-            if caught:
-                close = getattr(answer, "close", None)
-                if close is not None:
-                    close()
-                raise caught[0]
-            return answer
-
-        return call
+        return _Raising(application, self.catching)
 
     def raise_kept(self) -> None:
         """Raise what was kept, once."""
@@ -226,7 +214,8 @@ class Faults:
             fault.add_note(f"The sandbox itself failed meanwhile: {type(each).__name__}: {each}")
 
     @contextmanager
-    def _catching(self) -> Iterator[list[BaseException]]:
+    def catching(self) -> Iterator[list[BaseException]]:
+        """Collects the faults of this thread for as long as it is entered."""
         before = getattr(self._local, "caught", None)
         caught: list[BaseException] = []
         self._local.caught = caught
@@ -239,11 +228,41 @@ class Faults:
                 self._local.caught = before
 
 
-def _over_socket(app: Flask) -> WSGIApplication:
+class _Raising:
+    """An application that raises what its handlers raise to whoever calls it in this process."""
+
+    def __init__(
+        self,
+        application: WSGIApplication,
+        catching: Callable[[], AbstractContextManager[list[BaseException]]],
+    ) -> None:
+        self._application = application
+        self._catching = catching
+        self.at_once = getattr(application, "at_once", None)
+        """What the server asks for: requests over a socket raise nothing."""
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        if _OVER_SOCKET in environ:
+            return self._application(environ, start_response)
+        with self._catching() as caught:
+            answer = self._application(environ, start_response)
+        if caught:
+            close = getattr(answer, "close", None)
+            if close is not None:
+                close()
+            raise caught[0]
+        return answer
+
+
+class _OverSocket:
     """The application for the server; what wraps its `wsgi_app` later is passed as well."""
 
-    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        environ[_OVER_SOCKET] = True
-        return app(environ, start_response)
+    def __init__(self, app: PlatformApplication) -> None:
+        self._app = app
+        self.at_once = app.at_once
 
-    return answer
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        environ[_OVER_SOCKET] = True
+        return self._app(environ, start_response)
