@@ -153,7 +153,7 @@ def load(url: str, connections: int, seconds: int, script: Path | None, token: s
     out = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in out:
         raise RuntimeError(f"{url} answers with errors:\n{out}")
-    found = re.search(r"50%\s+(\S+).*99%\s+(\S+).*Requests/sec:\s+(\S+)", out, re.DOTALL)
+    found = re.search(r"\n\s+50%\s+(\S+).*\n\s+99%\s+(\S+).*Requests/sec:\s+(\S+)", out, re.DOTALL)
     assert found is not None, out
     return Load(float(found[3]), milliseconds(found[1]), milliseconds(found[2]))
 
