@@ -1,7 +1,7 @@
 """The pytest plugin: fixtures, markers and options. Installed with the package, loaded by pytest.
 
-It imports nothing of the package until a fixture is used: suites that do not use it lose nothing,
-and coverage tools, which start after plugins, see all that is imported later.
+It imports nothing of the package until a fixture is used. So suites that do not use it lose no
+time, and coverage tools, which start after plugins, measure all that is imported later.
 """
 
 from __future__ import annotations
@@ -22,65 +22,67 @@ if TYPE_CHECKING:
 
     from mock_platform.client.interface import Platform, World
     from mock_platform.coverage import Format
-    from mock_platform.testing.servers import OwnServers, Stray
+    from mock_platform.testing.servers import LocalServers, Stray
 
 _MARKERS = {
-    "mock_scenario": "mock_scenario(name, **parameters): switch a scenario on in the test's world, "
-    "by its name or its file; several add up.",
-    "mock_fixtures": "mock_fixtures(path): lay a folder of fixtures over those of the server; "
-    "relative to the test's file.",
-    "mock_clock": "mock_clock(instant): let the clock of the test's world stand still there, "
-    "ISO 8601.",
+    "mock_scenario": "mock_scenario(name, **parameters): activate a scenario in the test's "
+    "world, by "
+    "its name or its file; can be used several times.",
+    "mock_fixtures": "mock_fixtures(path): add a folder of fixtures to those of the server; "
+    "relative "
+    "to the test's file.",
+    "mock_clock": "mock_clock(instant): stop the clock of the test's world at this moment, ISO "
+    "8601.",
     "mock_strict": "mock_strict: refuse what the specification does not show.",
 }
 _FORMS: dict[str, Format] = {".html": "html", ".json": "json", ".txt": "text", ".xml": "junit"}
 _FIXTURE = "mock_platform"
 _OUTPUT = "mock_platform"
-_trial_key = pytest.StashKey[Any]()  # a Trial, which is not imported here
-_told_key = pytest.StashKey[set[tuple[str, str]]]()
+_verdict_key = pytest.StashKey[Any]()  # a Verdict, which is not imported here
+_shown_key = pytest.StashKey[set[tuple[str, str]]]()
 _outcome_key = pytest.StashKey["Outcome"]()
 
 
 class Outcome:
-    """What a run gathers beside its tests' results, those of all workers together."""
+    """What a run collects beside its tests' results, over all workers."""
 
     def __init__(self) -> None:
         self.strays: Counter[Stray] = Counter()
         self.coverage: dict[str, Any] | None = None
 
-    def cover(self, document: dict[str, Any]) -> None:
-        """Count in what a server met of the contract."""
+    def add_coverage(self, document: dict[str, Any]) -> None:
+        """Add the coverage of a server."""
         from mock_platform.coverage import merge
 
         self.coverage = document if self.coverage is None else merge(self.coverage, document)
 
     def as_output(self) -> dict[str, Any]:
-        """The outcome as plain data, for another process."""
+        """Returns the result as plain data, for another process."""
         return {
             "strays": [[*stray, count] for stray, count in self.strays.items()],
             "coverage": self.coverage,
         }
 
     def add_output(self, output: dict[str, Any]) -> None:
-        """Count in what another process gathered."""
+        """Add the result of another process."""
         for test, method, path, count in output["strays"]:
             self.strays[test, method, path] += count
         if output["coverage"] is not None:
-            self.cover(output["coverage"])
+            self.add_coverage(output["coverage"])
 
 
 # -- options and markers -------------------------------------------------------------------------
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
+    """Add the command line options."""
     group = parser.getgroup("mock_platform", "mock_platform: the sandbox of the platform's API")
     group.addoption(
         "--mock-platform-url",
         metavar="URL",
         type=_address,
-        help="Use the running server at this address instead of starting one; each worker takes a "
-        "world of its own there.",
+        help="Use the running server at this address instead of starting one; each worker "
+        "has its own world there.",
     )
     group.addoption(
         "--mock-coverage",
@@ -89,20 +91,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         const="",
         type=_coverage_file,
         metavar="FILE",
-        help="Show how much of the contract the tests met, and write it to a file: .html, .json, "
-        ".txt, or .xml for JUnit. May be repeated.",
+        help="Show how much of the contract the tests exercised, and write it to a file: "
+        ".html, .json, .txt, or .xml for JUnit. May be repeated.",
     )
     group.addoption(
         "--mock-coverage-fail-under",
         type=_percent,
         metavar="N",
-        help="Fail the run if the tests met less than N percent of the contract.",
+        help="Fail the run if the tests exercised less than N percent of the contract.",
     )
     group.addoption(
         "--mock-journal-on-failure",
         action="store_true",
-        help="Show the whole journal of a failing test with headers and bodies, instead of a "
-        "summary. Credentials are redacted either way.",
+        help="Show the whole journal of a failing test with headers and bodies, instead "
+        "of a summary. Credentials are always redacted.",
     )
 
 
@@ -114,7 +116,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """A marker brings the fixture with it."""
+    """Add the fixture to tests that have one of the markers."""
     names = getattr(item, "fixturenames", None)
     if not isinstance(names, list) or _FIXTURE in names:
         return
@@ -122,12 +124,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         names.append(_FIXTURE)
 
 
-def _servers(config: pytest.Config) -> Any:
+def _make_servers(config: pytest.Config) -> Any:
     url = config.getoption("--mock-platform-url")
     if url is None:
-        from mock_platform.testing.servers import OwnServers
+        from mock_platform.testing.servers import LocalServers
 
-        return OwnServers()
+        return LocalServers()
     from mock_platform.client.errors import Refused, Unreachable
     from mock_platform.testing.shared import SharedServer
 
@@ -150,7 +152,7 @@ def _wants_coverage(config: pytest.Config) -> bool:
 def _address(text: str) -> str:
     if not text.startswith(("http://", "https://")):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no address such as http://127.0.0.1:8080, the url of a READY line."
+            f"{text!r} is not an address such as http://127.0.0.1:8080, the url of a READY line."
         )
     return text
 
@@ -158,8 +160,9 @@ def _address(text: str) -> str:
 def _coverage_file(text: str) -> str:
     if text and Path(text).suffix not in _FORMS:
         raise argparse.ArgumentTypeError(
-            f"{text!r} does not tell the form: a file's name ends in {', '.join(_FORMS)}. Without "
-            "a file, write the option last, or '--mock-coverage='."
+            f"{text!r} has no known format: the name of the file must end in "
+            f"{', '.join(_FORMS)}. Without a file, write the option last, or "
+            "'--mock-coverage='."
         )
     return text
 
@@ -170,7 +173,9 @@ def _percent(text: str) -> float:
     except ValueError:
         percent = -1.0
     if not 0 <= percent <= 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is no percentage: a number from 0 to 100.")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a percentage: write a number from 0 to 100."
+        )
     return percent
 
 
@@ -178,57 +183,57 @@ def _percent(text: str) -> float:
 
 
 @pytest.fixture(scope="session")
-def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[OwnServers]:
-    servers = _servers(pytestconfig)
+def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[LocalServers]:
+    servers = _make_servers(pytestconfig)
     try:
         yield servers
         outcome = pytestconfig.stash[_outcome_key]
         outcome.strays += servers.strays()
         if _wants_coverage(pytestconfig):
             for document in servers.coverage():
-                outcome.cover(document)
+                outcome.add_coverage(document)
     finally:
         servers.stop()
 
 
 @pytest.fixture(scope="session")
-def mock_platform_server(_mock_platform_servers: OwnServers) -> Platform:
-    """The running sandbox, one for each run and each xdist worker; its worlds outlive tests."""
+def mock_platform_server(_mock_platform_servers: LocalServers) -> Platform:
+    """The running sandbox, one for each run or xdist worker; its default world is never reset."""
     return _mock_platform_servers.main
 
 
 @pytest.fixture
 def mock_platform(
-    request: pytest.FixtureRequest, _mock_platform_servers: OwnServers
+    request: pytest.FixtureRequest, _mock_platform_servers: LocalServers
 ) -> Iterator[World]:
-    """A fresh world for the test alone, as its markers wish it."""
+    """A fresh world for this test alone, as its markers request."""
     from mock_platform.client.errors import Unreachable
-    from mock_platform.testing.wish import BadWish, wish
+    from mock_platform.testing.world_request import BadWorldRequest, read_markers
 
     node = request.node
     markers = reversed(list(node.iter_markers()))
     problems: list[str] = []
     try:
-        wished = wish(markers, node.path.parent)
-        world, trial = _mock_platform_servers.open(wished, node.nodeid)
-    except (BadWish, Unreachable) as fault:
+        world_request = read_markers(markers, node.path.parent)
+        world, verdict = _mock_platform_servers.open(world_request, node.nodeid)
+    except (BadWorldRequest, Unreachable) as fault:
         problems.append(f"mock_platform: {fault}")
-    _fail_for(problems)
-    node.stash[_trial_key] = trial
-    node.stash[_told_key] = set()
+    _fail_with(problems)
+    node.stash[_verdict_key] = verdict
+    node.stash[_shown_key] = set()
     yield world
     try:
-        trial.end()
+        verdict.end()
         _mock_platform_servers.close(world)
-        problems += trial.problems(late=True)
+        problems += verdict.problems(late=True)
     except Unreachable as fault:
         problems.append(f"mock_platform: {fault}")
-    _fail_for(problems)
+    _fail_with(problems)
 
 
 @pytest.fixture
 def mock_platform_session(mock_platform: World) -> Iterator[requests.Session]:
-    """A `requests.Session` that the test's world answers; it sends no credentials by itself.
+    """A `requests.Session` that the test's world answers; it adds no credentials.
 
     Addresses such as `/2/…` are joined to the world's base address.
     """
@@ -236,30 +241,30 @@ def mock_platform_session(mock_platform: World) -> Iterator[requests.Session]:
         yield session
 
 
-def _fail_for(problems: list[str]) -> None:
-    """Fail the test for what is wrong with its world, if anything is."""
+def _fail_with(problems: list[str]) -> None:
+    """Fail the test if its world has faults."""
     if problems:
         pytest.fail("\n\n".join(problems), pytrace=False)
 
 
-# -- verdict and story ---------------------------------------------------------------------------
+# -- verdict and report --------------------------------------------------------------------------
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Fail a test that passed although its world says otherwise."""
+    """Fail a test that passed although its world has faults."""
     result = yield
-    trial = item.stash.get(_trial_key, None)
-    if trial is not None:
-        _fail_for(_problems(trial))
+    verdict = item.stash.get(_verdict_key, None)
+    if verdict is not None:
+        _fail_with(_find_problems(verdict))
     return result
 
 
-def _problems(trial: Any) -> list[str]:
+def _find_problems(verdict: Any) -> list[str]:
     from mock_platform.client.errors import Unreachable
 
     try:
-        problems: list[str] = trial.problems()
+        problems: list[str] = verdict.problems()
     except Unreachable as fault:
         problems = [f"mock_platform: {fault}"]
     return problems
@@ -269,15 +274,15 @@ def _problems(trial: Any) -> list[str]:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Let a failing test tell its story."""
+    """Add the report to a failing test."""
     report = yield
-    trial = item.stash.get(_trial_key, None)
-    if trial is not None and report.failed:
-        told = item.stash[_told_key]
+    verdict = item.stash.get(_verdict_key, None)
+    if verdict is not None and report.failed:
+        told = item.stash[_shown_key]
         whole = item.config.getoption("--mock-journal-on-failure")
         try:
-            sections = trial.sections(whole=whole)
-            # Subtests, the test and its teardown fail one by one; what one told the next need not.
+            sections = verdict.sections(whole=whole)
+            # Subtests, the test and its teardown fail one after the other; a report is shown once.
             if not told.issuperset(sections):
                 report.sections += sections
                 told.update(sections)
@@ -291,7 +296,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Hand the outcome of a worker to its controller; else write the coverage and judge it."""
+    """Send the result of a worker to its controller; else write the coverage and check it."""
     config = session.config
     outcome = config.stash[_outcome_key]
     output = getattr(config, "workeroutput", None)
@@ -306,13 +311,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             file = config.invocation_params.dir / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(render(outcome.coverage, _FORMS[file.suffix], least), "utf-8")
-    if _too_little(config) and session.exitstatus == pytest.ExitCode.OK:
+    if _is_coverage_too_low(config) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take the outcome of a worker; one that crashed has none."""
+    """Receive the result of a worker; a crashed worker has none."""
     output = getattr(node, "workeroutput", {}).get(_OUTPUT)
     if output is not None:
         node.config.stash[_outcome_key].add_output(output)
@@ -321,13 +326,13 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Tell of stray requests and of the coverage."""
+    """Print requests after a test's end, and the coverage."""
     outcome = config.stash[_outcome_key]
     if outcome.strays:
         terminalreporter.section("mock_platform: requests after their test's end")
-        from mock_platform.testing import story
+        from mock_platform.testing import report
 
-        for line in story.strays(outcome.strays):
+        for line in report.strays(outcome.strays):
             terminalreporter.line(line)
     if _wants_coverage(config):
         terminalreporter.section("mock_platform: contract coverage")
@@ -342,21 +347,21 @@ def _coverage_lines(config: pytest.Config) -> list[str]:
     else:
         from mock_platform.coverage import render
 
-        # The totals; the files tell the rest.
+        # Only the totals; the files have the details.
         lines = "\n\n".join(render(found, "text").split("\n\n")[:2]).splitlines()
         files = filter(None, config.getoption("--mock-coverage") or ())
         lines += [f"written to {name}" for name in files]
-    if _too_little(config):
+    if _is_coverage_too_low(config):
         least = config.getoption("--mock-coverage-fail-under")
-        lines.append(f"FAILED: {_covered(config):g} % is under the {least:g} % asked for")
+        lines.append(f"FAILED: {_covered_percent(config):g} % is below the required {least:g} %")
     return lines
 
 
-def _covered(config: pytest.Config) -> float:
+def _covered_percent(config: pytest.Config) -> float:
     found = config.stash[_outcome_key].coverage
     return 0.0 if found is None else float(found["percent"])
 
 
-def _too_little(config: pytest.Config) -> bool:
+def _is_coverage_too_low(config: pytest.Config) -> bool:
     least = config.getoption("--mock-coverage-fail-under")
-    return least is not None and _covered(config) < least
+    return least is not None and _covered_percent(config) < least

@@ -1,4 +1,4 @@
-"""`check`: every fault of fixture and scenario files, each where it stands."""
+"""`check`: reports every fault of fixture and scenario files, with its place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mock_platform.cli.trouble import CheckFailed, counted
+from mock_platform.cli.trouble import CheckFailed, count_faults
 from mock_platform.core import packaged as shipped
 from mock_platform.platform import Platform
 from mock_platform.records import TABLES, fixtures
@@ -20,14 +20,14 @@ _BARE = Settings(default_fixtures=False)
 def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
     """Print `file:line:column: message` for each fault of folders or single files.
 
-    Scenario files are told from fixtures by their name and form.
+    Scenario files are distinguished from fixtures by their name and form.
 
     Raises:
-        CheckFailed: There are some.
+        CheckFailed: The files have faults.
     """
     under = [shipped.folder("fixtures")] if default_fixtures else []
-    scenarios = [file for path in paths for file in _scenarios(path)]
-    others = [path for path in paths if not _holds_scenarios_only(path)]
+    scenarios = [file for path in paths for file in _find_scenarios(path)]
+    others = [path for path in paths if not _contains_only_scenarios(path)]
     complaints: list[object] = []
     if others:
         complaints += fixtures.check([*under, *others], TABLES, _warn)
@@ -37,7 +37,7 @@ def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
     for complaint in complaints:
         click.echo(str(complaint))
     if complaints:
-        raise CheckFailed(f"{counted(len(complaints))} found.")
+        raise CheckFailed(f"{count_faults(len(complaints))} found.")
     click.echo(f"No faults in {', '.join(str(path) for path in paths)}.", err=True)
 
 
@@ -45,12 +45,12 @@ def _warn(warning: fixtures.Complaint) -> None:
     click.echo(str(warning), err=True)
 
 
-def _scenarios(path: Path) -> list[Path]:
+def _find_scenarios(path: Path) -> list[Path]:
     if path.is_dir():
         return library.list_scenario_files(path)
     return [path] if library.is_scenario(path) else []
 
 
-def _holds_scenarios_only(path: Path) -> bool:
+def _contains_only_scenarios(path: Path) -> bool:
     files = library.list_files(path) if path.is_dir() else [path]
     return bool(files) and all(library.is_scenario(file) for file in files)

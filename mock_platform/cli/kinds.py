@@ -1,4 +1,4 @@
-"""Kinds of values on the command line, each refusing with what it takes instead."""
+"""Types of option values; each refuses a wrong value and names what is allowed."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Kind(click.ParamType[Any], ABC):
 
     @abstractmethod
     def parse(self, text: str) -> Any:
-        """The value that a text means.
+        """Returns the value of a text.
 
         Raises:
-            ValueError: None; the message says what would be one.
+            ValueError: The text has no value; the message says what is allowed.
         """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value, or a usage error that names the option."""
+        """Returns the value, or raises a usage error that names the option."""
         if not isinstance(value, str):
             return value
         try:
@@ -44,7 +44,7 @@ class InstantKind(Kind):
     name = "instant"
 
     def parse(self, text: str) -> datetime:
-        """The moment; without offset, UTC."""
+        """Returns the moment; without offset, it is UTC."""
         try:
             return parse_instant(text)
         except ValueError as fault:
@@ -52,7 +52,7 @@ class InstantKind(Kind):
 
 
 class SecondsKind(Kind):
-    """A length of time: seconds, or a number with a unit; `whole` allows no fractions."""
+    """A duration: seconds, or a number with a unit; `whole` allows no fractions."""
 
     name = "duration"
 
@@ -60,12 +60,12 @@ class SecondsKind(Kind):
         self._whole = whole
 
     def parse(self, text: str) -> float | int:
-        """The seconds."""
+        """Returns the number of seconds."""
         found = _SECONDS.fullmatch(text)
         if found is None:
             raise ValueError(
-                f"{text!r} is no length of time: give seconds (90, 1.5) or a unit (500ms, 90s, "
-                "15m, 1h, 1d)"
+                f"{text!r} is not a duration: write seconds (90, 1.5) or a unit "
+                "(500ms, 90s, 15m, 1h, 1d)"
             )
         seconds = float(found[1]) * _UNITS[found[2] or "s"]
         if self._whole:
@@ -84,10 +84,10 @@ class SizeKind(Kind):
         self._most = most
 
     def parse(self, text: str) -> int:
-        """The bytes."""
+        """Returns the number of bytes."""
         found = _SIZE.fullmatch(text)
         if found is None or int(found[1]) == 0:
-            raise ValueError(f"{text!r} is no size: give bytes, or 64K, 16M, 1G")
+            raise ValueError(f"{text!r} is not a size: write bytes, or 64K, 16M, 1G")
         size = int(found[1]) * _POWERS[found[2].upper()]
         if self._most is not None and size > self._most:
             raise ValueError(f"{text!r} is more than {self._most // 1024**2}M")
@@ -95,12 +95,12 @@ class SizeKind(Kind):
 
 
 class StoreKind(Kind):
-    """Where the records live."""
+    """The kind of store for the records."""
 
     name = "store"
 
     def parse(self, text: str) -> str:
-        """The setting, known to name a store."""
+        """Returns the setting, if it names a store."""
         from mock_platform.restoring import BadStore, store_path  # its imports would slow --help
 
         try:
@@ -110,7 +110,7 @@ class StoreKind(Kind):
         return text
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """What may stand there."""
+        """Returns a description of the allowed values."""
         return "memory|tinydb:FILE"
 
 
@@ -119,5 +119,5 @@ SECONDS = SecondsKind()
 WHOLE_SECONDS = SecondsKind(whole=True)
 SIZE = SizeKind()
 BODY_SIZE = SizeKind(32 * 1024**2)
-"""What the HTTP servers themselves let through."""
+"""Maximum size of a request body that the server can read."""
 STORE = StoreKind()

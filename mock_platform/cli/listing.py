@@ -1,4 +1,4 @@
-"""What the commands print that only look: operations, where, credentials, scenarios."""
+"""The commands that only print: operations, where, credentials, scenarios."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from mock_platform.cli.pages import assumptions_page, operations_page, shown_path
 from mock_platform.cli.scenario_page import scenarios_page
-from mock_platform.cli.trouble import CheckFailed, told
+from mock_platform.cli.trouble import CheckFailed, convert_errors
 from mock_platform.control import about
 from mock_platform.control import known_credentials as known
 from mock_platform.control.routes import describe_everything
@@ -25,7 +25,7 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def operations_text(form: str) -> str:
-    """The table of operations: aligned, as the control route gives it, or as a page of docs."""
+    """Returns the table of operations: in columns, as JSON, or as a page of the documentation."""
     platform = Platform()
     if form == "json":
         return pretty(about.operations(platform))
@@ -44,11 +44,11 @@ def operations_text(form: str) -> str:
         )
         for entry in listed
     ]
-    return aligned(rows)
+    return align(rows)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as columns, two spaces between them."""
+def align(rows: Sequence[Sequence[str]]) -> str:
+    """Returns rows as columns, with two spaces between them."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -57,15 +57,15 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def where_text(method: str, address: str, form: str) -> str:
-    """Which operation answers a request.
+    """Returns which operation answers a request.
 
     Raises:
-        CheckFailed: None does; the message names the nearest ones.
+        CheckFailed: No operation does; the message names the nearest ones.
     """
     method = method.upper()
-    path, sandbox = _path_of(address)
+    path, sandbox = _split_path(address)
     if method not in _METHODS:
-        raise CheckFailed(f"{method} is no method. Methods: {', '.join(_METHODS)}.")
+        raise CheckFailed(f"{method} is not a method. Methods: {', '.join(_METHODS)}.")
     platform = Platform()
     router = Router(
         (operation.method, spelling, operation)
@@ -76,36 +76,36 @@ def where_text(method: str, address: str, form: str) -> str:
     found = router.find(method, path)
     if found.target is None:
         near = platform.unanswered.nearest(method, path)
-        raise CheckFailed(_nowhere(method, path, found.allowed, near, sandbox=sandbox))
+        raise CheckFailed(_explain_unknown(method, path, found.allowed, near, sandbox=sandbox))
     if form == "json":
         return pretty(found.target.as_json() | {"path_parameters": dict(found.params)})
-    return _explained(found.target, dict(found.params))
+    return _describe_operation(found.target, dict(found.params))
 
 
 def credentials_text(form: str, fixtures: Sequence[Path]) -> str:
-    """The well-known credentials of the shipped fixtures with these folders over them."""
-    with told():
+    """Returns the test credentials of the default fixtures, with these folders added."""
+    with convert_errors():
         platform = Platform(Settings(fixtures=tuple(fixtures)))
     found = known.credentials(platform)
     return known.environment_text(found) if form == "env" else pretty(found) + "\n"
 
 
 def openapi_text(url: str) -> str:
-    """The description of everything served."""
+    """Returns the OpenAPI description of everything that is served."""
     return pretty(describe_everything(Platform()).at(url))
 
 
 def assumptions_text(form: str) -> str:
-    """The register of assumptions, as the control route gives it or as a page of the docs."""
+    """Returns all assumptions, as JSON or as a page of the documentation."""
     register = about.assumptions(Platform())
     return assumptions_page(register["assumptions"]) if form == "markdown" else pretty(register)
 
 
 def scenarios_text(form: str, chosen: Sequence[str]) -> str:
-    """The scenarios of a server that was started with these; their page; the schema of files."""
+    """Returns the scenarios of a server with these arguments; their page; the schema of files."""
     if form == "markdown":
         return scenarios_page(Platform())
-    with told():
+    with convert_errors():
         platform = Platform(Settings(scenarios=tuple(chosen)))
         listed = engine_of(platform.worlds.default).as_json()
     if form == "schema":
@@ -121,11 +121,11 @@ def scenarios_text(form: str, chosen: Sequence[str]) -> str:
         )
         for entry in listed
     ]
-    return aligned(rows)
+    return align(rows)
 
 
-def _path_of(address: str) -> tuple[str, bool]:
-    """The path within the interface, and whether the address is the sandbox one."""
+def _split_path(address: str) -> tuple[str, bool]:
+    """Returns the path within the interface, and whether the address is the sandbox one."""
     parts = urlsplit(address)
     path = parts.path if parts.path.startswith("/") else f"/{parts.path}"
     if path.startswith("/~"):
@@ -137,37 +137,37 @@ def _path_of(address: str) -> tuple[str, bool]:
     return path, sandbox
 
 
-def _nowhere(
+def _explain_unknown(
     method: str, path: str, allowed: Sequence[str], near: Sequence[Operation], *, sandbox: bool
 ) -> str:
     if path == "/_mock" or path.startswith("/_mock/"):
         return (
-            f"{path} belongs to the control plane, which is no part of the interface. "
-            "GET /_mock/docs/ of a running server shows its routes."
+            f"{path} belongs to the control plane, not to the interface. GET "
+            "/_mock/docs/ of a running server lists its routes."
         )
     if allowed:
-        return f"{path} is not answered to {method}, only to {', '.join(allowed)}."
+        return f"{path} does not answer {method}, only {', '.join(allowed)}."
     lines = [f"No operation answers {method} {path}{' on the sandbox address' if sandbox else ''}."]
-    lines += ["Nearest:"] if near else ["`mock-platform operations` lists what there is."]
+    lines += ["Nearest:"] if near else ["`mock-platform operations` lists all operations."]
     lines += [f"  {entry.method} {shown_path(entry)}  ({entry.id})" for entry in near]
     return "\n".join(lines)
 
 
-def _explained(operation: Operation, params: dict[str, str]) -> str:
+def _describe_operation(operation: Operation, params: dict[str, str]) -> str:
     file, line = operation.where()
     rows = [
         ("operation", operation.id),
         ("answers", f"{operation.method} {shown_path(operation)}"),
         ("does", operation.summary),
         ("spec", operation.spec),
-        ("code", f"{_near(Path(file))}:{line}"),
+        ("code", f"{_shorten_path(Path(file))}:{line}"),
     ]
     rows += [("with", f"{name} = {value}") for name, value in params.items()]
     rows += [("assumes", entry.id) for entry in operation.all_assumptions]
-    return aligned(rows)
+    return align(rows)
 
 
-def _near(path: Path) -> str:
-    """A path as one would type it here, so that a terminal can follow it."""
+def _shorten_path(path: Path) -> str:
+    """Returns a path as a terminal can open it, relative to the working directory if possible."""
     here = os.path.relpath(path)
     return str(path) if here.startswith("..") else here

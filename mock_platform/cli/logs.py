@@ -1,4 +1,4 @@
-"""The log of `serve`: one line for each request on standard error, and what the package reports.
+"""The log of `serve`: one line per request on standard error, and the messages of the package.
 
 The package itself logs through the standard library and configures nothing; this is the only place
 that does. Lines of requests are written in batches, when the server asks for it; whatever else is
@@ -22,7 +22,7 @@ from mock_platform.world.clock import UPTIME, machine_now, wire_millis
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["info", "warning", "error", "off"]
 LOGGERS = ("mock_platform", "watchfiles.main", "py.warnings")
-"""Whose lines go to the log; those of a host program are not ours to direct."""
+"""The logger whose lines go to the log; other loggers belong to the host program."""
 _LEVELS = {
     "info": logging.INFO,
     "warning": logging.WARNING,
@@ -34,7 +34,7 @@ _LEVELS = {
 def configure(
     form: LogFormat, stream: TextIO | None = None, level: LogLevel = "info"
 ) -> LogHandler | None:
-    """Send the log lines of the process from a level on to `stream` (standard error).
+    """Send the log lines of the process, from a level on, to `stream` (standard error).
 
     Returns where requests are logged; `None` if nothing is.
     """
@@ -145,7 +145,7 @@ def _plain_line(time: str, answered: Answered) -> str:
         line += f" operation={operation}"
     if request_id is not None:
         line += f" id={request_id}"
-    return f"{time} {line if line.isprintable() else _escaped(line)}\n"
+    return f"{time} {line if line.isprintable() else _escape(line)}\n"
 
 
 def _json_line(time: str, answered: Answered) -> str:
@@ -189,27 +189,27 @@ class JsonLines(logging.Formatter):
 class PlainLines(logging.Formatter):
     """A log line for people: time and event.
 
-    Whatever clients sent can neither act on a terminal nor look like a line of its own: control
-    characters are escaped, and what follows a line break is indented.
+    Data from clients must not control the terminal or look like a separate line: control characters
+    are escaped, and text after a line break is indented.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, with a traceback below it."""
+        """Returns the line, with a traceback below it."""
         text = record.getMessage()
         if record.levelno >= logging.WARNING:
             text = f"{record.levelname}: {text}"
         exception = _exception(record)
         shown = f"{text}\n{exception}" if exception else text
-        return f"{_time(record)} {shown if shown.isprintable() else _escaped(shown)}"
+        return f"{_time(record)} {shown if shown.isprintable() else _escape(shown)}"
 
 
-def _escaped(text: str) -> str:
-    """A text of several lines, the later ones indented, without other unprintable characters."""
+def _escape(text: str) -> str:
+    """Returns a text of several lines, the later ones indented, without unprintable characters."""
     lines = text.replace("\r\n", "\n").split("\n")
-    return "\n  ".join("".join(map(_visible, line)) for line in lines)
+    return "\n  ".join("".join(map(_make_visible, line)) for line in lines)
 
 
-def _visible(character: str) -> str:
+def _make_visible(character: str) -> str:
     if character.isprintable():
         return character
     return character.encode("unicode_escape").decode("ascii")

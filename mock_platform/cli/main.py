@@ -1,6 +1,6 @@
-"""The commands and their options; what they do stands in the modules beside this one.
+"""The commands and their options; other modules of this package implement them.
 
-Those are imported when a command runs, so that `--help` and a usage error come at once.
+Those modules are imported when a command runs, so that `--help` and usage errors are fast.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _BY_READER = "[default: text on a terminal, else json]"
 
 
 class _Command(click.Command):
-    """A command that warns of environment variables which look like its options and are none."""
+    """A command that warns of environment variables that look like its options but are not."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Warn, then run."""
+        """Warn, then run the command."""
         prefix = f"{ctx.auto_envvar_prefix}_"
         known = {f"{prefix}{param.name.upper()}" for param in self.params if param.name}
         for name in sorted(os.environ):
             if name.startswith(prefix) and name not in known:
                 near = get_close_matches(name, known, 1)
                 hint = f" Did you mean {near[0]}?" if near else ""
-                click.echo(f"Warning: {name} is no option of {ctx.info_name}.{hint}", err=True)
+                click.echo(f"Warning: {name} is not an option of {ctx.info_name}.{hint}", err=True)
         return super().invoke(ctx)
 
 
@@ -43,7 +43,7 @@ class _Group(click.Group):
 
 
 def _for_reader() -> Literal["text", "json"]:
-    """People read a terminal; what goes elsewhere is the control route's own answer."""
+    """The default format: for people on a terminal, else JSON as the control route returns it."""
     return "text" if sys.stdout.isatty() else "json"
 
 
@@ -54,11 +54,14 @@ def _for_reader() -> Literal["text", "json"]:
         "help_option_names": ["-h", "--help"],
         "max_content_width": 100,
     },
-    epilog="Every option has an environment twin MOCK_PLATFORM_<COMMAND>_<OPTION>; a flag wins.",
+    epilog=(
+        "Every option can also be set by a variable MOCK_PLATFORM_<COMMAND>_<OPTION>; the command "
+        "line wins."
+    ),
 )
 @click.version_option(__version__, prog_name=_NAME, allow_from_autoenv=False)
 def group() -> None:
-    """The sandbox to run instead of a social platform's real API."""
+    """A sandbox that you run instead of a social platform's real API."""
 
 
 def main() -> None:
@@ -68,23 +71,26 @@ def main() -> None:
 
 @group.command()
 @settings_options()
-@click.option("--tls/--no-tls", help="Serve https; the authority to trust is in the READY line.")
+@click.option(
+    "--tls/--no-tls", help="Serve https; the READY line names the certificate authority to trust."
+)
 @click.option(
     "--tls-folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-    help="Keep the certificate authority here, so that clients trust it once.  "
-    "[default: made anew at each start]",
+    help="Keep the certificate authority in this folder, so that clients need to trust it only "
+         "once.  [default: a new one at each start]",
 )  # fmt: skip
 @click.option(
     "--server", type=click.Choice(["cheroot", "granian"]), hidden=True,
-    help="Ignored: there is one server.",
+    help="Ignored: there is only one server.",
 )  # fmt: skip
 @click.option(
     "--log-format", type=_FORMAT, default="text", show_default=True,
-    help="Form of the log on standard error, one line for each request.",
+    help="Format of the log on standard error, one line per request.",
 )  # fmt: skip
 @click.option(
     "--log-level", type=click.Choice(["info", "warning", "error", "off"]), default="info",
-    show_default=True, help="What is logged: requests are info, those that answer 5xx errors.",
+    show_default=True, help="What is logged: requests are info, requests with a 5xx answer are "
+                            "error.",
 )  # fmt: skip
 @click.option(
     "--watch/--no-watch",
@@ -100,22 +106,24 @@ def serve(
     watch: bool,
     **values: Any,
 ) -> None:
-    """Serve until stopped, after one line READY {…} on standard output."""
-    from mock_platform.cli.serving import Serving, serve_until_stopped
+    """Serve until stopped; prints one line READY {…} to standard output when ready."""
+    from mock_platform.cli.serving import ServeOptions, serve_until_stopped
     from mock_platform.scenario.library import is_file
 
     settings = settings_of(values)
     paths = [each for each in settings.scenarios if is_file(each) or Path(each).is_dir()]
     if watch and not settings.fixtures and not paths:
-        text = "--watch needs a --fixtures folder, or a --scenario file or folder, to watch."
+        text = (
+            "--watch needs something to watch: a --fixtures folder, or a --scenario file or folder."
+        )
         raise click.UsageError(text)
     if tls_folder is not None and not tls:
         raise click.UsageError("--tls-folder needs --tls.")
     if server is not None:
-        text = "Warning: --server is ignored: one server is left, which does what both did."
+        text = "Warning: --server is ignored: there is only one server now, which replaces both."
         click.echo(text, err=True)
     serve_until_stopped(
-        Serving(
+        ServeOptions(
             settings=settings,
             tls=tls,
             tls_folder=tls_folder,
@@ -130,25 +138,27 @@ def serve(
 @settings_options(without=frozenset({"host", "port", "public-host", "control-token"}))
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD...")
 def run(command: tuple[str, ...], **values: Any) -> None:
-    """Run CMD beside a server on a free port, and exit with its status.
+    """Run CMD with a server on a free port, and exit with the status of CMD.
 
-    CMD finds MOCK_PLATFORM_URL, MOCK_PLATFORM_SANDBOX_URL and the test credentials in its
-    environment.
+    The environment of CMD contains MOCK_PLATFORM_URL, MOCK_PLATFORM_SANDBOX_URL and the test
+    credentials.
     """
     from mock_platform.cli.running import run_beside_server
 
     if not command:
-        raise click.UsageError("Which command? For instance: mock-platform run -- pytest -q")
+        raise click.UsageError(
+            "The command is missing. For instance: mock-platform run -- pytest -q"
+        )
     sys.exit(run_beside_server(list(command), settings_of(values)))
 
 
 @group.command()
 @click.option(
     "--format", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
-    help="Aligned columns, what GET /_mock/operations answers, or a page of the documentation.",
+    help="Columns, what GET /_mock/operations answers, or a page of the documentation.",
 )  # fmt: skip
 def operations(*, format: str) -> None:
-    """List what is served: method, path, id and heading of the specification."""
+    """List the operations: method, path, id and heading of the specification."""
     from mock_platform.cli.listing import operations_text
 
     click.echo(operations_text(format))
@@ -157,10 +167,10 @@ def operations(*, format: str) -> None:
 @group.command()
 @click.argument("request", nargs=-1, metavar="METHOD PATH")
 @click.option(
-    "--format", type=_FORMAT, default="text", show_default=True, help="Form of the output."
+    "--format", type=_FORMAT, default="text", show_default=True, help="Format of the output."
 )
 def where(request: tuple[str, ...], *, format: str) -> None:
-    """Tell which operation answers a request, and where its code stands.
+    """Print which operation answers a request, and where its code is.
 
     METHOD PATH may be one argument or two; PATH may be a whole address.
     """
@@ -169,17 +179,19 @@ def where(request: tuple[str, ...], *, format: str) -> None:
     words = " ".join(request).split()
     if len(words) != 2:
         example = '"PUT /12/accounts/1/line_items/2"'
-        raise click.UsageError(f"A request is a method and a path: mock-platform where {example}")
+        raise click.UsageError(f"A request has a method and a path: mock-platform where {example}")
     click.echo(where_text(words[0], words[1], format))
 
 
 @group.command()
 @click.argument("paths", nargs=-1, required=True, type=_FOLDERS, metavar="PATH...")
-@click.option("--no-default-fixtures/--default-fixtures", help="Check PATHs by themselves.")
+@click.option(
+    "--no-default-fixtures/--default-fixtures", help="Check PATHs without the default fixtures."
+)
 def check(paths: tuple[Path, ...], *, no_default_fixtures: bool) -> None:
-    """Check fixtures and scenarios, folders or files, and tell every fault.
+    """Check fixtures and scenarios, folders or files, and print every fault.
 
-    Fixtures are laid over those named before. Exit status 1 if there is any fault.
+    Fixtures are added to those named before. Exit status 1 if there is any fault.
     """
     from mock_platform.cli.checking import check_files
 
@@ -193,10 +205,10 @@ def check(paths: tuple[Path, ...], *, no_default_fixtures: bool) -> None:
 )  # fmt: skip
 @click.option(
     "--fixtures", type=_FOLDERS, multiple=True, metavar="DIR",
-    help="Folder laid over the shipped fixtures, as for serve. Repeatable.",
+    help="Folder of fixtures, added to the default ones, as for serve. Repeatable.",
 )  # fmt: skip
 def credentials(*, format: str, fixtures: tuple[Path, ...]) -> None:
-    """Print the well-known test credentials."""
+    """Print the published test credentials."""
     from mock_platform.cli.listing import credentials_text
 
     click.echo(credentials_text(format, fixtures), nl=False)
@@ -205,10 +217,10 @@ def credentials(*, format: str, fixtures: tuple[Path, ...]) -> None:
 @group.command()
 @click.option(
     "--url", default="http://127.0.0.1:8080", show_default=True, metavar="URL",
-    help="Base address that the description names.",
+    help="Base address in the description.",
 )  # fmt: skip
 def openapi(url: str) -> None:
-    """Print the description of everything served, as GET /_mock/openapi.json gives it."""
+    """Print the OpenAPI description of everything that is served, like GET /_mock/openapi.json."""
     from mock_platform.cli.listing import openapi_text
 
     click.echo(openapi_text(url.rstrip("/")))
@@ -220,7 +232,7 @@ def openapi(url: str) -> None:
     help="What GET /_mock/assumptions answers, or a page of the documentation.",
 )  # fmt: skip
 def assumptions(*, format: str) -> None:
-    """Print the register of assumptions: what the specification does not show."""
+    """Print all assumptions: what the specification does not show."""
     from mock_platform.cli.listing import assumptions_text
 
     click.echo(assumptions_text(format))
@@ -229,8 +241,8 @@ def assumptions(*, format: str) -> None:
 @group.command()
 @click.option(
     "--format", type=click.Choice(["text", "json", "markdown", "schema"]),
-    help="Aligned columns, what GET /_mock/scenarios answers, a page of the documentation, or the "
-    f"JSON Schema of the files.  {_BY_READER}",
+    help="Columns, what GET /_mock/scenarios answers, a page of the documentation, or the JSON "
+         f"Schema of the files.  {_BY_READER}",
 )  # fmt: skip
 @click.option(
     "--scenario", "scenario", multiple=True, metavar="NAME|FILE|FOLDER",
@@ -246,10 +258,10 @@ def scenarios(*, format: str | None, scenario: tuple[str, ...]) -> None:
 @group.command()
 @click.option(
     "--url", default="http://127.0.0.1:8080", show_default=True, metavar="URL",
-    # The second one is what `run` tells its command.
+    # `run` sets the second variable for its command.
     envvar=[f"{_PREFIX}_COVERAGE_URL", f"{_PREFIX}_URL"],
-    help="Base address of a running server; under /~NAME, what that world alone has met.  "
-    "[env var: MOCK_PLATFORM_URL]",
+    help="Base address of a running server; with /~NAME, only that world is counted.  [env var: "
+         "MOCK_PLATFORM_URL]",
 )  # fmt: skip
 @click.option(
     "--format", type=click.Choice(["text", "json", "junit", "html"]),
@@ -261,13 +273,13 @@ def scenarios(*, format: str | None, scenario: tuple[str, ...]) -> None:
 )  # fmt: skip
 @click.option(
     "--control-token", metavar="TOKEN",
-    # The second one is what the pytest plugin takes as well.
+    # The pytest plugin reads the second variable as well.
     envvar=[f"{_PREFIX}_COVERAGE_CONTROL_TOKEN", f"{_PREFIX}_CONTROL_TOKEN"],
     help="The server's control token, if it has one.  [env var: MOCK_PLATFORM_CONTROL_TOKEN]",
 )  # fmt: skip
 @click.option(
     "--ca", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
-    help="Certificate authority to trust, where the server has one of its own.",
+    help="Certificate authority to trust, if the server has its own.",
 )  # fmt: skip
 def coverage(
     *,
@@ -277,7 +289,7 @@ def coverage(
     control_token: str | None,
     ca: Path | None,
 ) -> None:
-    """Print which documented outcomes and parameters the clients of a running server have met."""
+    """Print which documented outcomes and parameters clients of a server have exercised."""
     from mock_platform.cli.measuring import show_coverage
 
     show_coverage(url, format or _for_reader(), fail_under, control_token, ca)
@@ -286,25 +298,25 @@ def coverage(
 @group.command()
 @click.option(
     "--base-url", required=True, metavar="URL",
-    help="The server to ask; requests go there and nowhere else.",
+    help="The server to read; requests are sent only there.",
 )  # fmt: skip
 @click.option(
     "--credentials-file", type=click.Path(path_type=Path), metavar="FILE",
-    help="What `mock-platform credentials` prints, with your values.  "
-    "[default: MOCK_PLATFORM_CONSUMER_KEY and so on]",
+    help="Output of `mock-platform credentials`, with your values.  [default: "
+         "MOCK_PLATFORM_CONSUMER_KEY and so on]",
 )  # fmt: skip
 @click.option(
-    "--format", type=_FORMAT, default="text", show_default=True, help="Form of the output."
+    "--format", type=_FORMAT, default="text", show_default=True, help="Format of the output."
 )
 @click.option(
     "--ca", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
-    help="Certificate authority to trust, where the server has one of its own.",
+    help="Certificate authority to trust, if the server has its own.",
 )  # fmt: skip
 @click.option("--yes/--no-yes", help="Send signed requests without asking.")
 def diff(
     *, base_url: str, credentials_file: Path | None, format: str, ca: Path | None, yes: bool
 ) -> None:
-    """Ask another server what can be read, and tell where it answers otherwise than this sandbox.
+    """Compare another server with this sandbox and print the differences.
 
     Sends GET requests signed with your credentials. Exit status 1 if anything differs.
     """

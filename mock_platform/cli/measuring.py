@@ -1,4 +1,4 @@
-"""`coverage` and `diff`: what a running server has met, and where another one answers otherwise."""
+"""`coverage` and `diff`: what clients exercised, and how another server differs."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ def show_coverage(
     """Print the coverage of a running server.
 
     Raises:
-        CheckFailed: It cannot be had, or is lower than demanded.
+        CheckFailed: The coverage is not available, or is too low.
     """
-    found = _fetched(url.rstrip("/").removesuffix("/_mock"), token, ca)
+    found = _fetch_coverage(url.rstrip("/").removesuffix("/_mock"), token, ca)
     click.echo(render(found, form, fail_under), nl=False)
     if form == "json":
         click.echo()
     if fail_under is not None and found["percent"] < fail_under:
         raise CheckFailed(
-            f"{found['percent']:.1f} % are covered, --fail-under demands {fail_under:g} %."
+            f"{found['percent']:.1f} % are covered, but --fail-under requires {fail_under:g} %."
         )
 
 
 def show_drift(base_url: str, file: Path | None, form: str, ca: Path | None, *, yes: bool) -> None:
-    """Print where another server differs.
+    """Print the differences of another server.
 
     Raises:
-        CheckFailed: It does.
-        click.UsageError: It cannot be asked: address, credentials or consent are missing.
+        CheckFailed: The server differs.
+        click.UsageError: The address, the credentials or the consent are missing.
     """
     credentials = _credentials(file)
     try:
@@ -56,17 +56,17 @@ def show_drift(base_url: str, file: Path | None, form: str, ca: Path | None, *, 
     except BadBaseUrl as fault:
         raise click.UsageError(str(fault)) from fault
     try:
-        _agreed(client.base_url, yes=yes)
-        drift = _checked(client)
+        _require_consent(client.base_url, yes=yes)
+        drift = _check_server(client)
     finally:
         client.close()
     shown = report.as_json(drift, client.base_url) if form == "json" else None
     click.echo(report.text(drift, client.base_url) if shown is None else pretty(shown))
     if drift.found:
-        raise CheckFailed(f"{client.base_url} answers otherwise than this sandbox declares.")
+        raise CheckFailed(f"{client.base_url} differs from what this sandbox declares.")
 
 
-def _checked(client: HttpClient) -> Drift:
+def _check_server(client: HttpClient) -> Drift:
     platform = Platform()
     try:
         return check(client, describe_everything(platform).at(client.base_url), platform)
@@ -76,7 +76,7 @@ def _checked(client: HttpClient) -> Drift:
         platform.close()
 
 
-def _agreed(base_url: str, *, yes: bool) -> None:
+def _require_consent(base_url: str, *, yes: bool) -> None:
     if yes:
         return
     host = urlsplit(base_url).netloc
@@ -87,20 +87,20 @@ def _agreed(base_url: str, *, yes: bool) -> None:
     except click.Abort:
         agreed = False
     if not agreed:
-        raise click.UsageError(f"Nothing was sent. Say --yes to send signed requests to {host}.")
+        raise click.UsageError(f"Nothing was sent. Use --yes to send signed requests to {host}.")
 
 
 def _credentials(file: Path | None) -> Credentials:
-    variables = dict(os.environ) if file is None else _read(file)
+    variables = dict(os.environ) if file is None else _read_variables(file)
     found = Credentials.of(variables)
     if not found.usable:
         source = "the environment" if file is None else str(file)
-        raise click.UsageError(f"{source} holds no credentials. Needed: {_NEEDED}.")
+        raise click.UsageError(f"{source} contains no credentials. Needed: {_NEEDED}.")
     return found
 
 
-def _read(file: Path) -> dict[str, str]:
-    """The variables of a file as `mock-platform credentials` prints it, in either format."""
+def _read_variables(file: Path) -> dict[str, str]:
+    """Returns the variables in a file that `mock-platform credentials` wrote, in either format."""
     try:
         text = file.read_text()
     except (OSError, UnicodeDecodeError) as fault:
@@ -117,7 +117,7 @@ def _read(file: Path) -> dict[str, str]:
         ) from fault
 
 
-def _fetched(url: str, token: str | None, ca: Path | None) -> CoverageDocument:
+def _fetch_coverage(url: str, token: str | None, ca: Path | None) -> CoverageDocument:
     headers = {} if token is None else {"X-Mock-Control-Token": token}
     with requests.Session() as session:
         session.trust_env = False  # a proxy of the machine does not reach a local server
@@ -130,8 +130,8 @@ def _fetched(url: str, token: str | None, ca: Path | None) -> CoverageDocument:
             body = answer.json()
         except (requests.RequestException, OSError) as fault:
             raise CheckFailed(
-                f"{url} gives no coverage: {fault}. Is `mock-platform serve` running there? Name "
-                "it with --url."
+                f"{url} has no coverage: {fault}. Is `mock-platform serve` running "
+                "there? Set its address with --url."
             ) from fault
     if answer.status_code != 200 or not isinstance(body, dict) or "percent" not in body:
         detail = body.get("detail") if isinstance(body, dict) else None

@@ -17,7 +17,7 @@ _FAMILIES = {
     "ads": "The advertising interface",
 }
 _FEW = 12
-"""How many operations are named before they are only counted."""
+"""Up to this number operations are named; more are only counted."""
 _BASES = {
     "public fact": "The public interface is known to do this.",
     "settled": "Specification and public facts allow several readings; the sandbox uses this one.",
@@ -26,7 +26,7 @@ _BASES = {
 
 
 def operations_page(operations: Sequence[Operation]) -> str:
-    """All operations by family, as Markdown."""
+    """Returns the page of all operations by family, in Markdown."""
     counts = Counter(_origin(operation) for operation in operations)
     summary = ", ".join(f"{origin} {count}" for origin, count in sorted(counts.items()))
     lines = [
@@ -58,7 +58,7 @@ def operations_page(operations: Sequence[Operation]) -> str:
 
 
 def assumptions_page(register: Sequence[Mapping[str, Any]]) -> str:
-    """The register of assumptions by what they rest on, as Markdown."""
+    """Returns the page of all assumptions by their basis, in Markdown."""
     lines = [
         "# Assumptions",
         "",
@@ -86,12 +86,12 @@ def assumptions_page(register: Sequence[Mapping[str, Any]]) -> str:
 
 
 def shown_path(operation: Operation) -> str:
-    """The path at which an operation is called, in the spec's notation."""
+    """Returns the path at which an operation is called, in the specification's notation."""
     return f"/sandbox{operation.path}" if operation.sandbox_only else operation.path
 
 
 def _origin(operation: Operation) -> str:
-    """Where an operation comes from: a document of the specification, or what stands in for it."""
+    """Returns the origin of an operation: a document of the specification, or another source."""
     value = operation.origin.value
     return f"document {value}" if operation.documented else value
 

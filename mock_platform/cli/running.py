@@ -1,4 +1,4 @@
-"""`run`: a command beside a server that lives as long as it does."""
+"""`run`: runs a command with a server that stops when the command ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from mock_platform.cli.signals import Signals
-from mock_platform.cli.trouble import told
+from mock_platform.cli.trouble import convert_errors
 from mock_platform.client.platform import MockPlatform
 from mock_platform.control.known_credentials import environment
 from mock_platform.settings import Settings
@@ -27,25 +27,25 @@ _FROM_TERMINAL = ("SIGINT", "SIGQUIT")
 def run_beside_server(command: Sequence[str], settings: Settings) -> int:
     """Run a command with the server's addresses and credentials in its environment.
 
-    Gives its exit status as a shell would: 127 if there is no such command, 128 and the signal's
-    number if one ended it.
+    Returns the exit status as a shell would: 127 if the command does not exist, 128 plus the
+    signal's number if a signal ended it.
 
     Raises:
         click.ClickException: The server cannot start.
     """
     if shutil.which(command[0]) is None and not os.path.exists(command[0]):  # noqa: PTH110
-        click.echo(f"Error: {command[0]}: there is no such command.", err=True)
+        click.echo(f"Error: {command[0]}: this command does not exist.", err=True)
         return NOT_FOUND
-    with told():
+    with convert_errors():
         platform = MockPlatform.start(settings)
     try:
-        return _run(command, variables(platform))
+        return _run_command(command, variables(platform))
     finally:
         _stop(platform)
 
 
 def variables(platform: MockPlatform) -> dict[str, str]:
-    """What the command finds in its environment: addresses and test credentials."""
+    """Returns the environment of the command: addresses and test credentials."""
     return {
         "MOCK_PLATFORM_URL": platform.base_url,
         "MOCK_PLATFORM_SANDBOX_URL": platform.ads_sandbox_base_url,
@@ -53,7 +53,7 @@ def variables(platform: MockPlatform) -> dict[str, str]:
     }
 
 
-def _run(command: Sequence[str], more: Mapping[str, str]) -> int:
+def _run_command(command: Sequence[str], more: Mapping[str, str]) -> int:
     with _Forward() as forward:
         try:
             child = subprocess.Popen(  # noqa: S603 - it is the user's own
@@ -69,7 +69,7 @@ def _run(command: Sequence[str], more: Mapping[str, str]) -> int:
 
 
 class _Forward(Signals):
-    """Passes signals on to a child, those that came before it as well; wakes up when it ends."""
+    """Forwards signals to a child, also earlier ones; wakes up when the child ends."""
 
     def __init__(self) -> None:
         named = [getattr(signal, name) for name in _FORWARDED if hasattr(signal, name)]
@@ -78,17 +78,17 @@ class _Forward(Signals):
         self._early: list[int] = []
 
     def to(self, child: subprocess.Popen[bytes]) -> None:
-        """Pass on to this child from now on."""
+        """Forward signals to this child from now on."""
         self._child = child
         for number in self._early:
             child.send_signal(number)
 
     def on_signal(self, number: int) -> None:
-        """Pass it on, or keep it for the child to come."""
+        """Forward a signal, or keep it until the child exists."""
         if number == signal.SIGCHLD:
             return
-        # The terminal sends these to the child as well, and twice is once too often.
-        if signal.Signals(number).name in _FROM_TERMINAL and _in_foreground():
+        # The terminal sends these to the child itself; forwarding would send them twice.
+        if signal.Signals(number).name in _FROM_TERMINAL and _is_in_foreground():
             return
         if self._child is None:
             self._early.append(number)
@@ -96,7 +96,7 @@ class _Forward(Signals):
             self._child.send_signal(number)
 
 
-def _in_foreground() -> bool:
+def _is_in_foreground() -> bool:
     """Whether a terminal sends its signals to this process and its children alike."""
     try:
         return os.tcgetpgrp(0) == os.getpgrp()
@@ -105,7 +105,7 @@ def _in_foreground() -> bool:
 
 
 def _stop(platform: MockPlatform) -> None:
-    """Stop the server; what failed in it is told, but the status stays the command's."""
+    """Stop the server and report its errors; the exit status stays that of the command."""
     try:
         platform.stop()
     except Exception as fault:  # noqa: BLE001 - told below

@@ -1,4 +1,4 @@
-"""A request to each operation that a shipped scenario acts on, made of the shipped fixtures.
+"""Sample requests to each operation that a scenario of the package acts on.
 
 The page on scenarios shows them as curl lines; `tests/scenario_library` sends the same ones.
 """
@@ -16,7 +16,7 @@ from mock_platform.control.known_credentials import Credentials
 from mock_platform.core.operation import Operation
 
 MINUTE = "$minute"
-"""Stands for the present minute in UTC, yyyymmddhhmm."""
+"""Placeholder for the current minute in UTC, yyyymmddhhmm."""
 _HASHED = "a" * 64
 _UPLOAD = [{"operation_type": "Update", "params": {"users": [{"email": [_HASHED]}]}}]
 _PRODUCTS = [
@@ -80,12 +80,12 @@ _QUERY: Mapping[str, Mapping[str, str]] = {
 }
 _FORM: Mapping[str, Mapping[str, str]] = {"oauth2.token": {"grant_type": "client_credentials"}}
 _CONDITIONS = {"with_total_count": "true", "media_key": "3_1712850617439550001"}
-"""Values that satisfy the conditions which shipped scenarios have on the query."""
+"""Values for the query conditions of the package's scenarios."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One request: `path` with its query, headers as they are sent, `body` with `MINUTE` in it."""
+    """One request: `path` with its query, the headers, and `body` with `MINUTE` in it."""
 
     method: str
     path: str
@@ -93,7 +93,7 @@ class Sample:
     body: str | None = None
 
     def curl(self, base_url: str, variables: Mapping[str, str], *headers: str) -> str:
-        """The request as a command of the shell, values of `variables` by their names."""
+        """Returns the request as a shell command; names of `variables` replace their values."""
         lines = ["curl -si" if self.method == "GET" else f"curl -si -X {self.method}"]
         for header in (*(f"{name}: {value}" for name, value in self.headers.items()), *headers):
             shown, quote = header, "'"
@@ -111,10 +111,10 @@ class Sample:
 def sample(
     operation: Operation, credentials: Credentials, conditions: Iterable[str] = ()
 ) -> Sample:
-    """A request to an operation; `conditions` are names that its query has as well.
+    """Returns a request to an operation; `conditions` are further names for its query.
 
     Raises:
-        KeyError: The operation has something in its path of which there is no example.
+        KeyError: The path of the operation has a parameter without a sample value.
     """
     path = "/sandbox" if operation.sandbox_only else ""
     for segment in operation.path.split("/")[1:]:

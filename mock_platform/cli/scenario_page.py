@@ -1,7 +1,7 @@
 """The scenarios of the package as a page of the documentation: `docs/scenarios.md`.
 
-`make docs` writes it. The answer that the page shows for a scenario comes from a real request, sent
-to a sandbox in this process.
+`make docs` writes it. The answer that the page shows for a scenario comes from a real request,
+sent to a sandbox in this process.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _FAULTS = {
     "timeout": "No answer comes, and the connection stays open.",
 }
 _ANYWHERE = ("accounts.get", "line_items.list")
-"""Which operations show a scenario that acts on all of them: any, and one that is a list."""
+"""The operations used for a scenario that acts on all of them: any one, and a list."""
 _ADD_EVENT = f"""\
 curl -si -X POST \\
      -H 'Content-Type: application/json' \\
      -d '{{"webhook_id": "1146654567674912769", "event_type": "post.create", "payload": {{}}}}' \\
      '{BASE_URL}/_mock/events'"""
-"""An event of the well-known webhook."""
+"""The command that adds an event to the webhook of the test credentials."""
 _DELIVERED = (
     "It acts on deliveries to webhooks, from replay jobs and of live events, so a request header "
     "cannot ask for it. `GET /_mock/deliveries` lists every attempt. The second command adds an "
@@ -69,7 +69,7 @@ minute=$(date -u +%Y%m%d%H%M)
 
 
 def scenarios_page(platform: Platform) -> str:
-    """All shipped scenarios of a fresh platform, as Markdown; the platform is used up by it."""
+    """Returns the page of all scenarios, in Markdown; uses and changes a fresh platform."""
     page = _Page(platform)
     shipped = list(platform.library)
     parts = [_INTRODUCTION.replace("COUNT", str(len(shipped)))]
@@ -99,7 +99,7 @@ class _Page:
         return "\n".join(lines)
 
     def _shown(self, scenario: Scenario, rule: Rule) -> tuple[list[str], str]:
-        """Commands of the shell that show a scenario, and a sentence on what they show."""
+        """Returns shell commands that show a scenario, and a sentence with their result."""
         if rule.on == (DELIVERIES,):
             return [_activation(scenario), _ADD_EVENT], _DELIVERED
         shown = sample(shown_on(rule, self._operations), self._credentials, _conditions(rule))
@@ -144,7 +144,7 @@ def _activation(scenario: Scenario) -> str:
 
 
 def shown_on(rule: Rule, operations: Mapping[str, Operation]) -> Operation:
-    """The operation that a rule is shown on."""
+    """Returns the operation that the page uses for a rule."""
     if len(rule.on) < len(operations):
         return operations[rule.on[0]]
     return operations[_ANYWHERE["with_total_count" in _conditions(rule)]]
@@ -155,7 +155,7 @@ def _conditions(rule: Rule) -> tuple[str, ...]:
 
 
 def _codes(answer: TestResponse) -> str:
-    """What the body calls the failure, for a reader to recognise it by."""
+    """Returns the part of the outcome that names the failure in the body."""
     body: Any = answer.get_json(silent=True)
     if not isinstance(body, dict):
         return ""

@@ -16,7 +16,7 @@ import click
 from mock_platform.app import create_app
 from mock_platform.cli import logs
 from mock_platform.cli.signals import StopSignals
-from mock_platform.cli.trouble import BadInput, told
+from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.cli.watching import Watch
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
@@ -32,8 +32,8 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
-    """What `serve` was asked for."""
+class ServeOptions:
+    """The arguments of `serve`."""
 
     settings: Settings
     tls: bool = False
@@ -43,25 +43,27 @@ class Serving:
     watch: bool = False
 
 
-def serve_until_stopped(serving: Serving) -> None:
-    """Serve until SIGINT or SIGTERM, then finish what is under way and write what is kept.
+def serve_until_stopped(serving: ServeOptions) -> None:
+    """Serve until SIGINT or SIGTERM, then finish running requests and write the store.
 
     Raises:
-        click.ClickException: The server cannot start, or its store cannot be written at the end.
+        click.ClickException: The server cannot start, or cannot write its store at the end.
     """
     log = logs.configure(serving.log_format, level=serving.log_level)
-    settings = _guarded(serving.settings)
-    with StopSignals() as stop, told():
-        material = _material(serving, settings)
+    settings = _add_control_token(serving.settings)
+    with StopSignals() as stop, convert_errors():
+        material = _make_certificates(serving, settings)
         opened = open_platform(settings)
         platform = opened.platform
         platform.on_error = _report
         application = create_app(platform)
 
         def ready(bound: Bound) -> None:
-            _say_ready(bound, settings, material, made_up=serving.settings.control_token is None)
+            _print_ready_line(
+                bound, settings, material, made_up=serving.settings.control_token is None
+            )
 
-        with _closing(opened), _watching(opened, active=serving.watch):
+        with _close_after(opened), _watch_files(opened, active=serving.watch):
             serve_forever(
                 application,
                 settings.host,
@@ -75,23 +77,23 @@ def serve_until_stopped(serving: Serving) -> None:
     _LOG.info("Stopped.")
 
 
-def _guarded(settings: Settings) -> Settings:
-    """The settings with a control token where other machines can reach the server."""
+def _add_control_token(settings: Settings) -> Settings:
+    """Returns the settings, with a control token if other machines can reach the server."""
     if settings.loopback or settings.control_token is not None:
         return settings
     return replace(settings, control_token=unguessable(32))
 
 
-def _material(serving: Serving, settings: Settings) -> TlsMaterial | None:
+def _make_certificates(serving: ServeOptions, settings: Settings) -> TlsMaterial | None:
     if not serving.tls:
         return None
     try:
         return TlsMaterial.generate((settings.host, *settings.public_hosts), serving.tls_folder)
     except OSError as fault:
-        raise BadInput(f"The certificate authority cannot be kept: {fault}.") from fault
+        raise BadInput(f"The certificate authority cannot be stored: {fault}.") from fault
 
 
-def _say_ready(
+def _print_ready_line(
     bound: Bound, settings: Settings, material: TlsMaterial | None, *, made_up: bool
 ) -> None:
     own = addresses(bound.url, DEFAULT)
@@ -111,20 +113,20 @@ def _say_ready(
         if made_up:
             token = line["control_token"] = settings.control_token
         else:
-            note = f"  # {token}: what was given as --control-token"
+            note = f"  # {token}: the value of --control-token"
         curl += ["-H", f"X-Mock-Control-Token: {token}"]
     click.echo(f"READY {dumps(line).decode()}")
     if made_up and settings.control_token is not None:
         _LOG.warning(
-            "Other machines can reach this server, so its control plane wants the header "
-            "X-Mock-Control-Token: %s (choose your own with --control-token)",
+            "Other machines can reach this server, so its control plane requires the "
+            "header X-Mock-Control-Token: %s (choose your own with --control-token)",
             settings.control_token,
         )
     _LOG.info("Try: %s%s", shlex.join([*curl, f"{own['control']}/credentials"]), note)
 
 
 @contextlib.contextmanager
-def _closing(opened: Opened) -> Iterator[None]:
+def _close_after(opened: Opened) -> Iterator[None]:
     try:
         yield
     finally:
@@ -134,13 +136,14 @@ def _closing(opened: Opened) -> Iterator[None]:
         except OSError as fault:
             path = opened.archive.path if opened.archive is not None else "The store"
             raise BadInput(
-                f"{path} could not be written at the end ({fault}); it holds what was written "
-                "before. Make room; --durability log writes each change at once."
+                f"{path} could not be written at the end ({fault}); it contains what "
+                "was written before. Free some space; with --durability log each "
+                "change is written at once."
             ) from fault
 
 
 @contextlib.contextmanager
-def _watching(opened: Opened, *, active: bool) -> Iterator[None]:
+def _watch_files(opened: Opened, *, active: bool) -> Iterator[None]:
     if not active:
         yield
         return

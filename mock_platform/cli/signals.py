@@ -1,8 +1,9 @@
-"""Signals that the main thread waits for, whichever thread the system hands them to.
+"""Signals for which the main thread waits, in whichever thread they arrive.
 
-Python runs handlers in the main thread, between two of its steps. The system may deliver a signal
-to any thread, though, and a main thread that waits on a lock or for a child takes no step: it would
-sleep on. So it waits on a descriptor to which the interpreter writes each signal's number.
+Python runs signal handlers in the main thread, between two of its instructions. But the system may
+deliver a signal to any thread, and a main thread that waits for a lock or a child executes no
+instruction, so its handler would not run. Therefore it waits for a descriptor to which the
+interpreter writes the number of each signal.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from collections.abc import Iterable, Mapping
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-_MOST = 4096
-"""Numbers of signals that are taken at once."""
+_MAX_SIGNALS = 4096
+"""Maximum number of signal numbers that one read returns."""
 
 
 class Signals:
-    """Catches some signals for as long as it is entered; only in the main thread.
+    """Catches some signals inside a `with` block; only in the main thread.
 
-    Subclasses say in `on_signal` what is done at once; `wait` returns when one came. With `restore`
-    the handlers of before are back when it is left; without, its own stay, for a process that ends
-    then.
+    Subclasses define in `on_signal` what happens at once; `wait` returns when a signal came. With
+    `restore` the earlier handlers are restored at the end; without it the new ones stay, for a
+    process that ends then.
     """
 
     def __init__(self, numbers: Iterable[int], *, restore: bool = True) -> None:
@@ -37,14 +38,14 @@ class Signals:
         """Called in the main thread for each signal."""
 
     def wait(self) -> frozenset[int]:
-        """Sleep until a signal came, or came since the last call; returns their numbers.
+        """Wait until a signal came, now or since the last call; returns the numbers.
 
-        Signals that others handle are among them.
+        The numbers include signals that have other handlers.
         """
-        return frozenset(self._alarm.recv(_MOST))
+        return frozenset(self._alarm.recv(_MAX_SIGNALS))
 
     def __enter__(self) -> Self:
-        # A full buffer means that there is enough to wake up for.
+        # If the buffer is full, it has enough bytes to wake up the reader.
         self._bell_before = signal.set_wakeup_fd(self._bell.fileno(), warn_on_full_buffer=False)
         self._before = {number: signal.signal(number, self._handle) for number in self._numbers}
         return self
@@ -67,9 +68,9 @@ class Signals:
 
 
 class StopSignals(Signals):
-    """SIGINT and SIGTERM as what a server waits for.
+    """SIGINT and SIGTERM, for which a server waits.
 
-    Supervisors often send two: further ones change nothing, until the process has ended.
+    Supervisors often send two: further ones have no effect until the process has ended.
     """
 
     def __init__(self) -> None:
@@ -77,11 +78,11 @@ class StopSignals(Signals):
         self._stopped = False
 
     def on_signal(self, number: int) -> None:
-        """Remember it, in case it comes before anybody waits."""
+        """Remember the signal, in case it comes before the wait."""
         self._stopped = True
 
     def wait(self) -> frozenset[int]:
-        """Sleep until one of the two came, now or before."""
+        """Wait until one of the two signals came; returns at once if one came before."""
         found: frozenset[int] = frozenset()
         while not self._stopped and not found & {*self._numbers}:
             found = super().wait()

@@ -1,4 +1,4 @@
-"""How a command ends when it cannot do its work: exit status and one message that says what to do.
+"""The exceptions that end a command: an exit status and one message that says what to do.
 
 Usage errors (2) are click's own.
 """
@@ -13,13 +13,13 @@ import click
 
 
 class CheckFailed(click.ClickException):
-    """What was asked about is not as it should be."""
+    """A check failed."""
 
     exit_code: ClassVar[int] = 1
 
 
 class CannotListen(click.ClickException):
-    """The address cannot be listened on."""
+    """The server cannot listen on the address."""
 
     exit_code: ClassVar[int] = 3
 
@@ -31,9 +31,9 @@ class BadInput(click.ClickException):
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Turn what can be wrong with a server's surroundings into the exit status it has."""
-    # Whoever asks has loaded these by now; at the top they would slow `--help`.
+def convert_errors() -> Iterator[None]:
+    """Convert errors of a server's environment into exceptions with an exit status."""
+    # The callers have already imported these; imports at the top would slow down `--help`.
     from mock_platform.records.fixtures import BadFixtures
     from mock_platform.restoring import BadStore
     from mock_platform.scenario.document import BadParameters, BadScenario
@@ -46,11 +46,17 @@ def told() -> Iterator[None]:
     try:
         yield
     except BadFixtures as fault:
-        raise BadInput(f"{counted(len(fault.complaints))} in the fixtures.\n{fault}") from fault
+        raise BadInput(
+            f"{count_faults(len(fault.complaints))} in the fixtures.\n{fault}"
+        ) from fault
     except BadScenario as fault:
-        raise BadInput(f"{counted(len(fault.complaints))} in the scenarios.\n{fault}") from fault
+        raise BadInput(
+            f"{count_faults(len(fault.complaints))} in the scenarios.\n{fault}"
+        ) from fault
     except UnknownScenario as fault:
-        raise BadInput(f"{fault} `mock-platform scenarios` lists the shipped ones.") from fault
+        raise BadInput(
+            f"{fault} `mock-platform scenarios` lists the scenarios of the package."
+        ) from fault
     except (BadParameters, CannotPerform) as fault:
         raise BadInput(str(fault)) from fault
     except CannotBind as fault:
@@ -61,6 +67,6 @@ def told() -> Iterator[None]:
         raise BadInput(str(fault)) from fault
 
 
-def counted(faults: int) -> str:
-    """`1 fault`, `2 faults`."""
+def count_faults(faults: int) -> str:
+    """Returns `1 fault`, `2 faults` and so on."""
     return f"{faults} fault{'' if faults == 1 else 's'}"

@@ -1,11 +1,11 @@
-"""`serve --watch`: fixture folders and scenario files are loaded again when they change.
+"""`serve --watch`: loads fixture folders and scenario files again when they change.
 
-What changed is checked first. If fixtures are sound, the default world begins anew with them, as a
-reset would, and so does every world made from then on; other worlds keep those they began with. If
-they are not, the server goes on with the last sound ones and says what is wrong.
+A change is checked first. If the fixtures are valid, the default world is reset and starts with
+them, and so does every new world; other existing worlds keep their fixtures. If they are not valid,
+the server continues with the last valid ones and reports the faults.
 
-A scenario that is sound goes on in every world where it is active, from the beginning and with the
-parameters that it has; of one that is not the last sound version stays.
+A valid scenario starts again in every world where it is active, with the same parameters. Of an
+invalid scenario the last valid version stays.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from watchfiles import Change
 
 _LOG = logging.getLogger(__name__)
-_PATIENCE = 5.0
-"""Seconds that a start waits for the system's watches to be in place."""
+_START_SECONDS = 5.0
+"""Seconds for which a start waits until the system watches all files."""
 
 
 class Watcher(Protocol):
-    """Gives what changed, an empty set now and then if nothing did, until the event is set."""
+    """Yields what changed, and now and then an empty set if nothing did, until the event is set."""
 
     def __call__(
         self, folders: Sequence[Path], stop: threading.Event
     ) -> Iterable[Collection[object]]:
-        """Wait for changes; the first set says that none will be missed from now on."""
+        """Wait for changes; after the first set no change is missed."""
 
 
 class Watch:
-    """Threads that keep a platform's fixtures and scenarios as their files have them."""
+    """Threads that load a platform's fixtures and scenarios again when their files change."""
 
     def __init__(self, platform: Platform, watcher: Watcher | None = None) -> None:
         self._platform = platform
@@ -48,36 +48,38 @@ class Watch:
         self._stop = threading.Event()
         self._threads: list[tuple[threading.Thread, threading.Event]] = []
         if platform.settings.fixtures:
-            self._add(
+            self._add_watch(
                 "Fixture folders", platform.settings.fixtures, watcher or _watch_trees,
                 lambda: reload(platform),
             )  # fmt: skip
         start_up = platform.start_up
         if start_up.folders:
-            self._add(
+            self._add_watch(
                 "Scenario folders", start_up.folders, watcher or _watch_scenarios,
                 self._scenarios.reload,
             )  # fmt: skip
-        # An editor puts a new file into the place of the old one: only the folder sees that.
+        # An editor replaces the old file by a new one: only a watch on the folder notices that.
         parents = dict.fromkeys(file.parent for file in start_up.files)
         single = tuple(at for at in parents if not {at, *at.parents} & {*start_up.folders})
         if single:
-            self._add("Scenario files", single, watcher or _watch_folders, self._scenarios.reload)
+            self._add_watch(
+                "Scenario files", single, watcher or _watch_folders, self._scenarios.reload
+            )
 
     def start(self) -> None:
-        """Begin to watch; no change is missed once this returns."""
+        """Start to watch; no change is missed after this method has returned."""
         for thread, _ in self._threads:
             thread.start()
         for _, watching in self._threads:
-            watching.wait(_PATIENCE)
+            watching.wait(_START_SECONDS)
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         self._stop.set()
         for thread, _ in self._threads:
             thread.join()
 
-    def _add(
+    def _add_watch(
         self, what: str, folders: Sequence[Path], watcher: Watcher, act: Callable[[], object]
     ) -> None:
         watching = threading.Event()
@@ -90,25 +92,25 @@ class Watch:
                         act()
             except (OSError, RuntimeError) as fault:  # the system's watches may be used up
                 watching.set()
-                _LOG.error("%s cannot be watched any longer: %s", what, fault)
+                _LOG.error("%s can no longer be watched: %s", what, fault)
 
         name = f"mock-platform-watch-{len(self._threads) + 1}"
         self._threads.append((threading.Thread(target=run, name=name, daemon=True), watching))
 
 
 class ScenarioFiles:
-    """A platform's scenario files, with what was last read of each."""
+    """A platform's scenario files, with the content that was last read of each."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
         self._lock = threading.Lock()
-        self._last = {file: _content(file) for file in platform.start_up.files}
+        self._last = {file: _read_content(file) for file in platform.start_up.files}
 
     def reload(self) -> None:
-        """Load those again whose content is another one, and what came into the folders."""
+        """Load the files whose content changed, and new files in the folders."""
         with self._lock:
             for file in dict.fromkeys([*self._last, *self._platform.start_up.find_new_files()]):
-                self._reload(file, _content(file))
+                self._reload(file, _read_content(file))
 
     def _reload(self, file: Path, content: bytes | None) -> None:
         if content != self._last.get(file):
@@ -116,7 +118,7 @@ class ScenarioFiles:
             try:
                 kept = self._platform.reload_scenario(file)
             except (BadScenario, BadParameters, CannotPerform) as fault:
-                _LOG.error("A scenario changed and has faults; its last sound version stays.\n%s",
+                _LOG.error("A scenario changed and has faults; its last valid version stays.\n%s",
                            fault)  # fmt: skip
                 return
             for text in kept:
@@ -125,7 +127,7 @@ class ScenarioFiles:
                 _LOG.info("%s loaded again.", file)
 
 
-def _content(file: Path) -> bytes | None:
+def _read_content(file: Path) -> bytes | None:
     try:
         return file.read_bytes()
     except OSError:
@@ -133,22 +135,22 @@ def _content(file: Path) -> bytes | None:
 
 
 def reload(platform: Platform) -> bool:
-    """Load a platform's fixtures again; whether they were sound."""
+    """Load a platform's fixtures again; returns whether they were valid."""
     folders = ", ".join(str(folder) for folder in platform.settings.fixtures)
     try:
         base = load_base(platform.settings)
     except BadFixtures as fault:
-        _LOG.error("Fixtures changed and have faults; the last sound ones stay.\n%s", fault)
+        _LOG.error("Fixtures changed and have faults; the last valid ones stay.\n%s", fault)
         return False
     except OSError as fault:
-        _LOG.error("Fixtures cannot be read (%s); the last sound ones stay.", fault)
+        _LOG.error("Fixtures cannot be read (%s); the last valid ones stay.", fault)
         return False
     try:
         platform.reload(base)
     except StoreUnwritable as fault:
-        _LOG.error("Fixtures changed, but the last sound ones stay: %s", fault)
+        _LOG.error("Fixtures changed, but the last valid ones stay: %s", fault)
         return False
-    _LOG.info("Fixtures of %s loaded again; the default world began anew.", folders)
+    _LOG.info("Fixtures of %s loaded again; the default world was reset.", folders)
     return True
 
 
@@ -157,10 +159,10 @@ def _watch_trees(folders: Sequence[Path], stop: threading.Event) -> Iterable[Col
 
     sane = DefaultFilter()
 
-    def wanted(change: Change, path: str) -> bool:  # scenarios are no fixtures
+    def is_wanted(change: Change, path: str) -> bool:  # scenarios are no fixtures
         return sane(change, path) and not path.endswith((".yaml", ".yml"))
 
-    return _changes(folders, stop, wanted, deep=True)
+    return _changes(folders, stop, is_wanted, deep=True)
 
 
 def _watch_scenarios(
@@ -170,10 +172,10 @@ def _watch_scenarios(
 
     sane = DefaultFilter()
 
-    def wanted(change: Change, path: str) -> bool:
+    def is_wanted(change: Change, path: str) -> bool:
         return sane(change, path) and path.endswith(SUFFIXES)
 
-    return _changes(folders, stop, wanted, deep=True)
+    return _changes(folders, stop, is_wanted, deep=True)
 
 
 def _watch_folders(folders: Sequence[Path], stop: threading.Event) -> Iterable[Collection[object]]:
@@ -185,13 +187,13 @@ def _watch_folders(folders: Sequence[Path], stop: threading.Event) -> Iterable[C
 def _changes(
     folders: Sequence[Path],
     stop: threading.Event,
-    wanted: Callable[[Change, str], bool],
+    is_wanted: Callable[[Change, str], bool],
     *,
     deep: bool,
 ) -> Iterable[Collection[object]]:
     from watchfiles import watch
 
     return watch(
-        *folders, watch_filter=wanted, recursive=deep,
+        *folders, watch_filter=is_wanted, recursive=deep,
         stop_event=stop, debounce=200, rust_timeout=100, yield_on_timeout=True,
     )  # fmt: skip

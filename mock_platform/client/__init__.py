@@ -1,1 +1,1 @@
-"""What people hold in Python: a sandbox in their own process, or one elsewhere, with one face."""
+"""The Python interface of a sandbox: in this process or on a server elsewhere."""

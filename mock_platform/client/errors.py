@@ -1,18 +1,18 @@
-"""What the Python face raises beside the exceptions of the rooms below it."""
+"""The exceptions of the Python interface; those of the rooms below are raised as well."""
 
 from __future__ import annotations
 
 
 class MissingCredentials(LookupError):
-    """The world holds no credentials of the kind that a session was asked to use."""
+    """The world has no credentials of the kind that a session needs."""
 
 
 class NotInProcess(RuntimeError):
-    """Something was asked for that only a sandbox in this process has."""
+    """The caller asked for something that only a sandbox in this process has."""
 
 
 class Refused(ValueError):
-    """The control plane of a server elsewhere refused something; the message is what it said."""
+    """The control plane of a server elsewhere refused a request; the message is the server's."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
@@ -20,4 +20,4 @@ class Refused(ValueError):
 
 
 class Unreachable(RuntimeError):
-    """Nobody answers where the server is said to be."""
+    """No server answers at this address."""

@@ -1,9 +1,9 @@
-"""The face of a sandbox, written once: what everybody who holds one in Python may rely on.
+"""The interface of a sandbox, declared once.
 
 `local` and `platform` implement it for a sandbox in this process, `remote` for a server elsewhere.
-What is wrong raises the same exception on both. What only one of them can do says so with
-`NotInProcess`; a server elsewhere may besides be `Unreachable`, or have `Refused` a request for a
-reason of its own, such as its control token or the size of a body.
+The same mistake raises the same exception on both. What only one of them can do raises
+`NotInProcess` on the other. A server elsewhere may also be `Unreachable`, or it may have `Refused`
+a request, for instance because of its control token or the size of a body.
 """
 
 from __future__ import annotations
@@ -36,182 +36,182 @@ Record = dict[str, Any]
 
 
 class Clock(Protocol):
-    """The clock of a world. What falls due by moving it happens before the method returns.
+    """The clock of a world. Everything that is due happens before a method returns.
 
-    Over an address moments are read to the millisecond.
+    A server elsewhere reports moments to the millisecond.
     """
 
     def now(self) -> datetime:
-        """The present moment of the world, UTC."""
+        """Returns the current moment of the world, in UTC."""
 
     @property
     def frozen(self) -> bool:
-        """Whether time stands still."""
+        """Whether the clock is stopped."""
 
     def freeze(self, to: Instant | None = None) -> datetime:
-        """Stand still, now or at a moment; returns the moment.
+        """Stop the clock, now or at a moment; returns the moment.
 
         Raises:
-            ValueError: `to` is no moment, does not say its offset from UTC, or is out of bounds.
+            ValueError: `to` is not a moment, has no offset from UTC, or is out of bounds.
         """
 
     def travel(self, to: Instant) -> datetime:
-        """Jump to a moment and return it; a running clock runs on from there.
+        """Set the clock to a moment and return it; a running clock continues from there.
 
         Raises:
-            ValueError: `to` is no moment, does not say its offset from UTC, or is out of bounds.
+            ValueError: `to` is not a moment, has no offset from UTC, or is out of bounds.
         """
 
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
     ) -> datetime:
-        """Move by so much (negative: back); returns the new moment.
+        """Move the clock by a duration (negative: back); returns the new moment.
 
         Raises:
-            OverflowError: The result is no date.
-            ValueError: The result is out of bounds, or a part is no number.
+            OverflowError: The result is not a possible date.
+            ValueError: The result is out of bounds, or a part is not a number.
         """
 
     def resume(self) -> datetime:
-        """Run on from the present moment, and return it."""
+        """Start the clock again at its current moment; returns the moment."""
 
 
 class Change(Protocol):
-    """What a request did to one record."""
+    """What a request changed in one record."""
 
     @property
     def table(self) -> str:
-        """The record's table."""
+        """The name of the record's table."""
 
     @property
     def key(self) -> str:
-        """The record's key."""
+        """The key of the record."""
 
     @property
     def kind(self) -> str:
-        """`created`, `changed` or `removed`."""
+        """The kind of change: `created`, `changed` or `removed`."""
 
     @property
     def fields(self) -> Sequence[str]:
-        """Names of the fields whose values are others than before."""
+        """The names of the fields whose values changed."""
 
 
 class Entry(Protocol):
-    """One request of the journal, its answer, and why it was what it was.
+    """One request in the journal, its answer, and the reasons for it.
 
-    In this process headers, bodies and address are as they were sent; over an address credentials
-    are taken out of them, as `as_json` does everywhere.
+    In this process headers, bodies and address are as they were sent. From a server elsewhere they
+    come without credentials, as from `as_json` everywhere.
     """
 
     @property
     def id(self) -> str:
-        """What `X-Mock-Request-Id` of the answer says."""
+        """The id of the request, as in `X-Mock-Request-Id` of the answer."""
 
     @property
     def at(self) -> datetime:
-        """When it came, on the world's clock."""
+        """When the request came, on the world's clock."""
 
     @property
     def world(self) -> str:
-        """The world's name."""
+        """The name of the world."""
 
     @property
     def method(self) -> str:
-        """The request's method."""
+        """The HTTP method of the request."""
 
     @property
     def url(self) -> str:
-        """The address that was called."""
+        """The address of the request."""
 
     @property
     def status(self) -> int:
-        """The answer's status."""
+        """The HTTP status of the answer."""
 
     @property
     def milliseconds(self) -> float:
-        """How long the answer took, in real time."""
+        """How long the answer took, in milliseconds of real time."""
 
     @property
     def operation(self) -> str | None:
-        """The id of the operation that answered, if one did."""
+        """The id of the operation that answered; `None` if no operation did."""
 
     @property
     def caller(self) -> dict[str, Any] | None:
-        """Who called, and how that was established."""
+        """Who called, and how the sandbox knew it."""
 
     @property
     def rule(self) -> dict[str, Any] | None:
-        """The rule of a scenario that acted."""
+        """The rule of a scenario that acted; `None` if no rule did."""
 
     @property
     def near_misses(self) -> list[dict[str, Any]]:
-        """The nearest rules that did not act, each with the first difference."""
+        """The nearest rules that did not act, each with its first difference."""
 
     @property
     def changes(self) -> Sequence[Change]:
-        """Which records changed."""
+        """The records that changed."""
 
     @property
     def assumptions(self) -> Sequence[str]:
-        """Ids of the assumptions that the answer rests on."""
+        """The ids of the assumptions that the answer depends on."""
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What was ignored or should not be used any more."""
+        """The warnings: what was ignored or is deprecated."""
 
     @property
     def diagnosis(self) -> dict[str, Any] | None:
-        """What would explain a refusal."""
+        """The explanation of a refusal, if there is one."""
 
     @property
     def traceback(self) -> str | None:
-        """What failed in the sandbox itself."""
+        """The traceback of an error in the sandbox itself."""
 
     @property
     def request_headers(self) -> Sequence[tuple[str, str]]:
-        """Headers of the request."""
+        """The headers of the request."""
 
     @property
     def request_body(self) -> bytes:
-        """Body of the request."""
+        """The body of the request."""
 
     @property
     def response_headers(self) -> Sequence[tuple[str, str]]:
-        """Headers of the answer."""
+        """The headers of the answer."""
 
     @property
     def response_body(self) -> bytes:
-        """Body of the answer."""
+        """The body of the answer."""
 
     def as_json(self) -> dict[str, Any]:
-        """The entry in the form of `GET /_mock/requests/ID`, without credentials."""
+        """Returns the entry in the form of `GET /_mock/requests/ID`, without credentials."""
 
 
 class Journal(Protocol):
-    """What a world was asked and how it answered."""
+    """The requests that a world received, and its answers."""
 
     def find(self, **query: Unpack[PageQuery]) -> Sequence[Entry]:
-        """Entries that fit everything given, oldest first; with `limit`, the newest so many.
+        """Returns the entries that match the query, oldest first; `limit` keeps the newest ones.
 
         Raises:
-            BadQuery: No operation has that id, or a value is one that no entry can have.
-            ValueError: `since` is no moment, or does not say its offset from UTC.
+            BadQuery: An operation does not exist, or no entry can have one of the values.
+            ValueError: `since` is not a moment, or has no offset from UTC.
         """
 
     def count(self, **query: Unpack[EntryQuery]) -> int:
-        """How many entries fit everything given; raises what `find` raises."""
+        """Returns how many entries match the whole query; raises the same as `find`."""
 
     def get(self, request_id: str) -> Entry | None:
-        """The entry that `X-Mock-Request-Id` of an answer names, if it is still kept."""
+        """Returns the entry with this `X-Mock-Request-Id`; `None` if it is not in the journal."""
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete all entries."""
 
     def __iter__(self) -> Iterator[Entry]:
-        """Every entry, oldest first."""
+        """Iterates over all entries, oldest first."""
 
     def __len__(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
 
 
 class Table(Protocol):
@@ -219,150 +219,151 @@ class Table(Protocol):
 
     @property
     def name(self) -> str:
-        """The table's name."""
+        """The name of the table."""
 
     def all(self) -> list[Record]:
-        """Every record, in the order in which they came."""
+        """Returns all records, in the order in which they were added."""
 
     def get(self, key: str) -> Record | None:
-        """The record under a key, or `None`."""
+        """Returns the record under a key, or `None`."""
 
     def put(self, record: Record, *, key: str | None = None, unchecked: bool = False) -> Record:
-        """Create or replace a record; returns it as stored, defaults filled in.
+        """Create or replace a record; returns it as stored, with defaults.
 
-        `key` is filled in where the record does not name it. `unchecked` stores the record as it
-        is, for odd states on purpose.
+        `key` is added to a record that has none. `unchecked` stores the record without checks, for
+        invalid states on purpose.
 
         Raises:
-            BadRecord: It has faults, or refers to what is not there; nothing is stored.
+            BadRecord: The record has faults, or refers to a missing record; no record is stored.
         """
 
     def patch(self, key: str, changes: Record, *, unchecked: bool = False) -> Record:
-        """Merge changes into a record (JSON merge patch: null takes a field out); returns it.
+        """Merge changes into a record (JSON merge patch: null removes a field); returns it.
 
         Raises:
-            UnknownRecord: There is no such record.
-            BadRecord: What would come out has faults, or another key; nothing is changed.
+            UnknownRecord: No record has this key.
+            BadRecord: The result has faults or another key; the record does not change.
         """
 
     def delete(self, key: str) -> None:
-        """Take a record out for good, whatever refers to it.
+        """Remove a record, even if other records refer to it.
 
         Raises:
-            UnknownRecord: There is no such record.
+            UnknownRecord: No record has this key.
         """
 
     def __contains__(self, key: object) -> bool:
-        """Whether there is a record under a key."""
+        """Whether a record has this key."""
 
     def __iter__(self) -> Iterator[Record]:
-        """Every record, in the order in which they came."""
+        """Returns all records, in the order in which they were added."""
 
     def __len__(self) -> int:
-        """How many records there are."""
+        """The number of records."""
 
 
 class State(Protocol):
-    """All tables of one world: a mapping by name, and the whole world as one document."""
+    """All tables of one world, by name; also loads and dumps the whole world as one document."""
 
     def __getitem__(self, name: str) -> Table:
-        """The table of this name.
+        """Returns the table of this name.
 
         Raises:
-            UnknownTable: There is none.
+            UnknownTable: No table has this name.
         """
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is a table of this name."""
+        """Whether a table of this name exists."""
 
     def __iter__(self) -> Iterator[str]:
         """The names of all tables."""
 
     def __len__(self) -> int:
-        """How many tables there are."""
+        """The number of tables."""
 
     def get(self, name: str, /) -> Table | None:
-        """The table of this name, or `None`."""
+        """Returns the table of this name, or `None`."""
 
     def keys(self) -> KeysView[str]:
         """The names of all tables."""
 
     def values(self) -> ValuesView[Table]:
-        """All tables."""
+        """All tables, without their names."""
 
     def items(self) -> ItemsView[str, Table]:
-        """Names and tables."""
+        """Pairs of name and table."""
 
     def dump(self) -> dict[str, Any]:
-        """The whole world as one document: tables, clock, ids and paces of transitions."""
+        """Returns the whole world as one document: tables, clock, ids, progressions."""
 
     def load(self, document: Mapping[str, Any], *, unchecked: bool = False) -> None:
-        """Make the world what a document says, as `dump` returned it. The journal is emptied.
+        """Replace the whole world by a document from `dump`. The journal is emptied.
 
         Raises:
-            BadRecord: Records have faults, or the document has another form; nothing is changed.
+            BadRecord: Records have faults, or the document has another form; the world does not
+                change.
         """
 
 
 class World(Protocol):
     """One world of a running sandbox.
 
-    Whatever is asked of one that was removed raises `UnknownWorld`.
+    Every use of a world that was removed raises `UnknownWorld`.
     """
 
     @property
     def name(self) -> str:
-        """The world's name; `default` for the one that needs no prefix."""
+        """The name of the world; `default` for the one without prefix."""
 
     @property
     def base_url(self) -> str:
-        """`{base_url}` of the spec, with the world's prefix unless it is the default one."""
+        """`{base_url}` of the specification, with the prefix of the world, if it has one."""
 
     @property
     def ads_base_url(self) -> str:
-        """`{ads_base_url}` of the spec."""
+        """`{ads_base_url}` of the specification."""
 
     @property
     def ads_sandbox_base_url(self) -> str:
-        """`{ads_sandbox_base_url}` of the spec."""
+        """`{ads_sandbox_base_url}` of the specification."""
 
     @property
     def control_url(self) -> str:
-        """Where the control plane of this world answers."""
+        """The address of this world's control plane."""
 
     @property
     def clock(self) -> Clock:
-        """The world's clock."""
+        """The clock of the world."""
 
     @property
     def journal(self) -> Journal:
-        """What the world was asked and how it answered."""
+        """The journal of the world."""
 
     @property
     def state(self) -> State:
-        """The world's records."""
+        """The records of the world."""
 
     @property
     def credentials(self) -> dict[str, Any]:
-        """The well-known credentials, in the form of `GET /_mock/credentials`."""
+        """The published test credentials, in the form of `GET /_mock/credentials`."""
 
     @property
     def deliveries(self) -> list[dict[str, Any]]:
         """Every attempted webhook delivery, oldest first."""
 
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
-        """Whether every webhook delivery asked for so far was made, within so many real seconds.
+        """Wait up to `seconds` of real time; returns whether all requested deliveries were made.
 
-        Those of all worlds of the server count.
+        The deliveries of all worlds of the server count.
         """
 
     @property
     def wsgi(self) -> Flask:
-        """The whole server, every world of it, as a WSGI application for any transport.
+        """The whole server with all its worlds, as a WSGI application for any transport.
 
-        What a handler raises it raises too, instead of answering 500. Where a scenario breaks the
-        connection it raises `NoConnection`, unless its caller has one to break, as `session` and
-        `WsgiAdapter` have.
+        It raises what a handler raises, instead of answering 500. If a scenario breaks the
+        connection, it raises `NoConnection`, unless its caller has a connection to break, as
+        `session` and `WsgiAdapter` do.
 
         Raises:
             NotInProcess: The server runs elsewhere.
@@ -370,56 +371,57 @@ class World(Protocol):
 
     @property
     def app(self) -> Flask:
-        """The Flask application, of every world: add routes, blueprints, hooks and handlers.
+        """The Flask application of all worlds: add routes, blueprints, hooks and error handlers.
 
         Raises:
             NotInProcess: The server runs elsewhere.
         """
 
     def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> BasedSession:
-        """A `requests.Session` whose relative addresses begin at the base address.
+        """Returns a `requests.Session` whose relative addresses start at the base address.
 
-        `oauth1` signs as the well-known user, `bearer` sends the well-known token. `sandbox` takes
-        the sandbox address as base. A sandbox in this process answers without a socket.
+        `oauth1` signs as the test user, `bearer` sends the test bearer token. With `sandbox` the
+        sandbox address is the base address. A sandbox in this process answers without a socket.
 
         Raises:
-            MissingCredentials: The world holds none of that kind (any more).
-            ValueError: `auth` is something else.
+            MissingCredentials: The world has no credentials of this kind, or no longer.
+            ValueError: `auth` has another value.
         """
 
     def test_client(self, *, sandbox: bool = False) -> FlaskClient:
-        """Flask's test client; relative addresses begin at the base address.
+        """Returns Flask's test client; relative addresses start at the base address.
 
         Raises:
             NotInProcess: The server runs elsewhere.
         """
 
     def activate(self, name: str, /, **parameters: Any) -> None:
-        """Switch a scenario on, with values for its parameters; one that is on begins again.
+        """Activate a scenario, with values for its parameters; an active one starts again.
 
         Raises:
-            UnknownScenario: There is none of that name.
-            BadParameters: A parameter is unknown, or its value does not fit.
-            CannotPerform: It breaks connections and the server cannot.
-            TypeError: A value is something that JSON has not.
+            UnknownScenario: No scenario has this name.
+            BadParameters: A parameter is unknown, or its value is not allowed.
+            CannotPerform: The scenario breaks connections and the server cannot do that.
+            TypeError: A value has no JSON form.
         """
 
     def deactivate(self, name: str | None = None) -> None:
-        """Switch a scenario off, or all of them.
+        """Deactivate a scenario, or all scenarios.
 
         Raises:
-            UnknownScenario: There is none of that name.
+            UnknownScenario: No scenario has this name.
         """
 
     def define(self, document: Mapping[str, Any] | str | Path) -> str:
-        """Know a scenario in this world until it is reset: a document, its YAML, or a file.
+        """Make a scenario known in this world until its reset: a document, its YAML, or a file.
 
         Returns its name, for `activate`.
 
         Raises:
-            BadScenario: It has faults; each is reported with its place.
-            BadParameters: It is active, and cannot go on with the parameters that it has.
-            CannotPerform: It is active, and breaks connections, which the server cannot.
+            BadScenario: The scenario has faults; each is reported with its place.
+            BadParameters: The scenario is active and cannot continue with its parameters.
+            CannotPerform: The scenario is active and breaks connections, which the server cannot
+                do.
         """
 
     @property
@@ -427,26 +429,26 @@ class World(Protocol):
         """Every known scenario, in the form of `GET /_mock/scenarios`."""
 
     def unfired_expectations(self) -> list[UnfiredRule]:
-        """Rules with `expect: fired` of active scenarios that never acted."""
+        """Returns the rules with `expect: fired` of active scenarios that never acted."""
 
     def coverage(self) -> dict[str, Any]:
-        """How much of the contract clients exercised here; of all worlds for the default one."""
+        """Returns how much of the contract was exercised here; the default world counts all."""
 
     def use_fixtures(self, *folders: Path | str) -> None:
-        """Begin again with more fixtures: folders laid over the server's own, the last on top.
+        """Start the world again with more folders of fixtures; the last one wins.
 
         Raises:
-            BadFixtures: Something is wrong with them.
-            NotInProcess: It is the default world of a server elsewhere, which begins as that
-                server was started.
+            BadFixtures: The fixtures have faults.
+            NotInProcess: It is the default world of a server elsewhere, which keeps that server's
+                fixtures.
         """
 
     def reset(self) -> None:
-        """The world as it started: fixtures, start-up scenarios, clock, ids; an empty journal."""
+        """Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal."""
 
 
 class Platform(World, Protocol):
-    """A running sandbox; by itself the face of its default world. Use it in a `with`."""
+    """A running sandbox; itself also the interface of its default world. Use it in a `with`."""
 
     def world(
         self,
@@ -456,61 +458,60 @@ class Platform(World, Protocol):
         seed: int | None = None,
         freeze: Instant | None = None,
     ) -> World:
-        """Another world, made if there is none of that name: afresh, or as a copy of `source`.
+        """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
-        With `freeze` its clock stands still there, from the beginning and after each reset.
+        With `freeze` its clock is stopped at that moment, at the start and after each reset.
 
         Raises:
-            BadWorldName: A world cannot have that name.
-            UnknownWorld: `source` does not exist.
-            TooManyWorlds: There are as many as there may be.
-            TypeError: `seed` is no integer.
-            ValueError: `freeze` is no moment, does not say its offset from UTC, or is out of
-                bounds.
+            BadWorldName: The name is not allowed for a world.
+            UnknownWorld: The world `source` does not exist.
+            TooManyWorlds: The server has the maximum number of worlds.
+            TypeError: `seed` is not an integer.
+            ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds.
         """
 
     def drop_world(self, name: str) -> None:
-        """Remove a world with all that is in it.
+        """Remove a world with all its contents.
 
         Raises:
-            UnknownWorld: There is none of that name.
-            ValueError: It is the default one, which always exists.
+            UnknownWorld: No world has this name.
+            ValueError: It is the default world, which always exists.
         """
 
     @property
     def worlds(self) -> list[str]:
-        """The names of all worlds."""
+        """Returns the names of all worlds."""
 
     @property
     def ca(self) -> Path | None:
-        """Over https: the file of the certificate authority for clients to trust, if one needs."""
+        """With https: the file of the certificate authority to trust, if clients need one."""
 
     def on_stray(self, listener: Callable[[str, str, str], None]) -> None:
-        """Report requests to worlds that are not there (any more): world, method, address.
+        """Call `listener` for each request to a missing world, with world, method and address.
 
-        The address comes without credentials. Called in the thread that answers the request.
+        The address has no credentials. The call is made in the thread that answers the request.
 
         Raises:
             NotInProcess: The server runs elsewhere.
         """
 
     def raise_errors(self) -> None:
-        """Raise what failed in handlers while clients called over the network, once each.
+        """Raise the errors of handlers during network requests, each once.
 
         Raises:
-            Exception: What the one failing handler raised.
-            ExceptionGroup: What several raised.
+            Exception: The error, if there was one.
+            ExceptionGroup: The errors, if there were several.
             NotInProcess: The server runs elsewhere; its journal has the tracebacks.
         """
 
     def stop(self) -> None:
-        """Stop the sandbox and raise what `raise_errors` would; idempotent.
+        """Stop the sandbox and raise the same as `raise_errors`; idempotent.
 
-        A server elsewhere goes on: only the connections to it are closed.
+        A server elsewhere keeps running; only the connections to it are closed.
         """
 
     def __enter__(self) -> Self:
-        """The platform itself."""
+        """Returns the platform itself."""
 
     def __exit__(
         self,
@@ -518,8 +519,8 @@ class Platform(World, Protocol):
         fault: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop."""
+        """Stop the platform."""
 
 
 WorldFace = World
-"""The type of the fixture `mock_platform`."""
+"""The type of the pytest fixture `mock_platform`."""

@@ -1,7 +1,7 @@
-"""A world in this process, with the face of `interface`.
+"""A world in this process: the implementation of `interface`.
 
-Thin: each method does what the control route of the same name does, without HTTP. The world is
-looked up by its name, so one that was dropped is unknown here as it is over an address.
+Each method does what the control route of the same name does, without HTTP. It looks the world up
+by its name each time, so a dropped world is unknown here as it is over HTTP.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mock_platform.client.moments import seconds_in
-from mock_platform.client.queries import EntryQuery, PageQuery, as_sent
-from mock_platform.client.scenarios import plain, read_scenario
+from mock_platform.client.moments import count_seconds
+from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
+from mock_platform.client.scenarios import copy_as_json, read_scenario
 from mock_platform.client.sessions import authentication
 from mock_platform.control.clock import settle
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
@@ -39,39 +39,39 @@ if TYPE_CHECKING:
 
 
 class LocalClock:
-    """The clock of a world."""
+    """The clock of a world in this process."""
 
     def __init__(self, world: World) -> None:
         self._world = world
 
     def now(self) -> datetime:
-        """The present moment of the world, UTC."""
+        """Returns the current moment of the world, in UTC."""
         return self._world.clock.now()
 
     @property
     def frozen(self) -> bool:
-        """Whether time stands still."""
+        """Whether the clock is stopped."""
         return self._world.clock.frozen
 
     def freeze(self, to: Instant | None = None) -> datetime:
-        """Stand still, now or at a moment; returns the moment."""
+        """Stop the clock, now or at a moment; returns the moment."""
         at = None if to is None else moment(to)
         return self._move(lambda clock: clock.freeze(at))
 
     def travel(self, to: Instant) -> datetime:
-        """Jump to a moment and return it; a running clock runs on from there."""
+        """Set the clock to a moment and return it; a running clock continues from there."""
         at = moment(to)
         return self._move(lambda clock: clock.travel(at))
 
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
     ) -> datetime:
-        """Move by so much (negative: back); returns the new moment."""
-        step = seconds_in(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        """Move the clock by a duration (negative: back); returns the new moment."""
+        step = count_seconds(days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._move(lambda clock: clock.advance(step))
 
     def resume(self) -> datetime:
-        """Run on from the present moment, and return it."""
+        """Start the clock again at its current moment; returns the moment."""
         return self._move(Clock.resume)
 
     def _move(self, act: Callable[[Clock], None]) -> datetime:
@@ -82,28 +82,28 @@ class LocalClock:
 
 
 class LocalJournal:
-    """What a world was asked and how it answered; it can be read after the world has gone."""
+    """The journal of a world in this process; readable after the world was dropped."""
 
     def __init__(self, world: World, platform: Platform) -> None:
         self._journal = world.journal
         self._platform = platform
 
     def find(self, **query: Unpack[PageQuery]) -> list[JournalEntry]:
-        """Entries that fit everything given, oldest first; with `limit`, the newest so many."""
-        loaded = load_query(QueryOfList(), as_sent(query, PageQuery))
+        """Returns the entries that match the query, oldest first; `limit` keeps the newest ones."""
+        loaded = load_query(QueryOfList(), serialize_query(query, PageQuery))
         return self._journal.find(read_query(self._platform, loaded), loaded.get("limit"))
 
     def count(self, **query: Unpack[EntryQuery]) -> int:
-        """How many entries fit everything given."""
-        loaded = load_query(QueryOfRequests(), as_sent(query, EntryQuery))
+        """Returns how many entries match the whole query."""
+        loaded = load_query(QueryOfRequests(), serialize_query(query, EntryQuery))
         return self._journal.count(read_query(self._platform, loaded))
 
     def get(self, request_id: str) -> JournalEntry | None:
-        """The entry that `X-Mock-Request-Id` of an answer names, if it is still kept."""
+        """Returns the entry with this `X-Mock-Request-Id`; `None` if it is not in the journal."""
         return self._journal.get(request_id)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete all entries."""
         self._journal.clear()
 
     def __iter__(self) -> Iterator[JournalEntry]:
@@ -124,47 +124,47 @@ class LocalWorld:
 
     @property
     def name(self) -> str:
-        """The world's name; `default` for the one that needs no prefix."""
+        """The name of the world; `default` for the one without prefix."""
         return self._name
 
     @property
     def base_url(self) -> str:
-        """`{base_url}` of the spec, with the world's prefix unless it is the default one."""
+        """`{base_url}` of the specification, with the prefix of the world, if it has one."""
         return self._addresses["base_url"]
 
     @property
     def ads_base_url(self) -> str:
-        """`{ads_base_url}` of the spec."""
+        """`{ads_base_url}` of the specification."""
         return self._addresses["ads_base_url"]
 
     @property
     def ads_sandbox_base_url(self) -> str:
-        """`{ads_sandbox_base_url}` of the spec."""
+        """`{ads_sandbox_base_url}` of the specification."""
         return self._addresses["ads_sandbox_base_url"]
 
     @property
     def control_url(self) -> str:
-        """Where the control plane of this world answers."""
+        """The address of this world's control plane."""
         return self._addresses["control"]
 
     @property
     def clock(self) -> LocalClock:
-        """The world's clock."""
+        """The clock of the world."""
         return LocalClock(self._world)
 
     @property
     def journal(self) -> LocalJournal:
-        """What the world was asked and how it answered."""
+        """The journal of the world."""
         return LocalJournal(self._world, self._platform)
 
     @property
     def state(self) -> State:
-        """The world's records."""
+        """The records of the world."""
         return State(self._world, self._platform.tables)
 
     @property
     def credentials(self) -> Credentials:
-        """The well-known credentials, in the form of `GET /_mock/credentials`."""
+        """The published test credentials, in the form of `GET /_mock/credentials`."""
         return credentials(self._platform, self._world)
 
     @property
@@ -173,44 +173,44 @@ class LocalWorld:
         return [dict(delivery) for delivery in self._world.deliveries.copy()]
 
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
-        """Whether every webhook delivery asked for so far was made, within so many real seconds."""
+        """Wait up to `seconds` of real time; returns whether all requested deliveries were made."""
         return self._platform.deliverer.wait_until_idle(seconds)
 
     @property
     def wsgi(self) -> Flask:
-        """The whole server, every world of it, as a WSGI application for any transport."""
+        """The whole server with all its worlds, as a WSGI application for any transport."""
         return self._wsgi
 
     @property
     def app(self) -> Flask:
-        """The Flask application, of every world: add routes, blueprints, hooks and handlers."""
+        """The Flask application of all worlds: add routes, blueprints, hooks and error handlers."""
         return self._wsgi
 
     def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> PlatformSession:
-        """A `requests.Session` answered in-process; relative addresses begin at the base address.
+        """Returns a `requests.Session` that is answered in-process, with a base address.
 
-        `oauth1` signs as the well-known user, `bearer` sends the well-known token. `sandbox` takes
-        the sandbox address as base.
+        `oauth1` signs as the test user, `bearer` sends the test bearer token. With `sandbox` the
+        sandbox address is the base address.
         """
         base = self.ads_sandbox_base_url if sandbox else self.base_url
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
         return PlatformSession(self.wsgi, base, signs)
 
     def test_client(self, *, sandbox: bool = False) -> FlaskClient:
-        """Flask's test client; relative addresses begin at the base address."""
+        """Returns Flask's test client; relative addresses start at the base address."""
         base = self.ads_sandbox_base_url if sandbox else self.base_url
         return self.wsgi.test_client(base_url=base)
 
     def activate(self, name: str, /, **parameters: Any) -> None:
-        """Switch a scenario on, with values for its parameters; one that is on begins again."""
-        self._engine.activate(name, plain(parameters))
+        """Activate a scenario, with values for its parameters; an active one starts again."""
+        self._engine.activate(name, copy_as_json(parameters))
 
     def deactivate(self, name: str | None = None) -> None:
-        """Switch a scenario off, or all of them."""
+        """Deactivate a scenario, or all scenarios."""
         self._engine.deactivate(name)
 
     def define(self, document: Mapping[str, Any] | str | Path) -> str:
-        """Know a scenario in this world until it is reset: a document, its YAML, or a file.
+        """Make a scenario known in this world until its reset: a document, its YAML, or a file.
 
         Returns its name, for `activate`.
         """
@@ -224,24 +224,24 @@ class LocalWorld:
         return self._engine.as_json()
 
     def unfired_expectations(self) -> list[UnfiredRule]:
-        """Rules with `expect: fired` of active scenarios that never acted."""
+        """Returns the rules with `expect: fired` of active scenarios that never acted."""
         return self._engine.unfired_expectations()
 
     def coverage(self) -> dict[str, Any]:
-        """How much of the contract clients exercised here; of all worlds for the default one."""
+        """Returns how much of the contract was exercised here; the default world counts all."""
         platform, name = self._platform, self._world.name
         recorder = services_of(self._wsgi).coverage
         only = None if name == DEFAULT else name
         return coverage_document(platform.operations, platform.settings, recorder, only)
 
     def use_fixtures(self, *folders: Path | str) -> None:
-        """Begin again with more fixtures: folders laid over the server's own, the last on top."""
+        """Start the world again with more folders of fixtures; the last one wins."""
         settings = self._platform.settings
         laid = (*settings.fixtures, *(Path(folder) for folder in folders))
         self._world.rebase(self._platform.overlays.load(laid))
 
     def reset(self) -> None:
-        """The world as it started: fixtures, start-up scenarios, clock, ids; an empty journal."""
+        """Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal."""
         self._world.reset()
 
     @property

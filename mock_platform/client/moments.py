@@ -1,4 +1,4 @@
-"""Moments and lengths of time, as people write them in Python."""
+"""Converts moments and durations from Python's types."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from datetime import UTC, timedelta
 from mock_platform.world.clock import Instant, moment
 
 
-def wire(value: Instant) -> str:
-    """A moment as the control plane takes it, to the microsecond.
+def format_moment(value: Instant) -> str:
+    """Returns a moment in the form that the control plane accepts, to the microsecond.
 
     Raises:
-        ValueError: It is none, or a datetime without offset from UTC.
+        ValueError: It is not a moment, or a datetime without offset from UTC.
         TypeError: It is neither a datetime nor text.
     """
     return moment(value).astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
-def seconds_in(*, days: float, hours: float, minutes: float, seconds: float) -> float:
-    """A length of time in seconds.
+def count_seconds(*, days: float, hours: float, minutes: float, seconds: float) -> float:
+    """Returns a duration in seconds.
 
     Raises:
-        OverflowError: It is longer than any time.
-        ValueError: A part is no number (`nan`).
-        TypeError: A part is something else.
+        OverflowError: The duration is infinite or too large.
+        ValueError: A part is not a number (`nan`).
+        TypeError: A part has another type.
     """
     return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds()

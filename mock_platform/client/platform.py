@@ -1,7 +1,7 @@
-"""A sandbox inside a Python process: a server in a thread, and a face on what is in it.
+"""A sandbox in a Python process: a server in a thread, and the Python interface of its worlds.
 
-Faults of handlers are raised in the caller's face: by the call itself where it was made in-process,
-else when the platform is stopped, because by then the client has got its 500.
+Errors in handlers are not hidden from the caller. An in-process call raises them itself. For a
+network request they are raised when the platform stops, because the client has already got a 500.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OVER_SOCKET = "mock_platform.over_socket"
 
 
 class MockPlatform(LocalWorld):
-    """A running sandbox; by itself the face of its default world. Stop it, or use it in a `with`.
+    """A running sandbox, and the interface of its default world. Stop it, or use a `with`.
 
     ```python
     with MockPlatform.start() as platform:
@@ -53,7 +53,7 @@ class MockPlatform(LocalWorld):
         wsgi: Flask,
         material: TlsMaterial | None,
     ) -> None:
-        """Not for callers: `start` makes one."""
+        """Internal; use `start` to make one."""
         super().__init__(opened.platform, DEFAULT, server.url, wsgi)
         self._opened = opened
         self._server = server
@@ -62,7 +62,7 @@ class MockPlatform(LocalWorld):
 
     @property
     def ca(self) -> Path | None:
-        """With `tls`: the file of the certificate authority for clients to trust."""
+        """With `tls`: the file of the certificate authority to trust."""
         return None if self._material is None else self._material.ca
 
     @classmethod
@@ -74,25 +74,26 @@ class MockPlatform(LocalWorld):
         tls: bool = False,
         **overrides: Any,
     ) -> MockPlatform:
-        """Start a server in a thread; it listens before this returns.
+        """Start a server in a thread; it listens before this method returns.
 
-        `overrides` are fields of `Settings`, or of its `delivery` as `delivery_timeout=1`; folders
-        may be text, and `freeze` ISO 8601. `port` 0 takes a free one, whatever `settings` says.
+        `overrides` are fields of `Settings`, or of its `delivery` as `delivery_timeout=1`. Folders
+        may be text, and `freeze` may be ISO 8601. `port` 0 chooses a free port, whatever `settings`
+        says.
 
         Raises:
-            TypeError: There is no such setting.
-            BadFixtures: Something is wrong with the fixtures.
-            StoreError: The store's files are in use, damaged or not ours.
-            CannotBind: The address cannot be listened on.
+            TypeError: A setting of this name does not exist.
+            BadFixtures: The fixtures have faults.
+            StoreError: The store's files are in use, damaged or not from mock_platform.
+            CannotBind: The server cannot listen on the address.
         """
         wanted = replace(overridden(settings or Settings(), overrides), port=port)
         opened = open_platform(wanted)
         faults = Faults()
-        opened.platform.on_error = faults.take
+        opened.platform.on_error = faults.record
         try:
             app = create_app(opened.platform)
             material = TlsMaterial.generate((wanted.host, *wanted.public_hosts)) if tls else None
-            app.wsgi_app = faults.raising(app.wsgi_app)  # type: ignore[assignment,method-assign]
+            app.wsgi_app = faults.wrap(app.wsgi_app)  # type: ignore[assignment,method-assign]
             server = ServerThread(_OverSocket(app), wanted.host, wanted.port, material).start()
         except BaseException:
             opened.platform.deliverer.close()
@@ -102,15 +103,15 @@ class MockPlatform(LocalWorld):
 
     @staticmethod
     def connect(url: str) -> RemotePlatform:
-        """The same face for a server elsewhere: the `url` of its READY line.
+        """Returns the same interface for a server elsewhere; `url` is the one of its READY line.
 
-        A control token is taken from `MOCK_PLATFORM_CONTROL_TOKEN`, the file of an authority to
+        The control token comes from `MOCK_PLATFORM_CONTROL_TOKEN`, the certificate authority to
         trust from `REQUESTS_CA_BUNDLE`.
 
         Raises:
-            ValueError: It is no address.
-            Unreachable: Nobody answers there, or the server is not trusted.
-            Refused: The server refuses, or is no mock_platform.
+            ValueError: `url` is not an address.
+            Unreachable: No server answers at the address, or its certificate is not trusted.
+            Refused: The server refuses, or is not a mock_platform.
         """
         return RemotePlatform(url)
 
@@ -122,25 +123,25 @@ class MockPlatform(LocalWorld):
         seed: int | None = None,
         freeze: Instant | None = None,
     ) -> LocalWorld:
-        """Another world, made if there is none of that name: afresh, or as a copy of `source`.
+        """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
-        With `freeze` its clock stands still there, from the beginning and after each reset.
+        With `freeze` its clock is stopped at that moment, at the start and after each reset.
         """
         frozen_at = None if freeze is None else moment(freeze)
         self._platform.worlds.create(name, source=source, seed=seed, freeze=frozen_at)
         return LocalWorld(self._platform, name, self._server.url, self.wsgi)
 
     def drop_world(self, name: str) -> None:
-        """Remove a world with all that is in it."""
+        """Remove a world with all its contents."""
         self._platform.worlds.drop(name)
 
     @property
     def worlds(self) -> list[str]:
-        """The names of all worlds."""
+        """Returns the names of all worlds."""
         return [world.name for world in self._platform.worlds]
 
     def on_stray(self, listener: Callable[[str, str, str], None]) -> None:
-        """Report requests to worlds that are not there (any more): world, method, address."""
+        """Call `listener` for each request to a missing world, with world, method and address."""
 
         def listen(call: Call, world: str) -> None:
             listener(world, call.method, redact.address(call.url))
@@ -148,15 +149,15 @@ class MockPlatform(LocalWorld):
         self._platform.stray_listeners.append(listen)
 
     def raise_errors(self) -> None:
-        """Raise what failed in handlers while clients called over the network, once each."""
-        self._faults.raise_kept()
+        """Raise the errors of handlers during network requests, each once."""
+        self._faults.raise_recorded()
 
     def stop(self) -> None:
-        """Stop the server, release the store's files, and raise what `raise_errors` would.
+        """Stop the server, release the store's files, and raise the same as `raise_errors`.
 
-        Idempotent.
+        Idempotent: a second call does nothing.
         """
-        self._shut()
+        self._close()
         self.raise_errors()
 
     def __enter__(self) -> Self:
@@ -168,50 +169,50 @@ class MockPlatform(LocalWorld):
         fault: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._shut()
+        self._close()
         if fault is None:
             self.raise_errors()
         else:  # what the block raised is not to be hidden by what came of it
-            self._faults.note_on(fault)
+            self._faults.add_notes(fault)
 
-    def _shut(self) -> None:
+    def _close(self) -> None:
         self._server.stop()
         self._platform.deliverer.close()
         self._opened.close()
         for fault in self._server.errors:
-            self._faults.take(fault)
+            self._faults.record(fault)
         self._server.errors.clear()
 
 
 class Faults:
-    """Where faults of handlers go: to the in-process call that met them, else they are kept."""
+    """Collects errors of handlers: an in-process call raises its own, all others are kept."""
 
     def __init__(self) -> None:
-        self._kept: list[BaseException] = []
+        self._recorded: list[BaseException] = []
         self._local = threading.local()
 
-    def take(self, fault: BaseException) -> None:
-        """Take a fault, in the thread that met it."""
-        caught: list[BaseException] = getattr(self._local, "caught", self._kept)
+    def record(self, fault: BaseException) -> None:
+        """Record an error, in the thread in which it happened."""
+        caught: list[BaseException] = getattr(self._local, "caught", self._recorded)
         caught.append(fault)
 
-    def raising(self, application: WSGIApplication) -> WSGIApplication:
-        """The application, raising what its handlers raise to whoever calls it in this process."""
+    def wrap(self, application: WSGIApplication) -> WSGIApplication:
+        """Returns the application; it raises the errors of handlers to in-process callers."""
         return _Raising(application, self.catching)
 
-    def raise_kept(self) -> None:
-        """Raise what was kept, once."""
-        kept, self._kept = self._kept, []
+    def raise_recorded(self) -> None:
+        """Raise the recorded errors, each once."""
+        kept, self._recorded = self._recorded, []
         if len(kept) == 1:
             raise kept[0]
         if kept:
-            raise BaseExceptionGroup("faults of the sandbox itself", kept)
+            raise BaseExceptionGroup("errors in the sandbox itself", kept)
 
-    def note_on(self, fault: BaseException) -> None:
-        """Mention what was kept on another exception."""
-        kept, self._kept = self._kept, []
+    def add_notes(self, fault: BaseException) -> None:
+        """Add the recorded errors to another exception as notes."""
+        kept, self._recorded = self._recorded, []
         for each in kept:
-            fault.add_note(f"The sandbox itself failed meanwhile: {type(each).__name__}: {each}")
+            fault.add_note(f"The sandbox itself also failed: {type(each).__name__}: {each}")
 
     @contextmanager
     def catching(self) -> Iterator[list[BaseException]]:
@@ -237,7 +238,7 @@ class _Raising:
         catching: Callable[[], AbstractContextManager[list[BaseException]]],
     ) -> None:
         self._application = application
-        self._catching = catching
+        self._catch = catching
         self.at_once = getattr(application, "at_once", None)
         """What the server asks for: requests over a socket raise nothing."""
 
@@ -245,7 +246,7 @@ class _Raising:
         """Answer one request."""
         if _OVER_SOCKET in environ:
             return self._application(environ, start_response)
-        with self._catching() as caught:
+        with self._catch() as caught:
             answer = self._application(environ, start_response)
         if caught:
             close = getattr(answer, "close", None)
@@ -256,7 +257,7 @@ class _Raising:
 
 
 class _OverSocket:
-    """The application for the server; what wraps its `wsgi_app` later is passed as well."""
+    """Returns the application for the server; it includes later wrappers of its `wsgi_app`."""
 
     def __init__(self, app: PlatformApplication) -> None:
         self._app = app

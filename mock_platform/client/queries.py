@@ -1,4 +1,4 @@
-"""What the journal is searched for, in the form that the control plane takes."""
+"""Queries on the journal, in the form that the control plane accepts."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypedDict
 
-from mock_platform.client.moments import wire
+from mock_platform.client.moments import format_moment
 from mock_platform.control.refusal import did_you_mean
 from mock_platform.world.clock import Instant
 
 
 class EntryQuery(TypedDict, total=False):
-    """Which entries of a journal; all that are given must fit."""
+    """A query on the journal; an entry must match all values."""
 
     operation: str | None
     """Id of an operation."""
     status: int | None
     method: str | None
-    """In any case."""
+    """HTTP method, in any case."""
     path: str | None
-    """A part of the address."""
+    """Part of the address."""
     rule: str | None
-    """A scenario's name, or one of its rules as NAME/0."""
+    """Name of a scenario, or one of its rules as NAME/0."""
     since: Instant | None
-    """A moment of the world's clock."""
+    """Moment on the world's clock."""
 
 
 class PageQuery(EntryQuery, total=False):
-    """Which entries of a journal, and how many."""
+    """A query on the journal with a limit."""
 
     limit: int | None
-    """The newest so many of those that fit."""
+    """Maximum number of entries; the newest ones are kept."""
 
 
-def as_sent(query: Mapping[str, Any], known: type[EntryQuery]) -> dict[str, str]:
-    """A query as text by name, without what does not restrict.
+def serialize_query(query: Mapping[str, Any], known: type[EntryQuery]) -> dict[str, str]:
+    """Returns a query as text by name, without values that are `None`.
 
     Raises:
         TypeError: A name is unknown, or `since` is neither a datetime nor text.
-        ValueError: `since` is no moment.
+        ValueError: `since` is not a moment.
     """
     names = known.__annotations__
     sent = {}
@@ -47,9 +47,9 @@ def as_sent(query: Mapping[str, Any], known: type[EntryQuery]) -> dict[str, str]
         if name not in names:
             hint = did_you_mean(name, names)
             raise TypeError(
-                f"The journal is not searched by {name!r}.{hint} By {', '.join(names)}."
+                f"The journal has no filter {name!r}.{hint} Filters: {', '.join(names)}."
             )
         if value is not None:
             is_moment = name == "since" or isinstance(value, datetime)
-            sent[name] = wire(value) if is_moment else str(value)
+            sent[name] = format_moment(value) if is_moment else str(value)
     return sent

@@ -1,4 +1,4 @@
-"""Scenarios as Python gives them: a document, its YAML, or a file; and values of parameters."""
+"""Scenarios and parameter values in Python: a document, its YAML, or a file."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from mock_platform.scenario.document import Scenario, load, loads
 
 
 def read_scenario(document: Mapping[str, Any] | str | Path, operations: Sequence[str]) -> Scenario:
-    """The scenario of a document, its YAML, or a file.
+    """Returns the scenario from a document, its YAML, or a file.
 
     Raises:
-        BadScenario: It has faults; each is reported with its place.
-        TypeError: The document holds what JSON has not.
+        BadScenario: The scenario has faults; each is reported with its place.
+        TypeError: The document contains a value that has no JSON form.
     """
     if isinstance(document, Path):
         return load(document, operations)
@@ -24,11 +24,11 @@ def read_scenario(document: Mapping[str, Any] | str | Path, operations: Sequence
     return loads(jsonio.dumps(document), operations, "scenario.json")
 
 
-def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of values as they would come over an address.
+def copy_as_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a copy of the values, as they would arrive over HTTP.
 
     Raises:
-        TypeError: One is something that JSON has not.
+        TypeError: A value has no JSON form.
     """
     copy: dict[str, Any] = jsonio.loads(jsonio.dumps(parameters))
     return copy

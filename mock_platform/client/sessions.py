@@ -1,4 +1,4 @@
-"""How the sessions of a world sign, wherever the world is."""
+"""Authentication of sessions, in this process and over the network."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from mock_platform.in_process.session import AuthScheme, BearerAuth, OAuth1Auth
 
 
 def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1Auth | BearerAuth:
-    """What signs requests with the well-known credentials of a world.
+    """Returns the authentication that signs requests with the test credentials of a world.
 
     Raises:
-        MissingCredentials: The world holds none of that kind (any more).
-        ValueError: There is no such scheme.
+        MissingCredentials: The world has no credentials of this kind, or no longer.
+        ValueError: The scheme does not exist.
     """
     app, user, bearer = found["app"], found["user"], found["bearer_token"]
     if scheme == "oauth1":
         if app is None or user is None or user["access_token"] is None:
-            raise _missing(world, "an app, a user and an access token")
+            raise _missing_credentials(world, "an app, a user and an access token")
         return OAuth1Auth(
             app["consumer_key"],
             app["consumer_secret"],
@@ -26,13 +26,13 @@ def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1
         )
     if scheme == "bearer":
         if bearer is None:
-            raise _missing(world, "a bearer token")
+            raise _missing_credentials(world, "a bearer token")
         return BearerAuth(bearer)
-    raise ValueError(f"auth is 'oauth1', 'bearer' or None, not {scheme!r}")
+    raise ValueError(f"auth must be 'oauth1', 'bearer' or None, not {scheme!r}")
 
 
-def _missing(world: str, what: str) -> MissingCredentials:
+def _missing_credentials(world: str, what: str) -> MissingCredentials:
     return MissingCredentials(
-        f"World {world!r} does not hold {what} of its first app and user. Put them into its state "
-        "or reset it, or sign with credentials of your own."
+        f"World {world!r} does not have {what} of its first app and user. Add them to "
+        "its state, reset the world, or sign with other credentials."
     )

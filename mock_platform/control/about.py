@@ -1,4 +1,4 @@
-"""What the server is and offers: health, credentials, operations, assumptions, descriptions."""
+"""Describes the server: health, credentials, operations, assumptions, OpenAPI."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mock_platform.world.clock import UPTIME
 
 
 def health(request: ControlRequest) -> dict[str, Any]:
-    """That the server answers, its version, and for how many seconds it has been running."""
+    """The server's status, its version, and for how many seconds it has been running."""
     return {
         "status": "ok",
         "version": __version__,
@@ -23,7 +23,7 @@ def health(request: ControlRequest) -> dict[str, Any]:
 
 
 def show_credentials(request: ControlRequest) -> dict[str, Any]:
-    """The well-known credentials of the world."""
+    """The published test credentials of the world."""
     return credentials(request.platform, request.world)
 
 
@@ -33,28 +33,28 @@ def list_operations(request: ControlRequest) -> dict[str, Any]:
 
 
 def list_assumptions(request: ControlRequest) -> dict[str, Any]:
-    """The register of assumptions."""
+    """All recorded assumptions."""
     return assumptions(request.platform)
 
 
 def metrics(request: ControlRequest) -> Response:
-    """Counts for Prometheus."""
+    """Metrics for Prometheus."""
     text, media_type = request.services.metrics.exposition()
     return Response(text, content_type=media_type)
 
 
 def describe(request: ControlRequest) -> dict[str, Any]:
-    """Everything that is served, as OpenAPI."""
+    """The OpenAPI description of everything that is served."""
     return request.services.description.at(request.base_url)
 
 
 def operations(platform: Platform) -> dict[str, Any]:
-    """Every operation that a platform serves."""
+    """Returns every operation that a platform serves."""
     return {"operations": [operation.as_json() for operation in platform.operations]}
 
 
 def assumptions(platform: Platform) -> dict[str, Any]:
-    """Every recorded assumption, with the operations that rest on it."""
+    """Returns every recorded assumption, with the operations that depend on it."""
     resting: dict[str, list[str]] = {}
     for operation in platform.operations:
         for assumption in dict.fromkeys(operation.all_assumptions):

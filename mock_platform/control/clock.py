@@ -1,4 +1,4 @@
-"""The world's clock: read, frozen, sent elsewhere, moved on, set running again."""
+"""The world's clock: read, stop, set, advance, resume."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError, validates_schema
 
-from mock_platform.control.refusal import faulty
+from mock_platform.control.refusal import refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.description.conditions import either, form
 from mock_platform.core.fields import MISSING, Choice, Fault, Flag, Instant, Number
@@ -18,7 +18,7 @@ _NEEDS = {"travel": "to", "advance": "seconds"}
 
 
 class ClockBody(Schema):
-    """What to do with the clock."""
+    """An action on the clock."""
 
     json_conditions: ClassVar[dict[str, Any]] = either(
         *(
@@ -37,7 +37,7 @@ class ClockBody(Schema):
 
     @validates_schema(skip_on_field_errors=True)
     def check(self, data: dict[str, Any], **_: Any) -> None:
-        """Each action takes its own fields and no others."""
+        """Require exactly the fields that the action takes."""
         action = data["action"]
         needed = _NEEDS.get(action)
         faults: dict[str, list[Fault]] = {}
@@ -51,19 +51,19 @@ class ClockBody(Schema):
 
 
 class ClockAnswer(Schema):
-    """What the clock shows, and whether it stands still."""
+    """The time on the clock, and whether it is stopped."""
 
     now = Instant(required=True)
     frozen = Flag(required=True)
 
 
 def get_clock(request: ControlRequest) -> dict[str, Any]:
-    """What the clock shows."""
-    return _shown(request.world)
+    """The time on the world's clock."""
+    return _describe_clock(request.world)
 
 
 def put_clock(request: ControlRequest) -> dict[str, Any]:
-    """Freeze, travel, advance or resume; whatever falls due by that happens."""
+    """Freeze, travel, advance or resume; everything that is due then happens."""
     world = request.world
     try:
         with world.work():
@@ -71,16 +71,18 @@ def put_clock(request: ControlRequest) -> dict[str, Any]:
             settle(world)
     except OverflowError as fault:
         years = f"{EARLIEST.year} to {LATEST.year - 1}"
-        text = f"seconds: so far on, the clock lies out of the years {years}"
-        raise faulty(422, [("seconds", text)], "The clock was not moved") from fault
+        text = f"seconds: the clock would be outside the years {years}"
+        raise refuse_values(422, [("seconds", text)], "The clock was not moved") from fault
     except ValueError as fault:
         field = "seconds" if "seconds" in request.body else "to"
-        raise faulty(422, [(field, f"{field}: {fault}")], "The clock was not moved") from fault
-    return _shown(world)
+        raise refuse_values(
+            422, [(field, f"{field}: {fault}")], "The clock was not moved"
+        ) from fault
+    return _describe_clock(world)
 
 
 def settle(world: World) -> None:
-    """Let what is due on the clock happen."""
+    """Run everything that is due on the clock."""
     with world.work():
         for kind in world.transitions.kinds:
             world.transitions.settle_all(kind)
@@ -99,5 +101,5 @@ def _act(clock: Clock, action: str, to: str | None = None, seconds: float = 0) -
         clock.freeze(moment)
 
 
-def _shown(world: World) -> dict[str, Any]:
+def _describe_clock(world: World) -> dict[str, Any]:
     return {"now": wire_millis(world.clock.now()), "frozen": world.clock.frozen}

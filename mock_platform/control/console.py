@@ -1,6 +1,6 @@
-"""The console: one page that shows a world and what happened in it, and one for each request.
+"""The web console: one page for a world, and one for each of its requests.
 
-Rendered here whole; it needs no script and nothing from elsewhere.
+It is rendered here completely; it needs no script and no files from elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SHOWN_REQUESTS = 50
 SHOWN_DELIVERIES = 20
 ACTIONS = ("reset", "freeze", "resume", "advance", "travel")
 
-_MAX_FORM = 16 * 1024
+_MAX_FORM_BYTES = 16 * 1024
 _POLICY = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -33,12 +33,12 @@ _POLICY = {
 
 
 def overview(request: ControlRequest) -> Response:
-    """The world: clock, latest requests and why they were answered so, deliveries, tables."""
+    """The world: clock, latest requests with their reasons, deliveries, tables."""
     return _overview(request)
 
 
 def act(request: ControlRequest) -> Response:
-    """What a form of the overview asks for, and then the overview again."""
+    """Execute a form of the overview and show the overview again."""
     try:
         _act(request)
     except Refusal as refusal:
@@ -48,7 +48,7 @@ def act(request: ControlRequest) -> Response:
 
 
 def entry(request: ControlRequest) -> Response:
-    """One request, whole."""
+    """One request in full."""
     found = find_entry(request.platform, request.world, request.args["key"])
     shown = found.as_json()
     texts = {a.id: a.text for a in request.platform.assumptions().values()}
@@ -62,14 +62,14 @@ def entry(request: ControlRequest) -> Response:
         rule=None if found.rule is None else pretty(found.rule),
         near_misses=pretty(found.near_misses) if found.near_misses else None,
         messages=[
-            ("Request", shown["request"]["headers"], _readable(shown["request"]["body"])),
-            ("Answer", shown["response"]["headers"], _readable(shown["response"]["body"])),
+            ("Request", shown["request"]["headers"], _format_body(shown["request"]["body"])),
+            ("Answer", shown["response"]["headers"], _format_body(shown["response"]["body"])),
         ],
     )
 
 
 def why(found: JournalEntry) -> str:
-    """The one most telling reason for an answer, in a line."""
+    """Returns the most important reason for an answer, in one line."""
     diagnosis, rule = found.diagnosis or {}, found.rule
     changed = ", ".join(
         f"{change.table}/{redact.key(change.table, change.key)}" for change in found.changes[:3]
@@ -89,7 +89,7 @@ def why(found: JournalEntry) -> str:
 
 
 def _act(request: ControlRequest) -> None:
-    request.flask.max_content_length = _MAX_FORM
+    request.flask.max_content_length = _MAX_FORM_BYTES
     form = request.flask.form
     action = form.get("action", "")
     if action == "reset":
@@ -98,7 +98,7 @@ def _act(request: ControlRequest) -> None:
     if action not in ACTIONS:
         allowed = ", ".join(ACTIONS)
         hint = did_you_mean(action, ACTIONS)
-        raise Refusal(422, f"There is no action {action!r}.{hint} Actions: {allowed}.")
+        raise Refusal(422, f"The action {action!r} does not exist.{hint} Actions: {allowed}.")
     body: dict[str, Any] = {"action": action}
     if form.get("to"):
         body["to"] = form["to"]
@@ -108,7 +108,7 @@ def _act(request: ControlRequest) -> None:
 
 
 def _number(text: str) -> float | str:
-    """A form knows only texts; what is no number is left for the schema to refuse."""
+    """Convert form values to numbers where possible; the schema refuses the rest."""
     try:
         return float(text)
     except ValueError:
@@ -156,8 +156,8 @@ def _page(request: ControlRequest, template: str, **values: Any) -> Response:
     return Response(text, headers=_POLICY)
 
 
-def _readable(body: dict[str, Any]) -> str:
-    """A body as people read it: JSON indented, anything else as it is."""
+def _format_body(body: dict[str, Any]) -> str:
+    """Returns a body in readable form: JSON indented, anything else unchanged."""
     text: str = body["text"]
     try:
         return pretty(loads(text.encode())) if text else ""
@@ -166,7 +166,7 @@ def _readable(body: dict[str, Any]) -> str:
 
 
 def _message(body: bytes) -> str:
-    """What a failure's body says, whichever dialect it is in."""
+    """Returns the message in the body of a failure, in any dialect."""
     try:
         value = loads(body)
     except BadJson:

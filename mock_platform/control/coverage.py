@@ -1,4 +1,4 @@
-"""Contract coverage so far: of all worlds together, or of the one that the address names."""
+"""Contract coverage so far: of all worlds together, or of the world in the address."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _POLICY = (
 
 
 class QueryOfCoverage(Schema):
-    """In which form."""
+    """The format of the answer."""
 
     format = Choice(FORMATS, metadata={"description": "json unless given"})
 
 
 def get_coverage(request: ControlRequest) -> Any:
-    """What clients have met of the contract so far."""
+    """What clients have exercised of the contract so far."""
     platform = request.platform
     found = document(
-        platform.operations, platform.settings, request.services.coverage, _world(request)
+        platform.operations, platform.settings, request.services.coverage, _find_world(request)
     )
     form = request.query.get("format", "json")
     if form == "json":
@@ -41,15 +41,15 @@ def get_coverage(request: ControlRequest) -> Any:
 
 
 def delete_coverage(request: ControlRequest) -> None:
-    """Begin to count anew."""
-    request.services.coverage.clear(_world(request))
+    """Set the coverage counts to zero."""
+    request.services.coverage.clear(_find_world(request))
 
 
-def _world(request: ControlRequest) -> str | None:
-    """The world that the request names; one that was met but is gone still has its counts.
+def _find_world(request: ControlRequest) -> str | None:
+    """Returns the world in the request; a removed world still has its counts.
 
     Raises:
-        UnknownWorld: It names one that neither exists nor was met.
+        UnknownWorld: The world does not exist and has no counts.
     """
     name = request.flask.environ.get(WORLD) or request.flask.headers.get("X-Mock-World")
     if name is None or name in request.services.coverage.worlds():

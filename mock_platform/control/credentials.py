@@ -1,4 +1,4 @@
-"""New access tokens on command, as the button of the developers' portal issues them."""
+"""New access tokens on request, like the button in the developer portal."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from mock_platform.world.world import World
 
 
 class RegenerateBody(Schema):
-    """For whom; without either, the well-known app and user."""
+    """The app and the user; by default those of the test credentials."""
 
-    app = Text(metadata={"description": "id or consumer key of an app; absent: the first one"})
-    user = Text(metadata={"description": "id or screen name of a user; absent: the first one"})
+    app = Text(metadata={"description": "id or consumer key of an app; default: the first one"})
+    user = Text(metadata={"description": "id or screen name of a user; default: the first one"})
 
 
 class RegenerateAnswer(Schema):
-    """The new pair, and the access tokens that are invalid from now on."""
+    """The new tokens, and the access tokens that are invalid from now on."""
 
     app_id = Text(required=True)
     user_id = Text(required=True)
@@ -34,7 +34,7 @@ class RegenerateAnswer(Schema):
 
 
 def regenerate(request: ControlRequest) -> dict[str, Any]:
-    """Issue a new access token to an app for a user, and invalidate those that it held."""
+    """Issue a new access token to an app for a user, and invalidate the old ones."""
     world = request.world
     with world.work():
         app = _find_app(world, request.body.get("app"))
@@ -62,7 +62,7 @@ def _find_app(world: World, name: str | None) -> Record:
         found = world.store.get("apps", name) or find_app(world, name)
     if found is None:
         records = [entry.record for entry in world.store.page("apps")]
-        raise _unknown("app", name, [app["id"] for app in records], "id or consumer key")
+        raise _refuse_unknown("app", name, [app["id"] for app in records], "id or consumer key")
     return found
 
 
@@ -74,14 +74,14 @@ def _find_user(world: World, name: str | None) -> Record:
     if found is None:
         records = [entry.record for entry in world.store.page("users", limit=1000)]
         names = [user["screen_name"] for user in records]
-        raise _unknown("user", name, names, "id or screen name")
+        raise _refuse_unknown("user", name, names, "id or screen name")
     return found
 
 
-def _unknown(what: str, name: str | None, known: list[str], by: str) -> Refusal:
+def _refuse_unknown(what: str, name: str | None, known: list[str], by: str) -> Refusal:
     if name is None:
-        return Refusal(404, f"This world has no {what}; add one to its table {what}s first.")
+        return Refusal(404, f"This world has no {what}; first add one to its table {what}s.")
     shown = ", ".join(known[:10]) or "none"
     return Refusal(
-        404, f"No {what} has the {by} {name!r}.{did_you_mean(name, known)} There are: {shown}."
+        404, f"No {what} has the {by} {name!r}.{did_you_mean(name, known)} Known: {shown}."
     )

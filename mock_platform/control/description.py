@@ -1,4 +1,4 @@
-"""The description of everything that is served: all operations, and the control plane's routes."""
+"""The OpenAPI description of everything that is served: all operations and the control plane."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 
 _VARYING = re.compile(r"<(?:path:)?(\w+)>")
 _TEXT = (
-    "Everything that this sandbox serves. Advertising operations are served under `/sandbox` as "
-    "well; some exist there alone. Each address may be prefixed with "
-    "`/~NAME` to act on the world NAME. `x-mock-spec` names the heading of the specification that "
-    "an operation rests on, `x-mock-assumptions` what the specification does not show. Operations "
-    "tagged `control` are the sandbox's own."
+    "Everything that this sandbox serves. Advertising operations are also served "
+    "under `/sandbox`; some of them only there. Put `/~NAME` in front of any path to "
+    "act on the world NAME. `x-mock-spec` is the heading of the specification for an "
+    "operation, `x-mock-assumptions` lists what the specification does not show. "
+    "Operations with the tag `control` belong to the sandbox itself."
 )
 
 
 class RefusalFault(Schema):
-    """One fault of a body or a query."""
+    """One fault in a body or a query."""
 
     field = Text(required=True)
     message = Text(required=True)
-    table = Text(metadata={"description": "where records are at fault: their table"})
+    table = Text(metadata={"description": "the table of a record with faults"})
     record = Anything(metadata={"description": "key or index of the record"})
 
 
 class RefusalMistake(Schema):
-    """A mistake that has a name: the exception that Python raises for it, and what that holds."""
+    """A mistake with a name: the exception that Python raises for it, and its values."""
 
     class Meta:
-        """What an exception holds beside its message depends on its kind."""
+        """The values of an exception depend on its kind."""
 
         unknown = INCLUDE
 
@@ -51,7 +51,7 @@ class RefusalMistake(Schema):
 
 
 class ControlProblem(Schema):
-    """How the control plane says no; `detail` tells what to do instead."""
+    """A refusal of the control plane; `detail` says what to do instead."""
 
     type = Text(required=True)
     title = Text(required=True)
@@ -62,15 +62,15 @@ class ControlProblem(Schema):
     mistake = Nested(RefusalMistake)
 
 
-def everything(platform: Platform, routes: Sequence[Route]) -> Description:
-    """The description of a platform and these routes of its control plane."""
+def describe_all(platform: Platform, routes: Sequence[Route]) -> Description:
+    """Returns the description of a platform and of these routes of its control plane."""
 
     def extend(spec: APISpec, converter: Converter) -> None:
         spec.tag({"name": "control", "description": "The control plane."})
         security = _security(spec, platform)
         for route in routes:
             if route.media_type != "text/html":
-                _add(spec, converter, route, security, platform)
+                _add_route(spec, converter, route, security, platform)
 
     def make() -> dict[str, Any]:
         return describe(
@@ -103,28 +103,30 @@ _CLOSED: Mapping[str, Callable[[Platform], Iterable[str]]] = {
     "kind": lambda platform: platform.worlds.default.transitions.kinds,
     "operation": lambda platform: (operation.id for operation in platform.operations),
 }
-"""Names, of paths and queries, that only some values have."""
+"""Values of path and query parameters that allow only some values."""
 
 
-def _closed(name: str, platform: Platform) -> dict[str, Any]:
+def _allowed_values(name: str, platform: Platform) -> dict[str, Any]:
     return {"enum": sorted(_CLOSED[name](platform))} if name in _CLOSED else {}
 
 
-def _in_path(route: Route, platform: Platform) -> Iterable[dict[str, Any]]:
+def _path_parameters(route: Route, platform: Platform) -> Iterable[dict[str, Any]]:
     for name in _VARYING.findall(route.rule):
-        schema = _TEXTUAL | _closed(name, platform)
+        schema = _TEXTUAL | _allowed_values(name, platform)
         if name == "name" and route.name_pattern is not None:
             schema["pattern"] = f"^{route.name_pattern}$"
         yield {"in": "path", "name": name, "required": True, "schema": schema}
 
 
-def _in_query(route: Route, converter: Converter, platform: Platform) -> Iterable[dict[str, Any]]:
+def _query_parameters(
+    route: Route, converter: Converter, platform: Platform
+) -> Iterable[dict[str, Any]]:
     for parameter in converter.parameters(route.query()):
-        schema = parameter["schema"] | _closed(parameter["name"], platform)
+        schema = parameter["schema"] | _allowed_values(parameter["name"], platform)
         yield parameter | {"schema": schema}
 
 
-def _body(route: Route, converter: Converter, platform: Platform) -> dict[str, Any]:
+def _describe_body(route: Route, converter: Converter, platform: Platform) -> dict[str, Any]:
     if route.body_form is not None:
         schema, required = route.body_form(platform, converter), True
     else:
@@ -137,7 +139,7 @@ def _body(route: Route, converter: Converter, platform: Platform) -> dict[str, A
     return {"required": required, "content": content}
 
 
-def _add(
+def _add_route(
     spec: APISpec,
     converter: Converter,
     route: Route,
@@ -152,7 +154,7 @@ def _add(
             for media_type in (route.media_type, *route.also)
         }
     problem = {
-        "description": "The request was refused; `detail` tells what to do.",
+        "description": "The request was refused; `detail` says what to do.",
         "content": {MEDIA_TYPE: {"schema": converter.reference(ControlProblem)}},
     }
     entry: dict[str, Any] = {
@@ -160,10 +162,13 @@ def _add(
         "summary": route.summary,
         "tags": ["control"],
         "responses": {str(route.status): success, "default": problem},
-        "parameters": [*_in_path(route, platform), *_in_query(route, converter, platform)],
+        "parameters": [
+            *_path_parameters(route, platform),
+            *_query_parameters(route, converter, platform),
+        ],
     }
     if security:
         entry["security"] = security
     if route.method in {"POST", "PUT", "PATCH"} and route.body is not Nothing:
-        entry["requestBody"] = _body(route, converter, platform)
+        entry["requestBody"] = _describe_body(route, converter, platform)
     spec.path(_VARYING.sub(r"{\1}", route.rule), operations={route.method.lower(): entry})

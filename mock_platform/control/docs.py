@@ -1,4 +1,4 @@
-"""Interactive documentation: Swagger UI on the description of everything, no outside assets."""
+"""Interactive documentation: Swagger UI for the whole description, without external files."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ ASSETS = "/_mock/docs/assets"
 
 
 def assets() -> Blueprint:
-    """The files of Swagger UI, to be registered under `ASSETS`."""
+    """Returns the files of Swagger UI, to be registered under `ASSETS`."""
     from flask_swagger_ui import get_swaggerui_blueprint
 
-    # The blueprint serves a page of its own as well; relative addresses keep it right there too.
+    # The blueprint also serves its own page; relative addresses work on both.
     blueprint: Blueprint = get_swaggerui_blueprint(
         ".", "../../openapi.json", {"validatorUrl": None, "oauth2RedirectUrl": ""}
     )
@@ -22,7 +22,7 @@ def assets() -> Blueprint:
 
 
 def docs(request: ControlRequest) -> Response:
-    """The page that shows the description of the world's address."""
+    """The page with the description of the world's address."""
     nonce = unguessable(24)
     page = render_template(
         "docs.html",

@@ -1,8 +1,9 @@
-"""Keeps the control plane from those it is not for.
+"""Protects the control plane from web pages and other machines.
 
-It can rewrite every record, so a web page that a developer happens to visit must not reach it: a
-foreign `Host` (DNS rebinding) and a foreign `Origin` are refused, and whatever carries a body must
-say that it is JSON, which no plain form can. Beyond loopback a token is needed as well.
+The control plane can rewrite every record, so a web page that a developer happens to visit must not
+reach it. Therefore a foreign `Host` (DNS rebinding) and a foreign `Origin` are refused, and a
+request with a body must declare JSON, which a plain HTML form cannot do. On any address except
+loopback a token is required as well.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ Environ = Mapping[str, Any]
 
 
 def check(environ: Environ, settings: Settings) -> None:
-    """Let a request to the control plane pass.
+    """Check a request to the control plane.
 
     Raises:
-        Refusal: 403 for a foreign Host or Origin, or where a token is needed and none was set; 401
-            for a token that is missing or wrong.
+        Refusal: 403 for a foreign Host or Origin, or if a token is required and none is set; 401
+            for a missing or wrong token.
     """
     _check_host(environ, settings)
     _check_origin(environ)
@@ -38,17 +39,17 @@ def check(environ: Environ, settings: Settings) -> None:
 
 
 def check_form(environ: Environ) -> None:
-    """Let a form of the console pass: the browser must say that the console sent it.
+    """Check a form of the console: the browser must confirm that the console sent it.
 
     Raises:
-        Refusal: 403; it does not.
+        Refusal: 403; another page sent it.
     """
     told = environ.get("HTTP_ORIGIN") or environ.get("HTTP_SEC_FETCH_SITE") == "same-origin"
     if not told:
         raise Refusal(
             403,
-            "Forms are taken from the console's own pages only. Use the JSON routes under /_mock "
-            "from elsewhere.",
+            "Forms are accepted from the console's own pages only. From elsewhere, "
+            "use the JSON routes under /_mock.",
         )
 
 
@@ -64,7 +65,8 @@ def _check_host(environ: Environ, settings: Settings) -> None:
     if name and "@" not in host:
         if settings.is_local(name) or name == own:
             return
-        # An address cannot be rebound as a name can, and on all interfaces each one is our own.
+        # An attacker can rebind a name but not an address, and on all interfaces each address is
+        # ours.
         if own in _WILDCARDS and _is_address(name):
             return
     raise Refusal(
@@ -88,7 +90,7 @@ def _check_origin(environ: Environ) -> None:
         )
     if environ.get("HTTP_SEC_FETCH_SITE") != "cross-site":
         return
-    # Following a link to the console shows it to the person, not to the page with the link.
+    # A link to the console opens it for the person; the page with the link cannot read it.
     if environ["REQUEST_METHOD"] == "GET" and (
         environ.get("HTTP_SEC_FETCH_MODE") == "navigate"
         and environ.get("HTTP_SEC_FETCH_DEST") == "document"
@@ -108,24 +110,25 @@ def _check_token(environ: Environ, settings: Settings) -> None:
             return
         raise Refusal(
             403,
-            "This server can be reached from other machines, so its control plane needs a token, "
-            "and none was set. Start it with --control-token TOKEN, or on 127.0.0.1.",
+            "Other machines can reach this server, so its control plane needs a "
+            "token, and none was set. Start the server with --control-token TOKEN, "
+            "or on 127.0.0.1.",
         )
-    given = _given_token(environ)
+    given = _read_token(environ)
     if given is not None and hmac.compare_digest(given, wanted.encode()):
         return
     wrong = "is missing" if given is None else "is wrong"
     raise Refusal(
         401,
-        f"The control token {wrong}. Send the one that the server was started with, as "
-        f"`{TOKEN_HEADER}: TOKEN` or `Authorization: Bearer TOKEN`; a browser's password dialog "
-        "takes it as the password.",
+        f"The control token {wrong}. Send the server's token as `{TOKEN_HEADER}: "
+        "TOKEN` or `Authorization: Bearer TOKEN`; in a browser's password dialog, "
+        "use it as the password.",
         headers=[_CHALLENGE],
     )
 
 
-def _given_token(environ: Environ) -> bytes | None:
-    """The token as it was sent; a WSGI environ holds the bytes of headers as Latin-1."""
+def _read_token(environ: Environ) -> bytes | None:
+    """Returns the token as it was sent; a WSGI environ contains header bytes as Latin-1."""
     header: str | None = environ.get("HTTP_X_MOCK_CONTROL_TOKEN")
     if header is not None:
         return header.encode("latin-1")

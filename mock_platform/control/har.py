@@ -1,7 +1,7 @@
-"""The journal as an HTTP archive (HAR 1.2), which the developer tools of browsers open.
+"""The journal as an HTTP archive (HAR 1.2), which the developer tools of browsers can open.
 
-Credentials are redacted as in the journal itself. What the format has no place for stands in
-`_mock` of each entry: operation, rule, assumptions and everything else that answers "Why?".
+Credentials are redacted as in the journal. Data for which the format has no field is in `_mock` of
+each entry: operation, rule, assumptions and the other reasons for the answer.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.journal import JournalEntry
 
-MOST_BODY = 256 * 1024
-"""Bytes of a body that are shown, as in the journal."""
+MAX_BODY_BYTES = 256 * 1024
+"""Maximum number of body bytes in an entry, as in the journal."""
 _HTTP = "HTTP/1.1"
 _FRAME = frozenset({"request", "response", "url", "method", "status", "at", "milliseconds"})
 
@@ -27,10 +27,10 @@ Pairs = Sequence[tuple[str, str]]
 
 
 def archive(entries: Sequence[JournalEntry], dropped: int) -> JsonObject:
-    """Entries of a journal as an archive, in their order."""
-    comment = "Moments are those of the world's clock."
+    """Returns entries of a journal as an archive, in the same order."""
+    comment = "All moments are on the world's clock."
     if dropped:
-        comment += f" The journal gave up {dropped} older entries for room."
+        comment += f" The journal dropped {dropped} older entries for space."
     return {
         "log": {
             "version": "1.2",
@@ -67,9 +67,9 @@ def _request(entry: JournalEntry) -> JsonObject:
         "bodySize": len(entry.request_body),
     }
     if entry.request_body:
-        kind = _first(entry.request_headers, "content-type")
-        body = redact.body(entry.request_body, kind, MOST_BODY)
-        # The format keeps `params` and `text` apart; text is what was really sent.
+        kind = _first_value(entry.request_headers, "content-type")
+        body = redact.body(entry.request_body, kind, MAX_BODY_BYTES)
+        # The format excludes `params` where `text` is present; `text` is what was really sent.
         shown["postData"] = {"mimeType": kind, "text": body["text"], **_comment(body)}
     return shown
 
@@ -82,21 +82,23 @@ def _response(entry: JournalEntry) -> JsonObject:
         "httpVersion": _HTTP,
         "cookies": _cookies(entry.response_headers, "set-cookie"),
         "headers": _headers(entry.response_headers),
-        "content": _content(entry.response_body, _first(entry.response_headers, "content-type")),
-        "redirectURL": redact.address(_first(entry.response_headers, "location")),
+        "content": _content(
+            entry.response_body, _first_value(entry.response_headers, "content-type")
+        ),
+        "redirectURL": redact.address(_first_value(entry.response_headers, "location")),
         "headersSize": -1,
         "bodySize": len(entry.response_body),
     }
 
 
 def _content(data: bytes, kind: str) -> JsonObject:
-    body = redact.body(data, kind, MOST_BODY)
+    body = redact.body(data, kind, MAX_BODY_BYTES)
     content: JsonObject = {"size": len(data), "mimeType": kind or "x-unknown"}
     if not data:
         return content
     if not body.get("lossy") or body.get("truncated"):
         return content | {"text": body["text"]} | _comment(body)
-    # Latin-1 keeps every byte, so that credentials are found among bytes that are no text.
+    # Latin-1 keeps every byte, so credentials are found in binary data as well.
     clean = redact.content(data.decode("latin-1"), kind).encode("latin-1", "replace")
     return content | {"text": base64.b64encode(clean).decode(), "encoding": "base64"}
 
@@ -104,9 +106,9 @@ def _content(data: bytes, kind: str) -> JsonObject:
 def _comment(body: JsonObject) -> JsonObject:
     told = []
     if body.get("truncated"):
-        told.append(f"cut after {MOST_BODY:,} of {body['size']:,} bytes")
+        told.append(f"cut after {MAX_BODY_BYTES:,} of {body['size']:,} bytes")
     if body.get("lossy"):
-        told.append("bytes that are no UTF-8 were replaced")
+        told.append("bytes that are not UTF-8 were replaced")
     return {"comment": "; ".join(told)} if told else {}
 
 
@@ -120,7 +122,7 @@ def _pairs(query: str) -> list[JsonObject]:
 
 
 def _cookies(pairs: Pairs, header: str) -> list[JsonObject]:
-    """The names of cookies; their values would let a reader act as somebody else."""
+    """Returns the names of cookies, without values: with those a reader could act as the user."""
     texts = [value for name, value in pairs if name.lower() == header]
     if header == "cookie":
         texts = [part for text in texts for part in text.split(";")]
@@ -128,5 +130,5 @@ def _cookies(pairs: Pairs, header: str) -> list[JsonObject]:
     return [{"name": name, "value": redact.MASK} for name in names if name]
 
 
-def _first(pairs: Pairs, name: str) -> str:
+def _first_value(pairs: Pairs, name: str) -> str:
     return next((value for key, value in pairs if key.lower() == name), "")

@@ -1,4 +1,4 @@
-"""The journal of a world: what was asked, what was answered, and why."""
+"""The journal of a world: its requests, the answers, and the reasons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 class QueryOfRequests(Schema):
-    """Which entries to find; all that are given must fit."""
+    """A query for entries; an entry must match all values."""
 
     operation = Text(metadata={"description": "id of an operation"})
     status = Integer(low=100, high=599)
@@ -32,7 +32,7 @@ class QueryOfRequests(Schema):
             "enum": [spelling for name in METHODS for spelling in (name, name.lower())],
         }
     )
-    path = Text(metadata={"description": "a part of the address"})
+    path = Text(metadata={"description": "part of the address"})
     rule = Text(metadata={"description": "the scenario whose rule acted, or NAME/0 for one rule"})
     since = Instant(
         as_sent=True,
@@ -41,26 +41,28 @@ class QueryOfRequests(Schema):
 
 
 class QueryOfList(QueryOfRequests):
-    """Which entries to list, and how many."""
+    """A query for entries, with a limit."""
 
-    limit = Integer(low=0, metadata={"description": "the newest so many of those that fit"})
+    limit = Integer(
+        low=0, metadata={"description": "maximum number of entries; the newest ones are kept"}
+    )
 
 
 class ListAnswer(Schema):
-    """Entries, oldest first, and how many older ones were given up for room."""
+    """Entries, oldest first, and how many older ones were dropped for space."""
 
     requests = ListOf(Nested(Schema.from_dict({}, name="Entry")), required=True)
     dropped = Integer(required=True)
 
 
 class CountAnswer(Schema):
-    """How many entries fit."""
+    """How many entries match."""
 
     count = Integer(required=True)
 
 
 def list_requests(request: ControlRequest) -> dict[str, Any]:
-    """Entries that fit, oldest first."""
+    """The matching entries, oldest first."""
     journal = request.world.journal
     query = read_query(request.platform, request.query)
     found = journal.find(query, request.query.get("limit"))
@@ -68,7 +70,7 @@ def list_requests(request: ControlRequest) -> dict[str, Any]:
 
 
 def archive_requests(request: ControlRequest) -> Response:
-    """Entries that fit as an HTTP archive, which a browser's developer tools open."""
+    """The matching entries as an HTTP archive, for a browser's developer tools."""
     world = request.world
     query = read_query(request.platform, request.query)
     found = world.journal.find(query, request.query.get("limit"))
@@ -80,12 +82,12 @@ def archive_requests(request: ControlRequest) -> Response:
 
 
 def count_requests(request: ControlRequest) -> dict[str, int]:
-    """How many entries fit."""
+    """How many entries match."""
     return {"count": request.world.journal.count(read_query(request.platform, request.query))}
 
 
 def get_request(request: ControlRequest) -> dict[str, Any]:
-    """One entry."""
+    """One entry of the journal."""
     return find_entry(request.platform, request.world, request.args["key"]).as_json()
 
 
@@ -95,10 +97,10 @@ def delete_requests(request: ControlRequest) -> None:
 
 
 def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:
-    """The entry with this id, as `X-Mock-Request-Id` told it.
+    """Returns the entry with this id, which the client got in `X-Mock-Request-Id`.
 
     Raises:
-        Refusal: 404; it is another world's, it was dropped, or there never was one.
+        Refusal: 404; it belongs to another world, was dropped, or never existed.
     """
     entry = world.journal.get(entry_id)
     if entry is not None:
@@ -107,8 +109,9 @@ def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:
         if other.journal.get(entry_id) is not None:
             raise Refusal(
                 404,
-                f"The journal of world {world.name!r} has no entry {entry_id!r}, that of world "
-                f"{other.name!r} does: GET /~{other.name}/_mock/requests/{entry_id}.",
+                f"The journal of world {world.name!r} has no entry {entry_id!r}; the "
+                f"entry is in world {other.name!r}: GET "
+                f"/~{other.name}/_mock/requests/{entry_id}.",
             )
     raise Refusal(
         404,
@@ -119,11 +122,11 @@ def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:
 
 
 def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
-    """What to find, of a query that its schema has checked.
+    """Returns the search for a query that its schema has checked.
 
     Raises:
-        BadQuery: No operation or method is called so: "none of these came" would hold whatever
-            came.
+        BadQuery: An operation or method does not exist; a check for "no such request" would always
+            pass.
     """
     faults: list[tuple[str, str]] = []
     operation, method, since = sent.get("operation"), sent.get("method"), sent.get("since")
@@ -131,9 +134,9 @@ def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
         known = [entry.id for entry in platform.operations]
         if operation not in known:
             text = f"no operation has the id {operation!r}.{did_you_mean(operation, known)}"
-            faults.append(("operation", f"{text} GET /_mock/operations lists them"))
+            faults.append(("operation", f"{text} GET /_mock/operations lists all operations"))
     if method is not None and method.upper() not in METHODS:
-        faults.append(("method", f"method is one of {', '.join(METHODS)}, got {method!r}"))
+        faults.append(("method", f"method must be one of {', '.join(METHODS)}, got {method!r}"))
     if faults:
         raise BadQuery(faults)
     return Query(

@@ -1,6 +1,7 @@
-"""The well-known test credentials of a world: one app, one user, and what hangs on them.
+"""The published test credentials of a world: one app, one user, and their tokens and accounts.
 
-The control plane, the command line and the Python face give the same ones (interfaces, section 5).
+The control plane, the command line and the Python interface return the same ones (interfaces,
+section 5).
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
 
 
 def credentials(platform: Platform, world: World | None = None) -> Credentials:
-    """The credentials of a world, by default the default one: its first app and its first user.
+    """Returns the credentials of a world, by default the default one: its first app and user.
 
-    What the world does not hold (any more) is null, and `accounts` is empty.
+    A value that the world does not have (any more) is null, and `accounts` is empty.
     """
     world = world or platform.worlds.default
     with world.lock:
@@ -54,9 +55,9 @@ def credentials(platform: Platform, world: World | None = None) -> Credentials:
 
 
 def environment(found: Credentials) -> dict[str, str]:
-    """Credentials as environment variables, `MOCK_PLATFORM_CONSUMER_KEY` and so on.
+    """Returns credentials as environment variables, `MOCK_PLATFORM_CONSUMER_KEY` and so on.
 
-    Those that are not there are left out; of several accounts the first one is named.
+    Missing credentials are left out; of several accounts the first one is used.
     """
     variables = {}
     for name, steps in _VARIABLES.items():
@@ -71,7 +72,7 @@ def environment(found: Credentials) -> dict[str, str]:
 
 
 def environment_text(found: Credentials) -> str:
-    """Credentials as `NAME=value` lines that a shell can read."""
+    """Returns credentials as `NAME=value` lines for a shell."""
     return "".join(f"{name}={shlex.quote(v)}\n" for name, v in environment(found).items())
 
 

@@ -1,7 +1,7 @@
-"""Counts for Prometheus: requests by operation and status, how long they took, what worlds hold.
+"""Metrics for Prometheus: requests by operation and status, their duration, contents of worlds.
 
-A request only adds to plain numbers here; what Prometheus reads is made when it asks. So the
-library costs nothing until then, and two servers in one process share no registry.
+A request only adds to plain numbers; the Prometheus objects are made when it asks. So the library
+costs no time until then, and two servers in one process share no registry.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from mock_platform.world.journal import JournalEntry
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0)
-"""Upper bounds of the latency histogram in seconds."""
+BUCKET_SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0)
+"""Upper bounds of the latency histogram, in seconds."""
 
 
 class _Series:
-    """The numbers of one operation."""
+    """The counts of one operation."""
 
     __slots__ = ("buckets", "seconds", "statuses")
 
     def __init__(self) -> None:
         self.statuses: Counter[int] = Counter()
-        self.buckets = [0] * (len(BUCKETS) + 1)
+        self.buckets = [0] * (len(BUCKET_SECONDS) + 1)
         self.seconds = 0.0
 
 
 class Metrics:
-    """The counts of one platform, since it was made. Worlds share them; a reset keeps them."""
+    """The counts of one platform since its start. Worlds share them; a reset keeps them."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
@@ -46,7 +46,7 @@ class Metrics:
         platform.observers.append(self.observe)
 
     def observe(self, entry: JournalEntry) -> None:
-        """Count one request."""
+        """Add one request to the counts."""
         seconds = entry.milliseconds / 1000
         name = entry.operation or ""
         with self._lock:
@@ -54,14 +54,15 @@ class Metrics:
             if series is None:
                 series = self._series[name] = _Series()
             series.statuses[entry.status] += 1
-            series.buckets[bisect_left(BUCKETS, seconds)] += 1
+            series.buckets[bisect_left(BUCKET_SECONDS, seconds)] += 1
             series.seconds += seconds
             if entry.traceback is not None:
                 self._faults += 1
 
     def exposition(self) -> tuple[bytes, str]:
-        """The present numbers in Prometheus' text form, and its media type."""
-        # The library takes some 40 ms to import: only whoever asks for metrics pays that.
+        """Returns the current counts in Prometheus' text form, and its media type."""
+        # The library takes some 40 ms to import: only servers that are asked for metrics pay for
+        # it.
         from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
         registry = CollectorRegistry()
@@ -69,7 +70,7 @@ class Metrics:
         return generate_latest(registry), CONTENT_TYPE_LATEST
 
     def collect(self) -> Iterator[Metric]:
-        """What the library's registry asks of a collector."""
+        """Returns the metrics; the library's registry calls this."""
         from prometheus_client.core import (
             CounterMetricFamily,
             GaugeMetricFamily,
@@ -79,24 +80,24 @@ class Metrics:
 
         requests = CounterMetricFamily(
             "mock_platform_requests",
-            "Requests answered; operation is empty where none answered.",
+            "Requests answered; operation is empty if no operation answered.",
             labels=["operation", "status"],
         )
         latency = HistogramMetricFamily(
             "mock_platform_request_seconds",
-            "Time to answer, the server's own work on the connection aside.",
+            "Time to answer, without the server's own work on the connection.",
             labels=["operation"],
         )
         with self._lock:
             for name, series in sorted(self._series.items()):
                 for status, count in sorted(series.statuses.items()):
                     requests.add_metric([name, str(status)], count)
-                latency.add_metric([name], _cumulative(series), series.seconds)
+                latency.add_metric([name], _accumulate(series), series.seconds)
             faults = self._faults
         yield requests
         yield latency
         yield CounterMetricFamily(
-            "mock_platform_faults", "Faults of the sandbox itself.", value=faults
+            "mock_platform_faults", "Errors in the sandbox itself.", value=faults
         )
         worlds = list(self._platform.worlds)
         yield GaugeMetricFamily("mock_platform_worlds", "Worlds there are.", value=len(worlds))
@@ -107,15 +108,15 @@ class Metrics:
         )
         yield GaugeMetricFamily(
             "mock_platform_uptime_seconds",
-            "Seconds since the start.",
+            "Seconds since the start of the server.",
             value=UPTIME() - self._platform.started,
         )
         yield InfoMetricFamily("mock_platform", "The program.", value={"version": __version__})
 
 
-def _cumulative(series: _Series) -> list[tuple[str, float]]:
+def _accumulate(series: _Series) -> list[tuple[str, float]]:
     total, found = 0, []
-    for bound, count in zip([*BUCKETS, float("inf")], series.buckets, strict=True):
+    for bound, count in zip([*BUCKET_SECONDS, float("inf")], series.buckets, strict=True):
         total += count
         found.append(("+Inf" if bound == float("inf") else str(bound), float(total)))
     return found

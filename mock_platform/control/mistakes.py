@@ -1,8 +1,8 @@
-"""The exceptions that the control plane passes on by name.
+"""The exceptions that the control plane sends to clients by name.
 
-A refusal that comes from one of them carries it as `mistake`: its class, its text and what it
-holds. So a client in Python raises what the same mistake raises in the server's own process, and
-one in another language can tell mistakes apart without reading texts.
+A refusal for one of them contains it as `mistake`: its class, its text and its values. So a client
+in Python raises the same exception as in the server's process, and a client in another language can
+distinguish mistakes without reading texts.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def _as_is(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Something that an exception holds beside its text: how it becomes JSON, and comes back."""
+class MistakeValue:
+    """A value of an exception: how it is converted to JSON and back."""
 
     name: str
     write: Callable[[Any], Any] = _as_is
@@ -44,26 +44,30 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """An exception that is passed on."""
+    """An exception that is sent to clients."""
 
     kind: type[Exception]
     status: int | None
-    """The status where it ends a request by itself; `None`: it does so as part of a refusal."""
-    held: tuple[Held, ...] = ()
+    """The status if the exception itself ends a request; `None` if a refusal contains it."""
+    held: tuple[MistakeValue, ...] = ()
 
 
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake(UnknownWorld, 404, (Held("name"),)),
-    Mistake(UnknownTable, 404, (Held("name"),)),
-    Mistake(UnknownRecord, 404, (Held("table"), Held("key"))),
-    Mistake(UnknownScenario, 404, (Held("name"),)),
+    Mistake(UnknownWorld, 404, (MistakeValue("name"),)),
+    Mistake(UnknownTable, 404, (MistakeValue("name"),)),
+    Mistake(UnknownRecord, 404, (MistakeValue("table"), MistakeValue("key"))),
+    Mistake(UnknownScenario, 404, (MistakeValue("name"),)),
     Mistake(BadWorldName, 400),
     Mistake(TooManyWorlds, 409),
     Mistake(CannotPerform, 409),
     Mistake(StoreUnwritable, 507),
-    Mistake(BadRecord, None, (Held("faults", lambda f: [e.as_json() for e in f], _record_faults),)),
-    Mistake(BadParameters, None, (Held("faults", _pairs, _pairs),)),
-    Mistake(BadQuery, None, (Held("faults", _pairs, _pairs),)),
+    Mistake(
+        BadRecord,
+        None,
+        (MistakeValue("faults", lambda f: [e.as_json() for e in f], _record_faults),),
+    ),
+    Mistake(BadParameters, None, (MistakeValue("faults", _pairs, _pairs),)),
+    Mistake(BadQuery, None, (MistakeValue("faults", _pairs, _pairs),)),
     Mistake(ValueError, None),
     Mistake(OverflowError, None),
 )
@@ -72,7 +76,7 @@ _BY_NAME = {mistake.kind.__name__: mistake for mistake in MISTAKES}
 
 
 def describe_mistake(fault: BaseException | None) -> dict[str, Any] | None:
-    """An exception as JSON; `None` for one that is not passed on."""
+    """Returns an exception as JSON; `None` if it is not sent to clients."""
     mistake = None if fault is None else _BY_KIND.get(type(fault))  # type: ignore[arg-type]
     if mistake is None:
         return None
@@ -81,11 +85,11 @@ def describe_mistake(fault: BaseException | None) -> dict[str, Any] | None:
 
 
 def rebuild_mistake(told: Mapping[str, Any]) -> Exception | None:
-    """The exception that `describe_mistake` described; `None` for one that is not known here."""
+    """Returns the exception from the JSON of `describe_mistake`; `None` if the kind is unknown."""
     mistake = _BY_NAME.get(told["kind"])
     if mistake is None:
         return None
-    # Its constructor makes the text from what only the server has.
+    # Its constructor makes the text from values that only the server has.
     fault = mistake.kind.__new__(mistake.kind, told["message"])
     for each in mistake.held:
         setattr(fault, each.name, each.read(told[each.name]))

@@ -1,4 +1,4 @@
-"""How the control plane says no: a problem object whose `detail` tells what to do instead."""
+"""Refusals of the control plane: a problem object whose `detail` says what to do instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Refusal(Exception):
-    """Ends a control request; `extra` stands beside the problem's own fields."""
+    """Ends a control request; `extra` adds fields to the problem object."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Refusal(Exception):
         self.extra = extra
 
     def as_json(self) -> dict[str, Any]:
-        """The problem object."""
+        """Returns the problem object."""
         return {
             "type": "about:blank",
             "title": HTTPStatus(self.status).phrase,
@@ -41,15 +41,15 @@ class Refusal(Exception):
 
 
 class BadQuery(ValueError):
-    """A query that cannot be used; `faults` are (parameter, what is wrong with it)."""
+    """A query that cannot be used; `faults` are pairs of parameter and message."""
 
     def __init__(self, faults: Iterable[tuple[str, str]]) -> None:
         self.faults = [(name, str(text)) for name, text in faults]
         super().__init__(f"The query cannot be used: {'; '.join(text for _, text in self.faults)}")
 
 
-def faulty(status: int, faults: Iterable[tuple[str, str]], what: str) -> Refusal:
-    """A refusal of values, all faults at once: 422 for a body, 400 for the query."""
+def refuse_values(status: int, faults: Iterable[tuple[str, str]], what: str) -> Refusal:
+    """A refusal of values, with all faults: 422 for a body, 400 for the query."""
     listed = [
         {"field": field, "message": text.explained if isinstance(text, Fault) else text}
         for field, text in faults
@@ -59,15 +59,15 @@ def faulty(status: int, faults: Iterable[tuple[str, str]], what: str) -> Refusal
 
 
 def did_you_mean(value: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?`, or nothing where no known value is near."""
+    """Returns ` Did you mean 'x'?`, or an empty text if no known value is near."""
     near = get_close_matches(value, list(known), 1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
-def unknown_names(
+def explain_unknown_names(
     faults: Iterable[tuple[str, Fault]], known: Mapping[str, Any]
 ) -> Iterable[tuple[str, str]]:
-    """The faults, with those of unknown names put into words that help."""
+    """Returns the faults, with helpful texts for unknown names."""
     for field, text in faults:
         if str(text) == "Unknown field.":
             allowed = ", ".join(known) or "none"

@@ -1,6 +1,6 @@
-"""A route of the control plane is a value, and so is a request to one; views take the latter.
+"""A route of the control plane is a value, and so is a request to it, which views take.
 
-The schemas of a route's query and body check what comes in and describe it in OpenAPI.
+The schemas of a route's query and body check requests and describe them in OpenAPI.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from marshmallow import Schema, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from mock_platform.control.metrics import Metrics
-from mock_platform.control.refusal import BadQuery, Refusal, faulty, unknown_names
+from mock_platform.control.refusal import BadQuery, Refusal, explain_unknown_names, refuse_values
 from mock_platform.core.call import decode_pairs, first_values
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.description.schemas import Converter
@@ -26,26 +26,26 @@ from mock_platform.records.state import State
 from mock_platform.world.world import World
 
 WORLD = "mock_platform.world"
-"""Key of the WSGI environ: the world that the path named, or `None`."""
+"""Key of the WSGI environ: the world in the path, or `None`."""
 ORIGIN = "mock_platform.origin"
 """Key of the WSGI environ: the address that the client called, without world prefix."""
 
 YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
-"""Media types of YAML: the registered one (RFC 9512), and those that came before it."""
+"""Media types of YAML: the registered one (RFC 9512), and older ones."""
 
 WORLD_SIZE = 8
-"""A whole world may be this many times as large as the body of a request."""
+"""Factor: a whole world may be this many times as large as the body of a request."""
 _WORLD_NESTING = 8
-"""Levels that a whole world may have around its records."""
+"""Additional levels of nesting that a whole world has around its records."""
 
 
 class Nothing(Schema):
-    """No parameters at all."""
+    """A query without parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What views work on."""
+    """The platform and metrics that views use."""
 
     platform: Platform
     metrics: Metrics
@@ -59,34 +59,34 @@ View = Callable[["ControlRequest"], Any]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route. `path` is in Flask's notation; the view's data becomes JSON with `status`."""
+    """One route. `path` is in Flask's notation; the data that the view returns becomes JSON."""
 
     method: str
     path: str
-    """Below `/_mock`."""
+    """The path below `/_mock`, in Flask's notation."""
     view: View
     query: type[Schema] = Nothing
     body: type[Schema] | None = Nothing
-    """Schema of a JSON object, or `None` for whatever JSON the view takes."""
+    """Schema of a JSON object; `None` if the view takes any JSON."""
     body_form: Callable[[Platform, Converter], JsonObject] | None = None
-    """What the description says of a body that no schema checks."""
+    """The description of a body that no schema checks."""
     name_pattern: str | None = None
-    """The form of `name` in the path, where one is made under it."""
+    """Pattern of `name` in the path, if the route can create one."""
     returns: type[Schema] | None = None
     status: int = 200
     media_type: str = "application/json"
     also: tuple[str, ...] = ()
-    """Media types of the same thing in other forms, for those who ask for them."""
+    """Other media types of the same answer, for clients that ask for them."""
     whole_world: bool = False
-    """Whether it takes a whole world, which is larger and nested deeper than a request."""
+    """Whether it takes a whole world, which is larger and more nested than other requests."""
     yaml: bool = False
-    """Whether its body may be YAML as well, which the view gets as it came, as bytes."""
+    """Whether its body may also be YAML; the view gets YAML as bytes."""
     form: bool = False
-    """Whether it takes a form of the console's own pages instead of JSON."""
+    """Whether it takes a form of the console instead of JSON."""
 
     @property
     def id(self) -> str:
-        """The view's module and name."""
+        """The module and name of the view."""
         return f"{self.view.__module__.rpartition('.')[2]}.{self.view.__name__}"
 
     @property
@@ -96,13 +96,13 @@ class Route:
 
     @property
     def rule(self) -> str:
-        """The whole path."""
+        """The whole path, with `/_mock`."""
         return f"/_mock{self.path}"
 
 
 @dataclass(frozen=True, slots=True)
 class ControlRequest:
-    """One request: what views need of it, decoded and checked."""
+    """One request: decoded and checked, with everything that views need."""
 
     services: Services
     flask: Request
@@ -112,15 +112,15 @@ class ControlRequest:
 
     @property
     def platform(self) -> Platform:
-        """The platform under control."""
+        """The platform that the control plane controls."""
         return self.services.platform
 
     @property
     def world(self) -> World:
-        """The world that the request is about: by path prefix, by header, or the default one.
+        """Returns the world of the request: by path prefix, by header, or the default one.
 
         Raises:
-            UnknownWorld: It names one that does not exist.
+            UnknownWorld: The named world does not exist.
         """
         name = self.flask.environ.get(WORLD)
         if name is None:
@@ -130,7 +130,7 @@ class ControlRequest:
 
     @property
     def state(self) -> State:
-        """The world's records."""
+        """The records of the world."""
         return State(self.world, self.platform.tables)
 
     @property
@@ -141,39 +141,39 @@ class ControlRequest:
 
     @property
     def base_url(self) -> str:
-        """The address that the client called, with the world prefix where it was used."""
+        """The address that the client called, with the world prefix if it was used."""
         name = self.flask.environ.get(WORLD)
         return self.origin if name is None else f"{self.origin}/~{name}"
 
 
 def query_of(route: Route, flask: Request) -> Mapping[str, Any]:
-    """The query, checked.
+    """Returns the checked query.
 
     Raises:
-        BadQuery: It has faults.
+        BadQuery: The query has faults.
     """
-    # Flask's own reading of the query fails at bytes that are not UTF-8.
+    # Flask's own parsing of the query fails for bytes that are not UTF-8.
     sent, _ = first_values(decode_pairs(flask.query_string.decode("utf-8", "replace")))
     return load_query(route.query(), sent)
 
 
 def load_query(schema: Schema, sent: Mapping[str, str]) -> Mapping[str, Any]:
-    """A query as text by name, checked; empty values count as absent.
+    """Returns a checked query as text by name; empty values count as absent.
 
     Raises:
-        BadQuery: It has faults.
+        BadQuery: The query has faults.
     """
     try:
         loaded: Mapping[str, Any] = schema.load(
             {name: value for name, value in sent.items() if value != ""}
         )
     except ValidationError as fault:
-        raise BadQuery(unknown_names(flatten(fault.messages), schema.fields)) from fault
+        raise BadQuery(explain_unknown_names(flatten(fault.messages), schema.fields)) from fault
     return loaded
 
 
 def body_of(route: Route, flask: Request, platform: Platform) -> Any:
-    """The body, checked; where a schema is declared, an empty one counts as an empty object.
+    """Returns the checked body; if a schema is declared, an empty body counts as an empty object.
 
     Raises:
         Refusal: 400, 413 or 415 for a body that cannot be read, 422 with every fault.
@@ -183,7 +183,7 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
     settings = platform.settings
     limit = settings.max_body * (WORLD_SIZE if route.whole_world else 1)
     nesting = settings.max_nesting + (_WORLD_NESTING if route.whole_world else 0)
-    # One byte more than may be there: a chunked body says its length only at its end.
+    # One byte more than allowed: a chunked body has no length at its start.
     flask.max_content_length = limit + 1
     try:
         data = flask.get_data(cache=False)
@@ -212,28 +212,30 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
 
 
 def load_body(schema: Schema, sent: Any) -> Mapping[str, Any]:
-    """A JSON body, checked.
+    """Returns a checked JSON body.
 
     Raises:
         Refusal: 422 with every fault.
     """
     if not isinstance(sent, dict):
-        raise faulty(422, [("", "the body must be a JSON object")], "The body cannot be used")
+        raise refuse_values(
+            422, [("", "the body must be a JSON object")], "The body cannot be used"
+        )
     try:
         loaded: Mapping[str, Any] = schema.load(sent)
     except ValidationError as fault:
         known = {field.data_key or name: field for name, field in schema.fields.items()}
-        faults = unknown_names(flatten(fault.messages), known)
-        raise faulty(422, faults, "The body cannot be used") from fault
+        faults = explain_unknown_names(flatten(fault.messages), known)
+        raise refuse_values(422, faults, "The body cannot be used") from fault
     return loaded
 
 
 def object_of(body: Any, what: str) -> dict[str, Any]:
-    """A body for which no schema is declared, if it is an object.
+    """Returns a body for which no schema is declared; it must be an object.
 
     Raises:
-        Refusal: 422; it is something else.
+        Refusal: 422; it is not an object.
     """
     if not isinstance(body, dict):
-        raise Refusal(422, f"{what} is a JSON object, got {type(body).__name__}.")
+        raise Refusal(422, f"{what} must be a JSON object, got {type(body).__name__}.")
     return body

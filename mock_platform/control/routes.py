@@ -25,10 +25,10 @@ from mock_platform.control import (
     webhooks,
     worlds,
 )
-from mock_platform.control.description import everything
+from mock_platform.control.description import describe_all
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.mistakes import MISTAKES, describe_mistake
-from mock_platform.control.refusal import MEDIA_TYPE, BadQuery, Refusal, faulty
+from mock_platform.control.refusal import MEDIA_TYPE, BadQuery, Refusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route, Services, body_of, query_of
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
@@ -184,11 +184,11 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/console/requests/<key>", console.entry, media_type=_HTML),
     Route("GET", "/docs/", docs.docs, media_type=_HTML),
 )
-"""Every route there is."""
+"""All routes of the control plane."""
 
 
 def create_control(platform: Platform) -> Flask:
-    """The Flask application of the control plane."""
+    """Returns the Flask application of the control plane."""
     app = Flask("mock_platform.control", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_map.merge_slashes = False
@@ -201,34 +201,34 @@ def create_control(platform: Platform) -> Flask:
         app.add_url_rule(
             route.rule,
             route.id,
-            _bound(route, services),
+            _bind(route, services),
             methods=[route.method],
             provide_automatic_options=False,
         )
     app.register_blueprint(docs.assets(), url_prefix=docs.ASSETS)
     app.before_request(lambda: guard.check(request.environ, platform.settings))
-    app.after_request(_with_headers)
+    app.after_request(_add_headers)
     _handle_errors(app, platform)
     return app
 
 
 def share_services(control: Flask, app: Flask) -> None:
-    """Let an application that contains the control plane know what its views work on."""
+    """Attach the context of the control plane's views to the application that contains them."""
     app.extensions[_SERVICES] = services_of(control)
 
 
 def services_of(app: Flask) -> Services:
-    """What the views of an application work on."""
+    """Returns the context of an application's views."""
     services: Services = app.extensions[_SERVICES]
     return services
 
 
 def describe_everything(platform: Platform) -> Description:
-    """What `/_mock/openapi.json` gives."""
-    return everything(platform, ROUTES)
+    """Returns the document of `/_mock/openapi.json`."""
+    return describe_all(platform, ROUTES)
 
 
-def _bound(route: Route, services: Services) -> Callable[..., Response]:
+def _bind(route: Route, services: Services) -> Callable[..., Response]:
     def answer(**args: str) -> Response:
         if route.form:
             guard.check_form(request.environ)
@@ -248,13 +248,13 @@ def _json(value: Any, status: int, media_type: str = "application/json") -> Resp
     return Response(dumps(value), status, content_type=media_type)
 
 
-def _with_headers(response: Response) -> Response:
+def _add_headers(response: Response) -> Response:
     if response.status_code == 204:  # Flask gives even nothing a type
         response.headers.pop("Content-Type", None)
     response.headers.setdefault("Cache-Control", "no-store")
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
     response.headers.setdefault("X-Frame-Options", "DENY")
-    # `no-referrer` would make browsers send `Origin: null` with the console's own forms.
+    # With `no-referrer`, browsers would send `Origin: null` with the console's own forms.
     response.headers.setdefault("Referrer-Policy", "same-origin")
     return response
 
@@ -263,7 +263,7 @@ def _with_headers(response: Response) -> Response:
 
 
 def _handle_errors(app: Flask, platform: Platform) -> None:
-    def refused(refusal: Refusal, because: Exception | None = None) -> Response:
+    def refuse(refusal: Refusal, because: Exception | None = None) -> Response:
         problem = refusal.as_json()
         mistake = describe_mistake(because or refusal.__cause__)
         if mistake is not None:
@@ -273,51 +273,51 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
         return response
 
     def bad_query(fault: BadQuery) -> Response:
-        return refused(faulty(400, fault.faults, "The query cannot be used"), fault)
+        return refuse(refuse_values(400, fault.faults, "The query cannot be used"), fault)
 
     def bad_record(fault: BadRecord) -> Response:
         text = (
-            f"{fault}\nWith ?as=recorded unknown keys are kept and served; with ?unchecked=true "
-            "records are stored as given."
+            f"{fault}\nWith ?as=recorded unknown keys are kept and served; with "
+            "?unchecked=true records are stored without checks."
         )
         faults = [entry.as_json() for entry in fault.faults]
-        return refused(Refusal(422, text, faults=faults), fault)
+        return refuse(Refusal(422, text, faults=faults), fault)
 
     def http(fault: HTTPException) -> Response:
         if isinstance(fault, NotFound):
-            return refused(_unknown_path(request.path))
+            return refuse(_unknown_path(request.path))
         headers = []
         if isinstance(fault, MethodNotAllowed):
             allowed = ", ".join(sorted(fault.valid_methods or ()))
             headers = [("Allow", allowed)]
             text = f"{request.method} is not allowed here; allowed: {allowed}."
-            return refused(Refusal(405, text, headers=headers))
+            return refuse(Refusal(405, text, headers=headers))
         if fault.response is not None or fault.code is None or fault.code < 400:
             return fault.get_response()  # type: ignore[return-value]
-        return refused(Refusal(fault.code, fault.description or fault.name))
+        return refuse(Refusal(fault.code, fault.description or fault.name))
 
-    def broken(fault: Exception) -> Response:
+    def fail(fault: Exception) -> Response:
         platform.on_error(fault)
         text = (
-            f"The sandbox itself failed ({type(fault).__name__}: {fault}). This is a fault of "
-            "mock_platform, not of your request."
+            f"The sandbox itself failed ({type(fault).__name__}: {fault}). This is an "
+            "error in mock_platform, not in your request."
         )
-        return refused(Refusal(500, text))
+        return refuse(Refusal(500, text))
 
-    app.register_error_handler(Refusal, refused)
+    app.register_error_handler(Refusal, refuse)
     app.register_error_handler(BadRecord, bad_record)
     app.register_error_handler(BadQuery, bad_query)
     for mistake in MISTAKES:
         if mistake.status is not None:
-            app.register_error_handler(mistake.kind, _refuser(mistake.status, refused))
+            app.register_error_handler(mistake.kind, _refuser(mistake.status, refuse))
     app.register_error_handler(HTTPException, http)
-    app.register_error_handler(Exception, broken)
+    app.register_error_handler(Exception, fail)
 
 
 def _refuser(
-    status: int, refused: Callable[[Refusal, Exception], Response]
+    status: int, refuse: Callable[[Refusal, Exception], Response]
 ) -> Callable[[Exception], Response]:
-    return lambda fault: refused(Refusal(status, str(fault)), fault)
+    return lambda fault: refuse(Refusal(status, str(fault)), fault)
 
 
 def _unknown_path(path: str) -> Refusal:
@@ -326,5 +326,5 @@ def _unknown_path(path: str) -> Refusal:
 
     near = sorted(ROUTES, key=closeness, reverse=True)[:3]
     nearest = [f"{route.method} {route.rule}" for route in near if closeness(route) > 0.5]
-    hint = f" Nearest: {'; '.join(nearest)}." if nearest else " GET /_mock/ shows what there is."
-    return Refusal(404, f"No route of the control plane is {path}.{hint}", nearest=nearest)
+    hint = f" Nearest: {'; '.join(nearest)}." if nearest else " GET /_mock/docs/ lists all routes."
+    return Refusal(404, f"The control plane has no route {path}.{hint}", nearest=nearest)

@@ -1,4 +1,4 @@
-"""Scenarios of a world: listed, defined, switched on and off."""
+"""Scenarios of a world: list, define, activate, deactivate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema
 
-from mock_platform.control.refusal import faulty
+from mock_platform.control.refusal import refuse_values
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Json
@@ -19,26 +19,26 @@ from mock_platform.scenario.schema import json_schema
 
 
 class ActivationBody(Schema):
-    """With what to activate."""
+    """The parameters of an activation."""
 
-    parameters = Json(metadata={"description": "values by name; null is any"})
+    parameters = Json(metadata={"description": "values by name; null means any"})
 
 
 def list_scenarios(request: ControlRequest) -> dict[str, Any]:
-    """Every known scenario: parameters, whether it is active, what its rules did."""
+    """Every known scenario: its parameters, whether it is active, and the counts of its rules."""
     return {"scenarios": _engine(request).as_json()}
 
 
 def get_scenario(request: ControlRequest) -> dict[str, Any]:
-    """One scenario, its document included."""
+    """One scenario, with its document."""
     engine, name = _engine(request), request.args["name"]
     return engine.describe(name) | {"document": dict(engine.find(name).document)}
 
 
 def body_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
-    """What the description says of a scenario: its outermost form, the name of which may be absent.
+    """Returns the description of a scenario: only its outermost form; the name may be absent.
 
-    The rules fill 100 kB by themselves; `GET /_mock/scenarios/schema.json` has them.
+    The rules alone take 100 kB; `GET /_mock/scenarios/schema.json` has them.
     """
     whole = json_schema(platform.library.operations)
     rules = whole["properties"]["rules"] | {
@@ -54,37 +54,37 @@ def body_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
 
 
 def put_scenario(request: ControlRequest) -> dict[str, Any]:
-    """Define or replace a scenario in this world, until it is reset; the form is that of a file."""
+    """Define or replace a scenario in this world, until its reset; the body is like a file."""
     engine, name = _engine(request), request.args["name"]
     scenario = _read(request, name)
     try:
         engine.define(scenario)
     except BadParameters as fault:
-        what = "It is active, and cannot go on like this with the parameters that it was given"
-        raise faulty(422, _places(fault), what) from fault
+        what = "It is active, and cannot continue with the parameters of its activation"
+        raise refuse_values(422, _locate_faults(fault), what) from fault
     return engine.describe(name)
 
 
 def activate(request: ControlRequest) -> dict[str, Any]:
-    """Switch a scenario on; one that is on begins anew."""
+    """Activate a scenario; an active one starts again."""
     engine, name = _engine(request), request.args["name"]
     given = request.body.get("parameters", {})
     try:
         engine.activate(name, given)
     except BadParameters as fault:
-        raise faulty(422, _places(fault), "The scenario was not activated") from fault
+        raise refuse_values(422, _locate_faults(fault), "The scenario was not activated") from fault
     return engine.describe(name)
 
 
 def deactivate(request: ControlRequest) -> dict[str, Any]:
-    """Switch a scenario off."""
+    """Deactivate a scenario."""
     engine, name = _engine(request), request.args["name"]
     engine.deactivate(name)
     return engine.describe(name)
 
 
 def deactivate_all(request: ControlRequest) -> None:
-    """Switch every scenario off."""
+    """Deactivate all scenarios."""
     _engine(request).deactivate()
 
 
@@ -98,7 +98,7 @@ def _engine(request: ControlRequest) -> Engine:
 
 
 def _read(request: ControlRequest, name: str) -> Scenario:
-    """The scenario of a body in JSON, which may leave the name to the address, or in YAML."""
+    """Returns the scenario of a body in JSON or YAML; the address may contain its name."""
     faults: list[tuple[str, str]] = []
     text, file, named = request.body, f"{name}.yaml", None
     yaml = isinstance(text, bytes)
@@ -111,20 +111,20 @@ def _read(request: ControlRequest, name: str) -> Scenario:
         named = scenario.name
     except BadScenario as fault:
         faults += [
-            (each.field, str(each) if yaml else _told(each.field, each.text))
+            (each.field, str(each) if yaml else _prefix_field(each.field, each.text))
             for each in fault.complaints
         ]
     if named is not None and named != name:
-        why = f"the address says {name!r}, the document {named!r}; make them one"
+        why = f"the address has the name {name!r}, the document {named!r}; use the same name"
         faults.insert(0, ("name", why))
     if faults:
-        raise faulty(422, faults, "The scenario cannot be used")
+        raise refuse_values(422, faults, "The scenario cannot be used")
     return scenario
 
 
-def _places(fault: BadParameters) -> list[tuple[str, str]]:
-    return [(f"parameters.{p}" if p else "", _told(p, text)) for p, text in fault.faults]
+def _locate_faults(fault: BadParameters) -> list[tuple[str, str]]:
+    return [(f"parameters.{p}" if p else "", _prefix_field(p, text)) for p, text in fault.faults]
 
 
-def _told(field: str, text: str) -> str:
+def _prefix_field(field: str, text: str) -> str:
     return f"{field}: {text}" if field else text

@@ -1,4 +1,4 @@
-"""Named points of a world to come back to. They are kept with it, until its next reset."""
+"""Snapshots: named states of a world. The world keeps them until its next reset."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from mock_platform.core.fields import Instant, Integer, Text
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
 
-MOST = 100
-"""Snapshots that one world keeps."""
+MAX_SNAPSHOTS = 100
+"""Maximum number of snapshots in one world."""
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-"""The form of a snapshot's name."""
+"""Pattern of a snapshot's name."""
 _NAME = re.compile(NAME_PATTERN, re.ASCII)
 
 
 class SnapshotAnswer(Schema):
-    """A snapshot: its name, when it was taken, how many records differ from the fixtures."""
+    """A snapshot: its name, when it was taken, and how many records differ from the fixtures."""
 
     name = Text(required=True)
     at = Instant(required=True)
@@ -35,19 +35,19 @@ def list_snapshots(request: ControlRequest) -> dict[str, Any]:
 
 
 def put_snapshot(request: ControlRequest) -> dict[str, Any]:
-    """Keep the present state under a name; one of that name is replaced."""
+    """Save the current state under a name; an existing snapshot of that name is replaced."""
     world, name = request.world, request.args["name"]
     if _NAME.fullmatch(name) is None:
         raise Refusal(
             400,
-            f"{name!r} is no name for a snapshot: 1 to 64 letters, digits, dots, underscores and "
-            "hyphens, the first a letter or digit.",
+            f"{name!r} is not a name for a snapshot: 1 to 64 letters, digits, dots, "
+            "underscores and hyphens; the first must be a letter or digit.",
         )
     with world.held():
-        if name not in world.snapshots and len(world.snapshots) >= MOST:
+        if name not in world.snapshots and len(world.snapshots) >= MAX_SNAPSHOTS:
             raise Refusal(
                 409,
-                f"This world keeps {MOST} snapshots already. Drop one with "
+                f"This world already has {MAX_SNAPSHOTS} snapshots. Delete one with "
                 "DELETE /_mock/snapshots/NAME.",
             )
         saved = world.take_snapshot(name)
@@ -56,24 +56,25 @@ def put_snapshot(request: ControlRequest) -> dict[str, Any]:
 
 
 def restore_snapshot(request: ControlRequest) -> None:
-    """Return to a snapshot; the journal begins anew, the snapshots stay."""
+    """Return the world to a snapshot; the journal is emptied, the snapshots stay."""
     world = request.world
     with world.held():
-        world.load(world.snapshots[_known(world, request.args["name"])])
+        world.load(world.snapshots[_require_snapshot(world, request.args["name"])])
 
 
 def delete_snapshot(request: ControlRequest) -> None:
-    """Forget a snapshot."""
+    """Delete a snapshot."""
     world = request.world
     with world.held():
-        world.drop_snapshot(_known(world, request.args["name"]))
+        world.drop_snapshot(_require_snapshot(world, request.args["name"]))
 
 
-def _known(world: World, name: str) -> str:
+def _require_snapshot(world: World, name: str) -> str:
     if name not in world.snapshots:
         raise Refusal(
             404,
-            f"World {world.name!r} has no snapshot {name!r}.{did_you_mean(name, world.snapshots)} "
-            f"PUT /_mock/snapshots/{name} takes one.",
+            f"World {world.name!r} has no snapshot "
+            f"{name!r}.{did_you_mean(name, world.snapshots)} PUT "
+            f"/_mock/snapshots/{name} saves one.",
         )
     return name

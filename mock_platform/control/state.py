@@ -1,4 +1,4 @@
-"""A world's records from outside, in stored form."""
+"""A world's records for users: read and written in stored form."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from mock_platform.records.table import AS, RECORDED, Tables, find_recorded_keys
 from mock_platform.store.interface import Record
 
 KEPT = "recorded-keys"
-"""The code of the warning that keys were kept which their table does not know."""
+"""The code of the warning that a record keeps keys which its table does not have."""
 
 
 class Storing(Schema):
-    """How strictly to take what is given."""
+    """How strictly to check the records."""
 
     unchecked = Flag(
         load_default=False,
-        metadata={"description": "store as given, for odd states on purpose"},
+        metadata={"description": "store without checks, for invalid states on purpose"},
     )
     as_ = Choice(
         (RECORDED,),
         data_key="as",
         load_default=None,
         metadata={
-            "description": "a record of another server: keys that its table does not know are "
-            "kept and served, with a warning"
+            "description": "a record of another server: keys that its table does not have are kept "
+            "and served, with a warning"
         },
     )
 
@@ -46,7 +46,7 @@ class TableAnswer(Schema):
 
 
 def world_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
-    """What the description says of a whole world, as `GET /_mock/state` shows it."""
+    """Returns the description of a whole world, as `GET /_mock/state` returns it."""
     rows = {"type": "array", "items": {"type": "object"}}
     tables = {
         "type": "object",
@@ -56,7 +56,7 @@ def world_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
         "additionalProperties": False,
     }
     parts = {
-        "world": {"description": "the name that the world had; not looked at"},
+        "world": {"description": "the world's name; ignored"},
         "ids": {"type": "integer", "minimum": 0},
         "clock": {"type": "object"},
         "paces": {"type": "object"},
@@ -71,12 +71,12 @@ def world_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
 
 
 def record_form(_platform: Platform, _converter: Converter) -> dict[str, Any]:
-    """What the description says of a record: the fields are those of its table."""
+    """Returns the description of a record: the fields are those of its table."""
     return {
         "type": "object",
-        "description": "A record in stored form, as GET of the same address shows it, or for PATCH "
-        "what to change of it. A refusal names every field that is wrong or missing, and those "
-        "that the table has.",
+        "description": "A record in stored form, as GET of the same address returns it; for PATCH, "
+        "the changes. A refusal names every field that is wrong or missing, and the "
+        "fields of the table.",
     }
 
 
@@ -86,7 +86,7 @@ def get_state(request: ControlRequest) -> dict[str, Any]:
 
 
 def put_state(request: ControlRequest) -> dict[str, Any]:
-    """Make the world what a document says; gives the outcome."""
+    """Replace the whole world by a document; returns the new state."""
     state, document = request.state, request.body
     if request.query["as_"] is not None:
         _mark_recorded(document, request.platform.tables)
@@ -95,51 +95,55 @@ def put_state(request: ControlRequest) -> dict[str, Any]:
 
 
 def get_table(request: ControlRequest) -> dict[str, Any]:
-    """The records of one table."""
+    """The records of one table in a world."""
     records = request.state[request.args["table"]].all()
     return {"records": records, "total": len(records)}
 
 
 def get_record(request: ControlRequest) -> Record:
-    """One record."""
+    """One record of a table."""
     table, key = request.state[request.args["table"]], request.args["key"]
     record = table.get(key)
     if record is None:
         raise Refusal(
             404,
-            f"{table.name} holds no record {key!r}. GET /_mock/state/{table.name} lists them; PUT "
-            "creates one.",
+            f"{table.name} has no record {key!r}. GET /_mock/state/{table.name} lists "
+            "the records; PUT creates one.",
         )
     return record
 
 
 def put_record(request: ControlRequest) -> Record | Response:
-    """Create or replace a record; gives it as stored, defaults filled in."""
+    """Create or replace a record; returns it as stored, with defaults."""
     table = request.state[request.args["table"]]
-    record, unchecked = _sent(request), request.query["unchecked"]
-    return _stored(request, table.put(record, key=request.args["key"], unchecked=unchecked))
+    record, unchecked = _read_record(request), request.query["unchecked"]
+    return _answer_with_record(
+        request, table.put(record, key=request.args["key"], unchecked=unchecked)
+    )
 
 
 def patch_record(request: ControlRequest) -> Record | Response:
-    """Merge changes into a record: JSON merge patch, in which null takes a field out."""
+    """Merge changes into a record (JSON merge patch: null removes a field)."""
     table = request.state[request.args["table"]]
-    changes, unchecked = _sent(request), request.query["unchecked"]
-    return _stored(request, table.patch(request.args["key"], changes, unchecked=unchecked))
+    changes, unchecked = _read_record(request), request.query["unchecked"]
+    return _answer_with_record(
+        request, table.patch(request.args["key"], changes, unchecked=unchecked)
+    )
 
 
 def delete_record(request: ControlRequest) -> None:
-    """Take a record out, whatever refers to it."""
+    """Remove a record, even if other records refer to it."""
     request.state[request.args["table"]].delete(request.args["key"])
 
 
-def _sent(request: ControlRequest) -> Record:
-    """The record in the body, marked as recorded if the query says so."""
+def _read_record(request: ControlRequest) -> Record:
+    """Returns the record in the body, marked as recorded if the query asks for that."""
     record = object_of(request.body, "A record")
     return record if request.query["as_"] is None else record | {AS: request.query["as_"]}
 
 
-def _stored(request: ControlRequest, record: Record) -> Record | Response:
-    """The answer with a stored record, which warns of keys that its table does not know."""
+def _answer_with_record(request: ControlRequest, record: Record) -> Record | Response:
+    """Returns the answer with a stored record; warns of keys that its table does not have."""
     kept = find_recorded_keys(request.platform.tables[request.args["table"]], record)
     if not kept:
         return record
@@ -149,7 +153,7 @@ def _stored(request: ControlRequest, record: Record) -> Record | Response:
 
 
 def _mark_recorded(document: Any, tables: Tables) -> None:
-    """Mark the records of a whole world that have keys which their table does not know."""
+    """Mark the records of a whole world that have keys which their table does not have."""
     found = document.get("tables") if isinstance(document, dict) else None
     for name, rows in found.items() if isinstance(found, dict) else ():
         for row in rows if name in tables and isinstance(rows, list) else ():

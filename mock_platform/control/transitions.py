@@ -1,4 +1,4 @@
-"""How slow states move in a world: read, paced, moved by hand."""
+"""Transitions of a world: read their state, set their progression, move one record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema
 
-from mock_platform.control.refusal import Refusal, did_you_mean, faulty
+from mock_platform.control.refusal import Refusal, did_you_mean, refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Between, Choice, Integer, Number, Text
@@ -16,7 +16,7 @@ from mock_platform.world.world import World
 
 
 class PaceBody(Schema):
-    """How fast a kind moves; what is absent stays as it is."""
+    """The progression of a kind; absent values do not change."""
 
     progression = Choice(PROGRESSIONS)
     seconds = Number(validate=[Between(0, 10**9)], metadata={"description": "under `time`"})
@@ -24,13 +24,13 @@ class PaceBody(Schema):
 
 
 class MoveBody(Schema):
-    """Where to move a record."""
+    """The state to which a record is moved."""
 
     to = Text(required=True)
 
 
 def move_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
-    """What the description says of `MoveBody`: the states that the kinds have."""
+    """Returns the description of `MoveBody`: the states of the kinds."""
     kinds = platform.worlds.default.transitions.kinds.values()
     states = dict.fromkeys(state for kind in kinds for state in kind.states)
     return {
@@ -42,7 +42,7 @@ def move_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
 
 
 class MoveAnswer(Schema):
-    """Where a record stands now."""
+    """The current state of a record."""
 
     kind = Text(required=True)
     id = Text(required=True)
@@ -50,47 +50,47 @@ class MoveAnswer(Schema):
 
 
 def list_transitions(request: ControlRequest) -> dict[str, Any]:
-    """Each kind by name: its pace, its states, and what is under way."""
-    return _shown(request.world)
+    """Each kind by name: its progression, its states, and the records that are changing."""
+    return _describe_transitions(request.world)
 
 
 def put_transition(request: ControlRequest) -> dict[str, Any]:
-    """Set how fast a kind moves, for records under way as well."""
+    """Set the progression of a kind, also for records that are already changing."""
     world = request.world
-    kind = _kind(world, request.args["kind"])
+    kind = _require_kind(world, request.args["kind"])
     with world.work():
         world.transitions.set_pace(kind.name, **request.body)
         world.transitions.settle_all(kind.name)
-    shown: dict[str, Any] = _shown(world)[kind.name]
+    shown: dict[str, Any] = _describe_transitions(world)[kind.name]
     return shown
 
 
 def move(request: ControlRequest) -> dict[str, Any]:
-    """Move one record now, whatever its pace."""
+    """Move one record now, whatever its progression."""
     world, key, to = request.world, request.args["key"], request.body["to"]
-    kind = _kind(world, request.args["kind"])
+    kind = _require_kind(world, request.args["kind"])
     if to not in kind.states:
         allowed = ", ".join(kind.states)
         text = f"{kind.name} has no state {to!r}; its states: {allowed}"
-        raise faulty(422, [("to", text)], "The record was not moved")
+        raise refuse_values(422, [("to", text)], "The record was not moved")
     with world.work():
         if world.store.get(kind.table, key) is None:
-            raise Refusal(404, f"{kind.table} holds no record {key!r}.")
+            raise Refusal(404, f"{kind.table} has no record {key!r}.")
         world.transitions.move(kind.name, key, to)
         record = world.store.get(kind.table, key) or {}
     return {"kind": kind.name, "id": key, "state": kind.state_of(record)}
 
 
-def _kind(world: World, name: str) -> Kind:
+def _require_kind(world: World, name: str) -> Kind:
     kinds = world.transitions.kinds
     if name not in kinds:
         known = ", ".join(sorted(kinds)) or "none"
         hint = did_you_mean(name, kinds)
-        raise Refusal(404, f"There is no kind of transition {name!r}.{hint} Kinds: {known}.")
+        raise Refusal(404, f"The kind of transition {name!r} does not exist.{hint} Kinds: {known}.")
     return kinds[name]
 
 
-def _shown(world: World) -> dict[str, Any]:
+def _describe_transitions(world: World) -> dict[str, Any]:
     with world.work():
         for name in world.transitions.kinds:
             world.transitions.settle_all(name)

@@ -1,4 +1,4 @@
-"""Events that webhooks receive, and what came of delivering them."""
+"""Events that webhooks receive, and the results of their deliveries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from mock_platform.control.refusal import Refusal, did_you_mean, faulty
+from mock_platform.control.refusal import Refusal, did_you_mean, refuse_values
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Flag, Integer, ListOf, Text
@@ -18,7 +18,7 @@ from mock_platform.rules.release_history import describe_event_names
 
 
 class AddedEvent(EventRecord):
-    """The event as it stands in the log, and whether it is being delivered."""
+    """The event as it is stored in the log, and whether it is being delivered."""
 
     delivering = Flag(required=True)
     why_not = Text(required=True, allow_none=True)
@@ -26,16 +26,20 @@ class AddedEvent(EventRecord):
 
 
 class QueryOfDeliveries(Schema):
-    """Which attempts to list; all that are given must fit."""
+    """A query for attempts; an attempt must match all values."""
 
     job_id = Text()
     webhook_id = Text()
     event_id = Text()
-    limit = Integer(low=0, metadata={"description": "the newest so many of those that fit"})
+    limit = Integer(
+        low=0, metadata={"description": "maximum number of entries; the newest ones are kept"}
+    )
     wait = Integer(
         low=0,
         high=60,
-        metadata={"description": "answer once all that is due was delivered, or after this time"},
+        metadata={
+            "description": "answer when everything that is due was delivered, or after this time"
+        },
     )
 
 
@@ -43,11 +47,11 @@ class DeliveriesAnswer(Schema):
     """Attempted deliveries, oldest first."""
 
     deliveries = ListOf(fields.Dict(), required=True)
-    idle = Flag(metadata={"description": "with `wait`: whether nothing is under way any more"})
+    idle = Flag(metadata={"description": "with `wait`: whether no delivery is running any more"})
 
 
 class ValidationAnswer(Schema):
-    """What a challenge found out; `error` says what was wrong with the answer."""
+    """The result of a challenge; `error` says what was wrong with the answer."""
 
     id = Text(required=True)
     url = Text(required=True)
@@ -56,7 +60,7 @@ class ValidationAnswer(Schema):
 
 
 def validate(request: ControlRequest) -> dict[str, Any]:
-    """Challenge a webhook now; it is valid if it answers rightly, invalid if it answers wrongly."""
+    """Challenge a webhook now; a correct answer makes it valid, a wrong one invalid."""
     world, key = request.world, request.args["key"]
     try:
         error = request.platform.deliverer.validate(world, key)
@@ -68,7 +72,8 @@ def validate(request: ControlRequest) -> dict[str, Any]:
         raise Refusal(404, f"{text} Webhooks: {shown}.") from fault
     except Stale as fault:
         text = (
-            "The world was reset or removed during the challenge, or the server stops; ask again."
+            "The world was reset or removed during the challenge, or the server is "
+            "stopping; send the request again."
         )
         raise Refusal(409, text) from fault
     with world.lock:
@@ -79,23 +84,23 @@ def validate(request: ControlRequest) -> dict[str, Any]:
 
 
 def event_form(_platform: Platform, converter: Converter) -> dict[str, Any]:
-    """What the description says of an event to add: the fields of its record that may be sent."""
+    """Returns the description of an event to add: the fields of its record that may be sent."""
     described = converter.inline(EventRecord(only=sorted(GIVEN)))
     described["required"].remove("created_at")
     described["properties"]["event_type"] |= describe_event_names()
     described["properties"]["created_at"] = {
         "type": "string",
-        "description": "a moment, or one that counts from now, such as now-2h; now by default",
+        "description": "a moment, or a time relative to now, such as now-2h; default: now",
     }
     return described
 
 
 def post_event(request: ControlRequest) -> dict[str, Any]:
-    """Add an event to a webhook's log, and deliver it if the webhook is live."""
+    """Add an event to a webhook's log, and deliver it if the webhook is valid."""
     try:
         added = add_event(request.world, object_of(request.body, "An event"))
     except BadEvent as fault:
-        raise faulty(422, fault.faults, "The event was not added") from fault
+        raise refuse_values(422, fault.faults, "The event was not added") from fault
     return {
         **added.record,
         "delivering": added.delivering,
@@ -105,7 +110,7 @@ def post_event(request: ControlRequest) -> dict[str, Any]:
 
 
 def list_deliveries(request: ControlRequest) -> dict[str, Any]:
-    """Every attempt to deliver an event, as far as it is kept."""
+    """Every attempt to deliver an event that is still kept."""
     wanted = dict(request.query)
     limit, wait = wanted.pop("limit", None), wanted.pop("wait", None)
     idle = {} if wait is None else {"idle": request.platform.deliverer.wait_until_idle(wait)}

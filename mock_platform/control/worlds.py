@@ -1,4 +1,4 @@
-"""Worlds: made, listed, dropped, and set back to how they started."""
+"""Worlds: make, list, drop, reset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from mock_platform.control.known_credentials import credentials
-from mock_platform.control.refusal import Refusal, faulty
+from mock_platform.control.refusal import Refusal, refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Instant, Integer, Text
 from mock_platform.platform import Platform
@@ -17,24 +17,24 @@ from mock_platform.world.world import World
 
 
 class WorldBody(Schema):
-    """How to make a world."""
+    """The properties of a new world."""
 
     source = Text(
         data_key="from",
         metadata={
-            "description": "the world to make it a copy of",
+            "description": "the world to copy",
             "pattern": f"^{NAME_PATTERN}$",  # another one is refused as unknown
         },
     )
-    seed = Integer(metadata={"description": "from which its ids and tokens are drawn"})
+    seed = Integer(metadata={"description": "seed for ids and tokens"})
     freeze = Instant(
         as_sent=True,
-        metadata={"description": "where its clock stands still, again after each reset"},
+        metadata={"description": "the moment at which its clock is stopped, also after each reset"},
     )
 
 
 class WorldAnswer(Schema):
-    """A world: where it answers, and with what credentials."""
+    """A world: its addresses and its credentials."""
 
     name = Text(required=True)
     base_url = Text(required=True)
@@ -60,7 +60,7 @@ def list_worlds(request: ControlRequest) -> dict[str, Any]:
 
 
 def put_world(request: ControlRequest) -> dict[str, Any]:
-    """Make a world; one that is there already stays as it is."""
+    """Make a world; an existing one does not change."""
     body = request.body
     freeze = body.get("freeze")
     try:
@@ -75,26 +75,28 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
     except BadWorldName:
         raise
     except ValueError as fault:
-        raise faulty(422, [("freeze", f"freeze: {fault}")], "The world was not made") from fault
+        raise refuse_values(
+            422, [("freeze", f"freeze: {fault}")], "The world was not made"
+        ) from fault
     return describe_world(request.platform, world, request.origin)
 
 
 def delete_world(request: ControlRequest) -> None:
-    """Drop a world with all that is in it."""
+    """Drop a world with all its contents."""
     try:
         request.platform.worlds.drop(request.args["name"])
     except ValueError as fault:
-        text = f"The world {DEFAULT!r} always exists; POST /_mock/reset empties it."
+        text = f"The world {DEFAULT!r} always exists; POST /_mock/reset returns it to its start."
         raise Refusal(409, text) from fault
 
 
 def reset(request: ControlRequest) -> None:
-    """Set the world back to how it started: records, scenarios, clock, ids; an empty journal."""
+    """Return the world to its start: records, scenarios, clock, ids; an empty journal."""
     request.world.reset()
 
 
 def addresses(origin: str, name: str) -> dict[str, str]:
-    """The base addresses of a world on the server at `origin`."""
+    """Returns the base addresses of a world on the server at `origin`."""
     base_url = origin if name == DEFAULT else f"{origin}/~{name}"
     return {
         "base_url": base_url,
@@ -105,7 +107,7 @@ def addresses(origin: str, name: str) -> dict[str, str]:
 
 
 def describe_world(platform: Platform, world: World, origin: str) -> dict[str, Any]:
-    """A world as `PUT /_mock/worlds/NAME` answers with it."""
+    """Returns a world in the form in which `PUT /_mock/worlds/NAME` answers."""
     return {
         "name": world.name,
         **addresses(origin, world.name),

@@ -1,6 +1,6 @@
-"""What stands behind the pytest plugin and the unittest mixin: worlds for tests, and their story.
+"""The common base of the pytest plugin and the unittest mixin: worlds for tests, and reports.
 
-`PlatformMixin` and `PlatformTestCase` are for suites of the standard library's unittest.
+`PlatformMixin` and `PlatformTestCase` are for test suites with the standard library's unittest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A sandbox for suites of the standard library's unittest."""
+"""A sandbox for test suites with the standard library's unittest."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from typing import Any, ClassVar
 from mock_platform.client.interface import World
 from mock_platform.client.platform import MockPlatform
 from mock_platform.in_process.session import BasedSession
-from mock_platform.testing import story
-from mock_platform.testing.servers import OwnServers
-from mock_platform.testing.trial import Trial
-from mock_platform.testing.wish import Wish
+from mock_platform.testing import report
+from mock_platform.testing.servers import LocalServers
+from mock_platform.testing.verdict import Verdict
+from mock_platform.testing.world_request import WorldRequest
 
 
 class PlatformMixin:
-    """Gives each test of a `TestCase` a fresh world; put it before `TestCase` among the bases.
+    """Makes a fresh world for each test of a `TestCase`; put it before `TestCase` in the bases.
 
-    A rule with `expect: fired` that never acted fails its test, and so does a fault of the sandbox
-    itself. A failing test is told its journal. Requests that come after their test's end are
-    refused, and a warning at the end of the class tells of them. `setUp` and `setUpClass` of
-    subclasses call those of their base first.
+    A rule with `expect: fired` that never acted fails its test, and so does an error of the sandbox
+    itself. The message of a failing test includes its journal. Requests that come after the end of
+    their test are refused, and a warning at the end of the class lists them. `setUp` and
+    `setUpClass` of subclasses must call those of their base first.
     """
 
     mock_scenarios: ClassVar[dict[str, dict[str, Any]]] = {}
     """Scenarios that are active in each test, with their parameters."""
     mock_fixtures: ClassVar[tuple[str | Path, ...]] = ()
-    """Folders laid over the shipped fixtures, the last one on top."""
+    """Folders added to the default fixtures; the last one wins."""
     mock_clock: ClassVar[str | None] = None
-    """Where the clock stands still, ISO 8601."""
+    """The moment at which the clock is stopped, ISO 8601."""
     mock_strict: ClassVar[bool] = False
     """Whether the server refuses what the specification does not show."""
 
@@ -43,80 +43,80 @@ class PlatformMixin:
     mock_platform: World
     """The world of the test."""
     mock_platform_session: BasedSession
-    """A session answered in-process; it sends no credentials by itself."""
-    _servers: ClassVar[OwnServers]
-    _trial: Trial
+    """A session that is answered in-process and adds no credentials."""
+    _servers: ClassVar[LocalServers]
+    _verdict: Verdict
 
     def __init__(self, methodName: str = "runTest", *args: Any) -> None:  # noqa: N803 - unittest's
         super().__init__(methodName, *args)  # type: ignore[call-arg]
         test = getattr(self, methodName, None)
         if test is not None:
-            setattr(self, methodName, self._judged(test))
+            setattr(self, methodName, self._wrap_test(test))
 
     @classmethod
     def setUpClass(cls) -> None:
-        """Start the server."""
+        """Start the server of the class."""
         super().setUpClass()  # type: ignore[misc]
-        cls._servers = OwnServers()
+        cls._servers = LocalServers()
         cls.mock_platform_server = cls._servers.main
-        cls.addClassCleanup(cls._end)  # type: ignore[attr-defined]
+        cls.addClassCleanup(cls._stop_servers)  # type: ignore[attr-defined]
 
     def setUp(self) -> None:
-        """Make the test's world."""
+        """Make the world of the test."""
         super().setUp()  # type: ignore[misc]
-        wish = Wish(
+        request = WorldRequest(
             tuple(self.mock_scenarios.items()),
             tuple(Path(folder) for folder in self.mock_fixtures),
             self.mock_clock,
             self.mock_strict,
         )
         test: str = self.id()  # type: ignore[attr-defined]
-        self.mock_platform, self._trial = self._servers.open(wish, test)
+        self.mock_platform, self._verdict = self._servers.open(request, test)
         self.mock_platform_session = self.mock_platform.session()
         self.addCleanup(self._servers.close, self.mock_platform)  # type: ignore[attr-defined]
 
     @classmethod
-    def _end(cls) -> None:
+    def _stop_servers(cls) -> None:
         strays = cls._servers.strays()
         cls._servers.stop()
         if strays:
-            told = "\n".join(story.strays(strays))
+            told = "\n".join(report.strays(strays))
             warnings.warn(f"mock_platform: requests after their test's end:\n{told}", stacklevel=1)
 
-    def _judged(self, test: Callable[..., Any]) -> Callable[..., Any]:
+    def _wrap_test(self, test: Callable[..., Any]) -> Callable[..., Any]:
         if iscoroutinefunction(test):
 
             @wraps(test)
-            async def judged_later(*args: Any, **kwargs: Any) -> Any:
-                with self._judging():
+            async def run_async(*args: Any, **kwargs: Any) -> Any:
+                with self._check_world():
                     return await test(*args, **kwargs)
 
-            return judged_later
+            return run_async
 
         @wraps(test)
-        def judged(*args: Any, **kwargs: Any) -> Any:
-            with self._judging():
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with self._check_world():
                 return test(*args, **kwargs)
 
-        return judged
+        return run
 
     @contextmanager
-    def _judging(self) -> Iterator[None]:
+    def _check_world(self) -> Iterator[None]:
         try:
             yield
         except unittest.SkipTest:
             raise
         except Exception as fault:
-            self._tell(fault)
+            self._add_report(fault)
             raise
-        problems = self._trial.problems()
+        problems = self._verdict.problems()
         if problems:
             failure = AssertionError("\n\n".join(problems))
-            self._tell(failure)
+            self._add_report(failure)
             raise failure
 
-    def _tell(self, fault: BaseException) -> None:
-        for title, text in self._trial.sections():
+    def _add_report(self, fault: BaseException) -> None:
+        for title, text in self._verdict.sections():
             fault.add_note(f"{title}:\n{text}")
 
 

@@ -1,4 +1,4 @@
-"""A server elsewhere for the tests of a run: one world for each worker, made anew for each test."""
+"""A server elsewhere for the tests of a run: one world per worker, new for each test."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from typing import Any
 from mock_platform.client.errors import Unreachable
 from mock_platform.client.interface import World
 from mock_platform.client.platform import MockPlatform
+from mock_platform.testing.report import address
 from mock_platform.testing.servers import Stray
-from mock_platform.testing.story import address
-from mock_platform.testing.trial import Trial
-from mock_platform.testing.wish import BadWish, Wish, begin, lay, switch
+from mock_platform.testing.verdict import Verdict
+from mock_platform.testing.world_request import (
+    BadWorldRequest,
+    WorldRequest,
+    activate_scenarios,
+    apply_fixtures,
+    make_world,
+)
 
 
 class SharedServer:
     """A running server that other runs and workers may use at the same time."""
 
     def __init__(self, url: str, world: str) -> None:
-        """Take a world of one's own on the server at `url`, in place of one of that name.
+        """Make a world for this worker on the server at `url`; replaces one of the same name.
 
         Raises:
             Refused: The server refuses.
-            Unreachable: Nobody answers there.
+            Unreachable: No server answers at the address.
         """
         self.main = MockPlatform.connect(url)
         if world in self.main.worlds:
@@ -32,28 +38,29 @@ class SharedServer:
         self._ended: str | None = None
         self._strays: Counter[Stray] = Counter()
 
-    def open(self, wish: Wish, test: str) -> tuple[World, Trial]:
-        """The world as if it had never been used, as a test wishes it.
+    def open(self, request: WorldRequest, test: str) -> tuple[World, Verdict]:
+        """Returns the world, made from scratch for a test.
 
         Raises:
-            BadWish: It cannot be had.
-            Unreachable: The server is gone.
+            BadWorldRequest: The world cannot be made.
+            Unreachable: The server no longer answers.
         """
-        if wish.strict:
-            raise BadWish(
-                "mock_strict needs a server of the run's own. Leave --mock-platform-url out, or "
-                "start that server with --strict and leave the marker out."
+        if request.strict:
+            raise BadWorldRequest(
+                "mock_strict needs a server that this run starts. Leave out "
+                "--mock-platform-url, or start that server with --strict and leave "
+                "out the marker."
             )
         self._gather()
         name = self._world.name
         self.main.drop_world(name)
         try:
-            world = self._world = begin(self.main.world, name, wish)
-        except BadWish:
+            world = self._world = make_world(self.main.world, name, request)
+        except BadWorldRequest:
             self._world = self.main.world(name)
             raise
-        lay(world, wish)
-        switch(world, wish)
+        apply_fixtures(world, request)
+        activate_scenarios(world, request)
         self._ended = test
         kept: list[dict[str, Any]] = []
 
@@ -63,27 +70,27 @@ class SharedServer:
         def end() -> None:
             kept.extend(entries())
 
-        return world, Trial(world, entries, list, end)
+        return world, Verdict(world, entries, list, end)
 
     def close(self, world: World) -> None:
-        """Empty the world; what still comes until the next test is told by `strays`."""
+        """Empty the world; requests before the next test are counted in `strays`."""
         self._world.close_sessions()
         world.reset()
 
     def strays(self) -> Counter[Stray]:
-        """Requests that came between tests, and how many of each."""
+        """Returns the requests that came between tests, each with its count."""
         with suppress(Unreachable):  # each test that needed it was told
             self._gather()
         return Counter(self._strays)
 
     def coverage(self) -> list[dict[str, Any]]:
-        """The coverage document of the world."""
+        """Returns the coverage document of the world."""
         with suppress(Unreachable):
             return [self._world.coverage()]
         return []
 
     def stop(self) -> None:
-        """Remove the world; the server goes on."""
+        """Remove the world; the server keeps running."""
         with suppress(Unreachable):
             self.main.drop_world(self._world.name)
         self.main.stop()

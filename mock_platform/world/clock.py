@@ -259,5 +259,5 @@ def _utc(moment: datetime) -> datetime:
 def _within(moment: datetime) -> datetime:
     if not EARLIEST <= moment < LATEST:
         years = f"{EARLIEST.year} to {LATEST.year - 1}"
-        raise ValueError(f"{moment.isoformat()} lies out of the years {years}")
+        raise ValueError(f"{moment.isoformat()} is outside the years {years}")
     return moment

@@ -25,7 +25,7 @@ from mock_platform.cli.kinds import (
 )
 from mock_platform.cli.main import group
 from mock_platform.cli.options import SETTINGS, settings_of
-from mock_platform.cli.serving import Serving
+from mock_platform.cli.serving import ServeOptions
 from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
@@ -47,9 +47,9 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[Serving]:
+def served(monkeypatch: pytest.MonkeyPatch) -> list[ServeOptions]:
     """What `serve` was asked for, instead of serving."""
-    asked: list[Serving] = []
+    asked: list[ServeOptions] = []
     monkeypatch.setattr("mock_platform.cli.serving.serve_until_stopped", asked.append)
     return asked
 
@@ -167,7 +167,10 @@ def test_the_module_is_the_command() -> None:
         (["serve", "--store", "state.json"], "Did you mean 'tinydb:state.json'?"),
         (["serve", "--freeze", "tomorrow"], "for instance 2026-03-25T16:00:00Z"),
         (["serve", "--port", "65536"], "0<=x<=65535"),
-        (["serve", "--watch"], "--watch needs a --fixtures folder, or a --scenario file or folder"),
+        (
+            ["serve", "--watch"],
+            "--watch needs something to watch: a --fixtures folder, or a --scenario file or folder",
+        ),
         (["serve", "--tls-folder", "x"], "--tls-folder needs --tls"),
         (["run"], "mock-platform run -- pytest -q"),
         (["where"], 'mock-platform where "PUT /12/accounts/1/line_items/2"'),
@@ -189,7 +192,7 @@ def test_a_mistyped_variable_is_told(run: Run) -> None:
 
     assert result.exit_code == 0
     assert result.stderr == (
-        "Warning: MOCK_PLATFORM_CREDENTIALS_FORMATS is no option of credentials. "
+        "Warning: MOCK_PLATFORM_CREDENTIALS_FORMATS is not an option of credentials. "
         "Did you mean MOCK_PLATFORM_CREDENTIALS_FORMAT?\n"
     )
 
@@ -212,15 +215,17 @@ def test_every_setting_is_an_option() -> None:
     assert sorted(wanted) == sorted(setting.target for setting in SETTINGS)
 
 
-def test_without_options_the_settings_are_the_usual_ones(run: Run, served: list[Serving]) -> None:
+def test_without_options_the_settings_are_the_usual_ones(
+    run: Run, served: list[ServeOptions]
+) -> None:
     """The command line repeats no default of its own."""
     result = run("serve")
 
     assert result.exit_code == 0, result.output
-    assert [Serving(settings=Settings())] == served
+    assert [ServeOptions(settings=Settings())] == served
 
 
-def test_options_reach_the_settings(run: Run, served: list[Serving]) -> None:
+def test_options_reach_the_settings(run: Run, served: list[ServeOptions]) -> None:
     """Every kind of option: text, number, choice, flag, its opposite, repeated, nested."""
     run(
         "serve", "--host", "::1", "--port", "0", "--fixtures", "a", "--fixtures", "b",
@@ -233,7 +238,7 @@ def test_options_reach_the_settings(run: Run, served: list[Serving]) -> None:
     )  # fmt: skip
 
     assert served == [
-        Serving(
+        ServeOptions(
             settings=Settings(
                 host="::1",
                 port=0,
@@ -261,7 +266,7 @@ def test_options_reach_the_settings(run: Run, served: list[Serving]) -> None:
     ]
 
 
-def test_the_environment_reaches_the_settings(run: Run, served: list[Serving]) -> None:
+def test_the_environment_reaches_the_settings(run: Run, served: list[ServeOptions]) -> None:
     """The twins of options, flags and repeated options are read."""
     result = run(
         "serve",
@@ -283,7 +288,7 @@ def test_the_environment_reaches_the_settings(run: Run, served: list[Serving]) -
     )
 
 
-def test_a_flag_wins_over_the_environment(run: Run, served: list[Serving]) -> None:
+def test_a_flag_wins_over_the_environment(run: Run, served: list[ServeOptions]) -> None:
     """Also where the environment switched something on that the command line wants off."""
     run(
         "serve", "--port", "1", "--markers", "--no-strict",
@@ -407,7 +412,7 @@ def test_where_knows_the_sandbox(run: Run) -> None:
     assert "accounts.create" in prefixed.output
     assert prefixed.output == hosted.output
     assert plain.exit_code == 1
-    assert "is not answered to POST, only to GET." in plain.output
+    assert "does not answer POST, only GET." in plain.output
 
 
 @pytest.mark.parametrize(
@@ -417,8 +422,8 @@ def test_where_knows_the_sandbox(run: Run) -> None:
             "PUT /12/accounts/1/line_itmes/2",
             "PUT /12/accounts/:account_id/line_items/:line_item_id",
         ),
-        ("GET /completely/else", "`mock-platform operations` lists what there is"),
-        ("FETCH /12/accounts", "FETCH is no method. Methods: GET,"),
+        ("GET /completely/else", "`mock-platform operations` lists all operations"),
+        ("FETCH /12/accounts", "FETCH is not a method. Methods: GET,"),
         ("GET /_mock/health", "belongs to the control plane"),
     ],
 )

@@ -91,7 +91,7 @@ def test_fail_under(run: Run, platform: MockPlatform, demanded: str, status: int
     assert status == result.exit_code
     root = ET.fromstring(result.stdout)
     assert str(status) == root.get("failures")
-    assert (status == 1) == ("--fail-under demands 50 %." in result.stderr)
+    assert (status == 1) == ("--fail-under requires 50 %." in result.stderr)
 
 
 @pytest.mark.parametrize("demanded", ["-1", "101", "much"])

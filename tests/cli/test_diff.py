@@ -95,7 +95,7 @@ def test_consent(
     assert status == result.exit_code
     assert "Send GET requests signed with your credentials to 127.0.0.1" in result.stderr
     assert sent == bool(server.asked)
-    assert sent != ("Nothing was sent. Say --yes" in result.stderr)
+    assert sent != ("Nothing was sent. Use --yes" in result.stderr)
 
 
 def test_usage(run: Run, file: Path, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_usage(run: Run, file: Path, tmp_path: Path) -> None:
     broken.write_text('{"app": 1}')
     cases: list[tuple[list[object], str]] = [
         ([], "--base-url"),
-        (["--base-url", "http://127.0.0.1"], "the environment holds no credentials"),
+        (["--base-url", "http://127.0.0.1"], "the environment contains no credentials"),
         (["--base-url", "http://api.example.com", "--credentials-file", file], "https only"),
         (["--base-url", "http://127.0.0.1", "--credentials-file", broken], "--format json"),
         (["--base-url", "http://127.0.0.1", "--credentials-file", tmp_path], "cannot be read"),

@@ -41,13 +41,13 @@ def test_serve_stops_by_a_signal_to_another_thread(name: str) -> None:
 from mock_platform.cli import serving
 from mock_platform.settings import Settings
 
-say_ready = serving._say_ready
+print_ready_line = serving._print_ready_line
 def ready(*args, **more):
-    say_ready(*args, **more)
+    print_ready_line(*args, **more)
     send_elsewhere(signal.{name})
 
-serving._say_ready = ready
-serving.serve_until_stopped(serving.Serving(Settings(port=0)))
+serving._print_ready_line = ready
+serving.serve_until_stopped(serving.ServeOptions(Settings(port=0)))
 print("ended in good order")
 """
     )

@@ -130,7 +130,7 @@ def test_watches_that_fail_are_told(platform: Platform, caplog: pytest.LogCaptur
     watch.start()
     watch.stop()
 
-    assert "cannot be watched any longer: no watches left" in caplog.text
+    assert "can no longer be watched: no watches left" in caplog.text
 
 
 def test_real_watches_see_a_change(

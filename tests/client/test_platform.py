@@ -202,7 +202,7 @@ def test_a_session_without_credentials_is_told(platform: MockPlatform, auth: Any
     for token in platform.state["tokens"]:
         platform.state["tokens"].delete(token["id"])
 
-    with pytest.raises(MissingCredentials, match="does not hold"):
+    with pytest.raises(MissingCredentials, match="does not have"):
         platform.session(auth)
 
 
@@ -464,7 +464,7 @@ def test_a_fault_does_not_hide_what_the_block_raised() -> None:
     with pytest.raises(AssertionError) as raised:
         block()
 
-    assert ["The sandbox itself failed meanwhile: ZeroDivisionError: for /12/accounts"] == (
+    assert ["The sandbox itself also failed: ZeroDivisionError: for /12/accounts"] == (
         raised.value.__notes__
     )
 

@@ -16,7 +16,7 @@ from mock_platform.client.interface import Platform
 @pytest.mark.parametrize("url", ["127.0.0.1:8080", "localhost", ""])
 def test_an_address_begins_with_its_scheme(url: str) -> None:
     """What is no address is refused with an example."""
-    with pytest.raises(ValueError, match="is no address such as http"):
+    with pytest.raises(ValueError, match="is not an address such as http"):
         MockPlatform.connect(url)
 
 
@@ -34,7 +34,9 @@ def test_a_server_that_is_gone() -> None:
 def test_a_control_token_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it the refusal names the variable."""
     with MockPlatform.start(control_token="open") as server:
-        with pytest.raises(Refused, match="takes it from MOCK_PLATFORM_CONTROL_TOKEN") as raised:
+        with pytest.raises(
+            Refused, match="reads the token from MOCK_PLATFORM_CONTROL_TOKEN"
+        ) as raised:
             MockPlatform.connect(server.base_url)
         monkeypatch.setenv("MOCK_PLATFORM_CONTROL_TOKEN", "open")
         with MockPlatform.connect(server.base_url) as platform:
@@ -68,9 +70,9 @@ def test_stopping_leaves_the_server_running(local: MockPlatform) -> None:
         (lambda p: p.wsgi, "Use base_url or session"),
         (lambda p: p.app, "Use base_url or session"),
         (lambda p: p.test_client(), "Use base_url or session"),
-        (lambda p: p.use_fixtures("more"), "Start it with --fixtures DIR"),
+        (lambda p: p.use_fixtures("more"), "Start the server with --fixtures DIR"),
         (lambda p: p.on_stray(print), "Only a sandbox in this process"),
-        (lambda p: p.raise_errors(), "journal with a traceback"),
+        (lambda p: p.raise_errors(), "journal has their tracebacks"),
     ],
 )
 def test_what_cannot_be_had_says_what_to_do(

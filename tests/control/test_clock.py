@@ -127,7 +127,7 @@ def test_too_far(box: Sandbox, seconds: float) -> None:
 
     assert (422, ["seconds"]) == (answer.status_code, fields(answer))
     assert "The clock was not moved" in detail(answer)
-    assert "lies out of the years 1970 to 8999" in detail(answer)
+    assert "outside the years 1970 to 8999" in detail(answer)
 
 
 def test_what_falls_due(box: Sandbox) -> None:

@@ -230,7 +230,7 @@ def test_reset_form(box: Sandbox) -> None:
     ("form", "text"),
     [
         ({"action": "rest"}, "Did you mean &#39;reset&#39;?"),
-        ({}, "There is no action"),
+        ({}, "does not exist"),
         ({"action": "advance", "seconds": "soon"}, "Expected Number"),
         ({"action": "advance", "seconds": "nan"}, "seconds"),
         ({"action": "advance"}, "needs &#39;seconds&#39;"),

@@ -101,4 +101,4 @@ def test_a_world_without_apps(box: Sandbox) -> None:
 
     answer = call(empty, "POST", ROUTE)
 
-    assert "This world has no app; add one to its table apps first." == detail(answer)
+    assert "This world has no app; first add one to its table apps." == detail(answer)

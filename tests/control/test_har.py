@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.control.har import MOST_BODY, archive
+from mock_platform.control.har import MAX_BODY_BYTES, archive
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.journal import JournalEntry
 from tests.control.support import call, fields
@@ -162,7 +162,7 @@ def made(body: bytes, **more: Any) -> dict[str, Any]:
     entry = JournalEntry(**(values | more))
     log = archive([entry], 7)["log"]
     valid("log", log)
-    assert "gave up 7 older entries" in log["comment"]
+    assert "dropped 7 older entries" in log["comment"]
     found: dict[str, Any] = log["entries"][0]
     return found
 
@@ -174,19 +174,19 @@ def test_bytes_that_are_no_text() -> None:
     content = shown["response"]["content"]
     assert "base64" == content["encoding"]
     assert b"\xff\xfe access_token=[redacted]&x=1" == base64.b64decode(content["text"])
-    assert "no UTF-8" in shown["request"]["postData"]["comment"]
+    assert "not UTF-8" in shown["request"]["postData"]["comment"]
     assert 23 == shown["response"]["bodySize"]
 
 
 @pytest.mark.parametrize(("more", "cut"), [(0, False), (1, True)])
 def test_long_bodies_are_cut(more: int, cut: bool) -> None:
     """Bodies beyond the limit are cut, and say so; their size stays true."""
-    shown = made(b"x" * (MOST_BODY + more))
+    shown = made(b"x" * (MAX_BODY_BYTES + more))
 
     assert cut == ("comment" in shown["request"]["postData"])
     assert cut == ("comment" in shown["response"]["content"])
-    assert MOST_BODY == len(shown["response"]["content"]["text"])
-    assert MOST_BODY + more == shown["response"]["content"]["size"]
+    assert MAX_BODY_BYTES == len(shown["response"]["content"]["text"])
+    assert MAX_BODY_BYTES + more == shown["response"]["content"]["size"]
 
 
 def test_redirects_and_cookies_of_answers() -> None:

@@ -60,7 +60,7 @@ def test_queries(box: Sandbox, query: str, ids: list[str]) -> None:
         ("operation=oauth2.tokn", "operation", "Did you mean 'oauth2.token'?"),
         ("status=4xx", "status", "Expected Integer"),
         ("status=99", "status", "between 100 and 599"),
-        ("method=FETCH", "method", "method is one of GET"),
+        ("method=FETCH", "method", "method must be one of GET"),
         ("since=yesterday", "since", "Expected time"),
         ("limit=-1", "limit", "at least 0"),
         ("statsu=200", "statsu", "Did you mean 'status'?"),

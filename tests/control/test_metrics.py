@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from mock_platform.control.metrics import BUCKETS, Metrics
+from mock_platform.control.metrics import BUCKET_SECONDS, Metrics
 from mock_platform.platform import Platform
 from mock_platform.world.clock import machine_now
 from mock_platform.world.journal import JournalEntry
@@ -79,7 +79,7 @@ def test_buckets(milliseconds: float, bound: str) -> None:
     metrics.observe(entry(milliseconds))
     found = samples(metrics.exposition()[0].decode())
 
-    bounds = [*(str(b) for b in BUCKETS), "+Inf"]
+    bounds = [*(str(b) for b in BUCKET_SECONDS), "+Inf"]
     counts = [value(found, "request_seconds_bucket", operation="a.b", le=b) for b in bounds]
     assert [float(i >= bounds.index(bound)) for i in range(len(bounds))] == counts
     assert milliseconds / 1000 == value(found, "request_seconds_sum", operation="a.b")

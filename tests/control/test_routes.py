@@ -33,7 +33,7 @@ def test_path_like_nothing(box: Sandbox) -> None:
     answer = call(box, "GET", "/" + "x" * 500)
 
     assert 404 == answer.status_code
-    assert "GET /_mock/ shows what there is" in detail(answer)
+    assert "GET /_mock/docs/ lists all routes" in detail(answer)
 
 
 def test_wrong_method(box: Sandbox) -> None:

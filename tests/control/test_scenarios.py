@@ -105,7 +105,7 @@ def test_unknown(box: Sandbox, method: str, path: str) -> None:
     [
         ({"rules": []}, "rules", "expected 1 to 500 entries"),
         ({"rules": [{"then": {"error": 90}}]}, "rules[0].then.error", "90 is not allowed"),
-        ({**DOCUMENT, "name": "other"}, "name", "make them one"),
+        ({**DOCUMENT, "name": "other"}, "name", "use the same name"),
         ({"rules": [{"then": {"error": "$x"}}]}, "rules[0].then.error", "$x is no parameter"),
     ],
 )
@@ -143,7 +143,7 @@ def test_a_definition_that_an_active_one_cannot_take(box: Sandbox) -> None:
 
     assert (422, ["parameters.code"]) == (answer.status_code, fields(answer))
     assert (
-        "It is active, and cannot go on like this with the parameters that it was given: "
+        "It is active, and cannot continue with the parameters of its activation: "
         "code: is no parameter; its parameters: none."
     ) == detail(answer)
     assert 403 == box.call("GET", LINE_ITEMS, keys=None).status_code
@@ -168,7 +168,7 @@ def test_a_document_in_yaml(box: Sandbox, media_type: str) -> None:
         ("/scenarios/soon", YAML.replace("88", "90"), "rules[0].then.error",
          "soon.yaml:4:10: rules[0].then.error: 90 is not allowed"),
         ("/scenarios/soon", "a: [", "", "soon.yaml:1:5: not valid YAML"),
-        ("/scenarios/late", YAML, "name", "the address says 'late', the document 'soon'"),
+        ("/scenarios/late", YAML, "name", "the address has the name 'late', the document 'soon'"),
     ],
 )  # fmt: skip
 def test_bad_yaml(box: Sandbox, path: str, text: str, field: str, told: str) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.control.snapshots import MOST
+from mock_platform.control.snapshots import MAX_SNAPSHOTS
 from tests.control.support import call, detail
 from tests.support import Sandbox, sandbox
 
@@ -74,7 +74,7 @@ def test_most(box: Sandbox) -> None:
     """A world keeps so many snapshots and no more; those there are can be replaced."""
     world = box.platform.worlds.default
     saved = world.save()
-    world.snapshots = {str(n): saved for n in range(MOST - 1)}
+    world.snapshots = {str(n): saved for n in range(MAX_SNAPSHOTS - 1)}
 
     assert 200 == call(box, "PUT", "/snapshots/last").status_code
     answer = call(box, "PUT", "/snapshots/beyond")

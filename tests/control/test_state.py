@@ -227,7 +227,7 @@ def test_no_record(box: Sandbox, method: str, body: str) -> None:
     )
 
     assert 422 == answer.status_code
-    assert "is a JSON object" in detail(answer)
+    assert "must be a JSON object" in detail(answer)
 
 
 def test_patch_record(box: Sandbox) -> None:

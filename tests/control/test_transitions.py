@@ -100,7 +100,7 @@ def test_move(box: Sandbox) -> None:
     ("path", "to", "status", "text"),
     [
         ("/transitions/replay_jb/1", "COMPLETE", 404, "Did you mean 'replay_job'?"),
-        ("/transitions/replay_job/2", "COMPLETE", 404, "replay_jobs holds no record '2'"),
+        ("/transitions/replay_job/2", "COMPLETE", 404, "replay_jobs has no record '2'"),
         ("/transitions/replay_job/1", "DONE", 422, "IN_PROGRESS, COMPLETE, INCOMPLETE"),
     ],
 )

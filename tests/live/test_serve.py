@@ -314,7 +314,7 @@ def test_bad_changes_leave_the_last_sound_fixtures(tmp_path: Path) -> None:
     file.write_text(json.dumps([USER]))
     with serving("--fixtures", tmp_path, "--watch") as served:
         file.write_text('[{"id": "9"}]')
-        served.wait_for_log("the last sound ones stay")
+        served.wait_for_log("the last valid ones stay")
         served.wait_for_log("users.json:1:2: record 0, field ")
 
         assert "nine" in names(served)

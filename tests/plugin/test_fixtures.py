@@ -9,8 +9,8 @@ from time import thread_time
 import pytest
 
 from mock_platform import MockPlatform
-from mock_platform.testing.servers import OwnServers
-from mock_platform.testing.wish import Wish
+from mock_platform.testing.servers import LocalServers
+from mock_platform.testing.world_request import WorldRequest
 from tests.plugin.conftest import Run
 from tests.plugin.reading import headings, section
 
@@ -116,11 +116,11 @@ def test_the_session_is_answered_in_process(run: Run) -> None:
 
 def test_a_fresh_world_costs_next_to_nothing() -> None:
     """Making and ending the world of a test takes this thread a few milliseconds at most."""
-    servers = OwnServers()
+    servers = LocalServers()
     took = []
     for number in range(50):
         began = thread_time()
-        world, trial = servers.open(Wish(), f"test {number}")
+        world, trial = servers.open(WorldRequest(), f"test {number}")
         assert [] == trial.problems()
         servers.close(world)
         took.append(thread_time() - began)
@@ -158,10 +158,10 @@ def test_ids_of_a_test_repeat() -> None:
     """What a world draws depends on its test alone, not on the tests that ran before it."""
     drawn = []
     for earlier in (["test_a"], ["test_b", "test_c"]):
-        servers = OwnServers()
+        servers = LocalServers()
         names = []
         for test in [*earlier, "test_it", "test_it"]:
-            world, _ = servers.open(Wish(), test)
+            world, _ = servers.open(WorldRequest(), test)
             names.append(world.name)
             servers.close(world)
         servers.stop()

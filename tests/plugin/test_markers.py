@@ -12,11 +12,11 @@ def test_markers_are_registered(pytester: pytest.Pytester) -> None:
 
     told = [line for line in lines if line.startswith("@pytest.mark.mock_")]
     assert [
-        "@pytest.mark.mock_scenario(name, **parameters): switch a scenario on in the test's world, "
-        "by its name or its file; several add up.",
-        "@pytest.mark.mock_fixtures(path): lay a folder of fixtures over those of the server; "
+        "@pytest.mark.mock_scenario(name, **parameters): activate a scenario in the test's world, "
+        "by its name or its file; can be used several times.",
+        "@pytest.mark.mock_fixtures(path): add a folder of fixtures to those of the server; "
         "relative to the test's file.",
-        "@pytest.mark.mock_clock(instant): let the clock of the test's world stand still there, "
+        "@pytest.mark.mock_clock(instant): stop the clock of the test's world at this moment, "
         "ISO 8601.",
         "@pytest.mark.mock_strict: refuse what the specification does not show.",
     ] == told
@@ -195,7 +195,8 @@ def test_a_marker_brings_the_fixture(run: Run) -> None:
     [
         (
             "mock_clock(5)",
-            "@pytest.mark.mock_clock(instant): an instant is a datetime or ISO 8601 text, not 5",
+            "@pytest.mark.mock_clock(instant): an instant must be a datetime or ISO 8601 text, "
+            "not 5",
         ),
         (
             'mock_scenario("usage-caped")',

@@ -52,7 +52,7 @@ def test_too_little_coverage_fails_the_run(run: Run) -> None:
     assert pytest.ExitCode.TESTS_FAILED == result.ret
     result.assert_outcomes(passed=1)
     (line,) = [line for line in result.stdout.lines if line.startswith("FAILED: ")]
-    assert line.endswith(" % is under the 50 % asked for")
+    assert line.endswith(" % is below the required 50 %")
 
 
 def test_the_gate_is_open_at_its_own_mark(run: Run) -> None:
@@ -73,7 +73,7 @@ def test_a_run_without_the_sandbox_covers_nothing(run: Run) -> None:
     result = run("def test_it(): pass", "--mock-coverage-fail-under=1")
 
     assert pytest.ExitCode.TESTS_FAILED == result.ret
-    assert ["no test used the sandbox", "FAILED: 0 % is under the 1 % asked for"] == section(
+    assert ["no test used the sandbox", "FAILED: 0 % is below the required 1 %"] == section(
         result, "mock_platform: contract coverage"
     )
 
@@ -83,15 +83,15 @@ def test_a_run_without_the_sandbox_covers_nothing(run: Run) -> None:
     [
         (
             "--mock-coverage=tests",
-            "argument --mock-coverage: 'tests' does not tell the form: a file's name ends in "
-            ".html, .json, .txt, .xml. Without a file, write the option last, or "
+            "argument --mock-coverage: 'tests' has no known format: the name of the file must end "
+            "in .html, .json, .txt, .xml. Without a file, write the option last, or "
             "'--mock-coverage='.",
         ),
         *(
             (
                 f"--mock-coverage-fail-under={wrong}",
-                f"argument --mock-coverage-fail-under: '{wrong}' is no percentage: a number from 0 "
-                "to 100.",
+                f"argument --mock-coverage-fail-under: '{wrong}' is not a percentage: write "
+                "a number from 0 to 100.",
             )
             for wrong in ("101", "-1", "half", "nan")
         ),

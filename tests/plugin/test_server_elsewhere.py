@@ -130,8 +130,8 @@ def test_a_running_server_judges_as_well(run: Run, shared: MockPlatform) -> None
         "GET /12/accounts -> 401 accounts.list"
     )
     assert [
-        "mock_platform: mock_strict needs a server of the run's own. Leave --mock-platform-url "
-        "out, or start that server with --strict and leave the marker out."
+        "mock_platform: mock_strict needs a server that this run starts. Leave out "
+        "--mock-platform-url, or start that server with --strict and leave out the marker."
     ] == section(result, "ERROR at setup of test_strict")
 
 
@@ -172,8 +172,8 @@ def test_a_server_that_is_not_there_is_told(run: Run) -> None:
 
     result.assert_outcomes(errors=1)
     assert [
-        f"mock_platform: --mock-platform-url: nobody answers at {url}/_mock/worlds. Start a server "
-        "with `mock-platform serve`."
+        f"mock_platform: --mock-platform-url: no server answers at {url}/_mock/worlds. Start a "
+        "server with `mock-platform serve`."
     ] == section(result, "ERROR at setup of test_it")
 
 
@@ -188,8 +188,8 @@ def test_a_server_that_is_none_of_ours_is_told(run: Run, status: int, shown: str
         server.shutdown()
 
     assert [
-        f"mock_platform: --mock-platform-url: GET {address}/_mock/worlds: {shown}what answers is "
-        "no mock_platform. Take the url of its READY line."
+        f"mock_platform: --mock-platform-url: GET {address}/_mock/worlds: {shown}the answer does "
+        "not come from a mock_platform. Use the url of its READY line."
     ] == section(result, "ERROR at setup of test_it")
 
 
@@ -224,14 +224,14 @@ def test_a_server_that_goes_away_is_told(run: Run) -> None:
 
     result.assert_outcomes(failed=1, errors=2)
     told = re.compile(
-        rf"mock_platform: nobody answers at {server.url}/~pytest-main-\d+-\S+/_mock/requests\. "
+        rf"mock_platform: no server answers at {server.url}/~pytest-main-\d+-\S+/_mock/requests\. "
         "Start a server with `mock-platform serve`\\."
     )
     for title in "test_last", "ERROR at teardown of test_last", "ERROR at setup of test_next":
         (line,) = section(result, title)
         assert told.fullmatch(line)
     (journal,) = section(result, "mock_platform journal")
-    assert journal.startswith("cannot be read: nobody answers at ")
+    assert journal.startswith("cannot be read: no server answers at ")
     assert ["no test used the sandbox"] == section(result, "mock_platform: contract coverage")
 
 
@@ -259,7 +259,7 @@ def test_the_control_token_comes_from_the_environment(
 
     refused.assert_outcomes(errors=1)
     (told,) = section(refused, "ERROR at setup of test_it")
-    assert told.endswith("This process takes it from MOCK_PLATFORM_CONTROL_TOKEN.")
+    assert told.endswith("This process reads the token from MOCK_PLATFORM_CONTROL_TOKEN.")
     taken.assert_outcomes(passed=1)
 
 
@@ -276,7 +276,7 @@ def test_only_worlds_of_one_s_own_get_other_fixtures(shared: MockPlatform) -> No
     """The default world begins as its server was told to."""
     platform = MockPlatform.connect(shared.base_url)
 
-    with pytest.raises(NotInProcess, match="Start it with --fixtures DIR"):
+    with pytest.raises(NotInProcess, match="Start the server with --fixtures DIR"):
         platform.use_fixtures("more")
     platform.stop()
 

@@ -50,7 +50,7 @@ def test_workers_are_put_together(pytester: pytest.Pytester, *, shared: bool) ->
     (row,) = [row for row in document["operations"] if row["id"] == "accounts.list"]
     assert row["requests"] >= 12
     assert any(
-        line.startswith("FAILED: ") and line.endswith(" % is under the 90 % asked for")
+        line.startswith("FAILED: ") and line.endswith(" % is below the required 90 %")
         for line in section(result, "mock_platform: contract coverage")
     )
     if not shared:  # there a world lives as long as its worker

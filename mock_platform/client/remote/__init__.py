@@ -1,4 +1,4 @@
-"""Worlds of a server elsewhere, worked through its control plane, with the face of `interface`."""
+"""A server elsewhere: the implementation of `interface` through its control plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks the control plane of one world."""
+"""Sends requests to the control plane of one world."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from mock_platform.control.mistakes import rebuild_mistake
 from mock_platform.core.jsonio import dumps
 
 TOKEN = "MOCK_PLATFORM_CONTROL_TOKEN"
-"""The variable with the control token of a server that has one."""
+"""Environment variable: the control token of the server."""
 AUTHORITY = "REQUESTS_CA_BUNDLE"
-"""The variable with the file of a certificate authority to trust."""
-LONGEST_WAIT = 60
-"""Seconds that a route may be asked to wait."""
-_SECONDS = LONGEST_WAIT + 30
+"""Environment variable: the file of a certificate authority to trust."""
+LONGEST_WAIT_SECONDS = 60
+"""Maximum number of seconds for which a route can be asked to wait."""
+_SECONDS = LONGEST_WAIT_SECONDS + 30
 _NO_BODY: Any = object()
 
 _START = "Start a server with `mock-platform serve`."
 _TRUST = f"Name the file of its certificate authority in {AUTHORITY}."
-_FOREIGN = "what answers is no mock_platform. Take the url of its READY line."
+_FOREIGN = "the answer does not come from a mock_platform. Use the url of its READY line."
 
 
 def connect() -> requests.Session:
-    """Connections to the control plane, with the token that the environment names, no proxies."""
+    """Returns a session for the control plane: with the environment's token, without proxies."""
     session = requests.Session()
     session.trust_env = False
-    session.verify = trusted()
+    session.verify = read_authority()
     token = os.environ.get(TOKEN)
     if token:
         session.headers[TOKEN_HEADER] = token
     return session
 
 
-def trusted() -> str | bool:
-    """The file of the certificate authority that the environment names, or the usual ones."""
+def read_authority() -> str | bool:
+    """Returns the certificate authority file from the environment; `True` for the usual ones."""
     return os.environ.get(AUTHORITY) or True
 
 
@@ -57,12 +57,12 @@ class Control:
         body: Any = _NO_BODY,
         query: Mapping[str, str | None] | None = None,
     ) -> Any:
-        """What a route answers; `None` for nothing. What is `None` in the query is left out.
+        """Returns the answer of a route; `None` if it has no body. `None` in the query is left out.
 
         Raises:
-            Exception: What the same mistake raises in this process, for those passed on by name.
-            Refused: It is another error, or no answer of a sandbox.
-            Unreachable: There is none.
+            Exception: The exception that the same mistake raises in this process, for known kinds.
+            Refused: It is another error, or the answer does not come from a sandbox.
+            Unreachable: No answer came.
         """
         data, headers = None, {}
         if body is not _NO_BODY:
@@ -75,16 +75,16 @@ class Control:
         except requests.exceptions.SSLError as fault:
             raise Unreachable(f"{url} is not trusted ({fault}). {_TRUST}") from fault
         except requests.RequestException as fault:
-            raise Unreachable(f"nobody answers at {url}. {_START}") from fault
+            raise Unreachable(f"no server answers at {url}. {_START}") from fault
         if not answer.ok:
-            raise _fault(answer)
+            raise _rebuild_exception(answer)
         try:
             return answer.json() if answer.content else None
         except ValueError as fault:
             raise Refused(f"{method} {url}: {_FOREIGN}") from fault
 
     def find(self, path: str) -> Any:
-        """What a path answers; `None` if there is nothing under it. Raises what `ask` raises."""
+        """Returns the answer of a path; `None` if it is not found. Raises the same as `ask`."""
         try:
             return self.ask("GET", path)
         except Refused as refused:
@@ -93,8 +93,8 @@ class Control:
             return None
 
 
-def _fault(answer: requests.Response) -> Exception:
-    """The exception that an answer stands for."""
+def _rebuild_exception(answer: requests.Response) -> Exception:
+    """Returns the exception that an answer describes."""
     told: dict[str, Any] = {}
     try:
         told = answer.json()
@@ -106,7 +106,7 @@ def _fault(answer: requests.Response) -> Exception:
     if known is not None:
         return known
     if answer.status_code == 401:
-        detail += f" This process takes it from {TOKEN}."
+        detail += f" This process reads the token from {TOKEN}."
     return Refused(
         f"{answer.request.method} {answer.url}: {answer.status_code}: {detail}", answer.status_code
     )

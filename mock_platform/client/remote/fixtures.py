@@ -1,4 +1,4 @@
-"""Lays folders of fixtures over the records of a world elsewhere."""
+"""Adds folders of fixtures to a world on a server elsewhere."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.records import TABLES, fixtures
 
 
-def lay(state: RemoteState, now: datetime, folders: Iterable[Path | str]) -> None:
-    """Put the records of folders into a world, in place of those with the same keys.
+def apply_fixtures(state: RemoteState, now: datetime, folders: Iterable[Path | str]) -> None:
+    """Put the records of folders into a world; they replace records with the same keys.
 
-    Moments that count from now count from `now`.
+    Relative moments are relative to `now`.
 
     Raises:
-        BadFixtures: Something is wrong with them.
+        BadFixtures: The fixtures have faults.
     """
     document = state.dump()
     with TemporaryDirectory() as beneath:  # so that references to the world's own records hold

@@ -1,4 +1,4 @@
-"""The journal of a world elsewhere."""
+"""The journal of a world on a server elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Unpack
 
-from mock_platform.client.queries import EntryQuery, PageQuery, as_sent
+from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
 from mock_platform.client.remote.control import Control
 from mock_platform.world.clock import parse_instant
 
@@ -17,7 +17,7 @@ _REQUEST_ID = re.compile(r"r\d+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class RemoteChange:
-    """What a request did to one record."""
+    """What a request changed in one record."""
 
     table: str
     key: str
@@ -27,7 +27,7 @@ class RemoteChange:
 
 @dataclass(frozen=True, slots=True)
 class RemoteEntry:
-    """An entry of the journal, credentials redacted."""
+    """An entry of the journal, without credentials."""
 
     id: str
     at: datetime
@@ -53,7 +53,7 @@ class RemoteEntry:
 
     @classmethod
     def read(cls, document: dict[str, Any]) -> RemoteEntry:
-        """The entry of a document of the control plane."""
+        """Returns the entry from a document of the control plane."""
         request, response = document["request"], document["response"]
         plain: dict[str, Any] = {"traceback": None} | {
             name: document[name]
@@ -75,37 +75,37 @@ class RemoteEntry:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The entry as the control plane returned it."""
+        """Returns the entry as the control plane returned it."""
         return self.document
 
 
 class RemoteJournal:
-    """What a world was asked and how it answered."""
+    """The requests that a world received, and its answers."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
 
     def find(self, **query: Unpack[PageQuery]) -> list[RemoteEntry]:
-        """Entries that fit everything given, oldest first; with `limit`, the newest so many."""
-        sent = as_sent(query, PageQuery)
+        """Returns the entries that match the query, oldest first; `limit` keeps the newest ones."""
+        sent = serialize_query(query, PageQuery)
         found = self._control.ask("GET", "/requests", query=sent)["requests"]
         return [RemoteEntry.read(entry) for entry in found]
 
     def count(self, **query: Unpack[EntryQuery]) -> int:
-        """How many entries fit everything given."""
-        sent = as_sent(query, EntryQuery)
+        """Returns how many entries match the whole query."""
+        sent = serialize_query(query, EntryQuery)
         count: int = self._control.ask("GET", "/requests/count", query=sent)["count"]
         return count
 
     def get(self, request_id: str) -> RemoteEntry | None:
-        """The entry that `X-Mock-Request-Id` of an answer names, if it is still kept."""
+        """Returns the entry with this `X-Mock-Request-Id`; `None` if it is not in the journal."""
         if _REQUEST_ID.fullmatch(request_id) is None:  # it would be the address of something else
             return None
         found = self._control.find(f"/requests/{request_id}")
         return None if found is None else RemoteEntry.read(found)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete all entries."""
         self._control.ask("DELETE", "/requests")
 
     def __iter__(self) -> Iterator[RemoteEntry]:

@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Self
 
 from mock_platform.client.errors import NotInProcess
-from mock_platform.client.moments import wire
-from mock_platform.client.remote.control import Control, connect, trusted
+from mock_platform.client.moments import format_moment
+from mock_platform.client.remote.control import Control, connect, read_authority
 from mock_platform.client.remote.world import RemoteWorld
 from mock_platform.world.clock import Instant
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
@@ -17,22 +17,22 @@ from mock_platform.world.worlds import check_seed
 
 
 class RemotePlatform(RemoteWorld):
-    """A server elsewhere; by itself the face of its default world. `MockPlatform.connect` has it.
+    """A server elsewhere, and the interface of its default world; see `MockPlatform.connect`.
 
-    Stopping it closes connections; the server and its worlds go on.
+    `stop` closes the connections; the server and its worlds keep running.
     """
 
     def __init__(self, url: str) -> None:
         """Connect to the server at `url`.
 
         Raises:
-            ValueError: It is no address.
-            Unreachable: Nobody answers there, or the server is not trusted.
-            Refused: The server refuses, or is no mock_platform.
+            ValueError: `url` is not an address.
+            Unreachable: No server answers at the address, or its certificate is not trusted.
+            Refused: The server refuses, or is not a mock_platform.
         """
         if not url.startswith(("http://", "https://")):
             raise ValueError(
-                f"{url!r} is no address such as http://127.0.0.1:8080, the url of a READY line."
+                f"{url!r} is not an address such as http://127.0.0.1:8080, the url of a READY line."
             )
         http = connect()
         try:
@@ -44,8 +44,8 @@ class RemotePlatform(RemoteWorld):
 
     @property
     def ca(self) -> Path | None:
-        """Over https: the file of the authority that the environment names."""
-        file = trusted()
+        """With https: the file of the certificate authority from the environment."""
+        file = read_authority()
         is_own = isinstance(file, str) and self.base_url.startswith("https:")
         return Path(str(file)) if is_own else None
 
@@ -57,42 +57,40 @@ class RemotePlatform(RemoteWorld):
         seed: int | None = None,
         freeze: Instant | None = None,
     ) -> RemoteWorld:
-        """Another world, made if there is none of that name: afresh, or as a copy of `source`.
+        """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
-        With `freeze` its clock stands still there, from the beginning and after each reset.
+        With `freeze` its clock is stopped at that moment, at the start and after each reset.
         """
-        at = None if freeze is None else wire(freeze)
+        at = None if freeze is None else format_moment(freeze)
         wanted = {"from": source, "seed": check_seed(seed), "freeze": at}
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)
         return RemoteWorld(made, self._http)
 
     def drop_world(self, name: str) -> None:
-        """Remove a world with all that is in it."""
+        """Remove a world with all its contents."""
         if not is_name(name):
             raise UnknownWorld(name)
         self._control.ask("DELETE", f"/worlds/{name}")
 
     @property
     def worlds(self) -> list[str]:
-        """The names of all worlds."""
+        """Returns the names of all worlds."""
         return [world["name"] for world in self._control.ask("GET", "/worlds")["worlds"]]
 
     def on_stray(self, listener: Callable[[str, str, str], None]) -> None:
-        """Strays are not reported over an address: raises `NotInProcess`."""
-        raise NotInProcess(
-            "Only a sandbox in this process reports requests to worlds that are gone."
-        )
+        """Always raises `NotInProcess`: a server elsewhere does not report such requests."""
+        raise NotInProcess("Only a sandbox in this process reports requests to removed worlds.")
 
     def raise_errors(self) -> None:
-        """What failed was raised elsewhere: raises `NotInProcess`."""
+        """Always raises `NotInProcess`: the server raised the errors in its own process."""
         raise NotInProcess(
-            "What fails in a server elsewhere is not raised in this process. Entries of the "
-            "journal with a traceback have it: platform.journal.find(status=500)."
+            "Errors in a server elsewhere are not raised in this process. The "
+            "journal has their tracebacks: platform.journal.find(status=500)."
         )
 
     def stop(self) -> None:
-        """Close all connections; the server goes on. Idempotent."""
+        """Close all connections; the server keeps running. Idempotent."""
         self.close_sessions()
         self._http.close()
 

@@ -1,4 +1,4 @@
-"""The records of a world elsewhere."""
+"""The records of a world on a server elsewhere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NOT_IN_PATHS = frozenset({".", ".."})
 
 
 class RemoteTable:
-    """The records of one table."""
+    """The records of one table in a world."""
 
     def __init__(self, control: Control, table: Table) -> None:
         self._control = control
@@ -37,36 +37,36 @@ class RemoteTable:
 
     @property
     def name(self) -> str:
-        """The table's name."""
+        """The name of the table."""
         return self._table.name
 
     def all(self) -> list[Record]:
-        """Every record, in the order in which they came."""
+        """Returns all records, in the order in which they were added."""
         records: list[Record] = self._control.ask("GET", f"/state/{self.name}")["records"]
         return records
 
     def get(self, key: str) -> Record | None:
-        """The record under a key, or `None`."""
+        """Returns the record under a key, or `None`."""
         if not require_key(key):
             return None
         record: Record | None = self._control.find(self._path(key))
         return record
 
     def put(self, record: Record, *, key: str | None = None, unchecked: bool = False) -> Record:
-        """Create or replace a record; returns it as stored, defaults filled in."""
+        """Create or replace a record; returns it as stored, with defaults."""
         taken = copy_with_key(self._table, record, key)
         named = self._table.key_of(taken)
         if named is None:  # it has no address to be put to
-            raise BadRecord(self._faults(taken, unchecked=unchecked))
+            raise BadRecord(self._find_faults(taken, unchecked=unchecked))
         return self._send("PUT", named, taken, unchecked=unchecked)
 
     def patch(self, key: str, changes: Record, *, unchecked: bool = False) -> Record:
-        """Merge changes into a record (JSON merge patch: null takes a field out); returns it."""
+        """Merge changes into a record (JSON merge patch: null removes a field); returns it."""
         taken = copy_with_key(self._table, changes, require_key(key))
         return self._send("PATCH", key, taken, unchecked=unchecked)
 
     def delete(self, key: str) -> None:
-        """Take a record out for good, whatever refers to it."""
+        """Remove a record, even if other records refer to it."""
         self._control.ask("DELETE", self._path(require_key(key)))
 
     def __contains__(self, key: object) -> bool:
@@ -79,11 +79,13 @@ class RemoteTable:
         return len(self.all())
 
     def _send(self, method: str, key: str, body: Record, *, unchecked: bool) -> Record:
-        record: Record = self._control.ask(method, self._path(key), body, _flag(unchecked))
+        record: Record = self._control.ask(
+            method, self._path(key), body, _unchecked_query(unchecked)
+        )
         return record
 
-    def _faults(self, record: Record, *, unchecked: bool) -> list[Fault]:
-        """What is wrong with a record without a key, as the server would say."""
+    def _find_faults(self, record: Record, *, unchecked: bool) -> list[Fault]:
+        """Returns the faults of a record without a key, as the server would report them."""
         stamps = {name: form(EARLIEST) for name, form in self._table.stamps.items()}
         stamped = record if unchecked else stamps | record
         _, found = load_record(self._table, stamped, unchecked=unchecked)
@@ -94,20 +96,21 @@ class RemoteTable:
             raise UnknownRecord(self.name, key, [])
         if key in _NOT_IN_PATHS:
             raise Refused(
-                f"A record called {key!r} has no address: clients take such steps out of a path. "
-                "It can be had with all() and changed with state.load()."
+                f"A record with the key {key!r} has no address, because clients "
+                "remove such steps from a path. Read it with all() and change it "
+                "with state.load()."
             )
         return f"/state/{self.name}/{quote(key, safe='')}"
 
 
 class RemoteState(Mapping[str, RemoteTable]):
-    """All tables of one world by name."""
+    """All tables of one world, by name."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
 
     def __getitem__(self, name: str) -> RemoteTable:
-        """The table of this name."""
+        """Returns the table of this name."""
         table = _TABLES.get(name)
         if table is None:
             raise UnknownTable(name, _TABLES)
@@ -123,15 +126,15 @@ class RemoteState(Mapping[str, RemoteTable]):
         return name in _TABLES
 
     def dump(self) -> dict[str, Any]:
-        """The whole world as one document: tables, clock, ids and paces of transitions."""
+        """Returns the whole world as one document: tables, clock, ids, progressions."""
         document: dict[str, Any] = self._control.ask("GET", "/state")
         return document
 
     def load(self, document: Mapping[str, Any], *, unchecked: bool = False) -> None:
-        """Make the world what a document says, as `dump` returned it. The journal is emptied."""
+        """Replace the whole world by a document from `dump`. The journal is emptied."""
         body = copy_of_json(document, "state")
-        self._control.ask("PUT", "/state", body, _flag(unchecked))
+        self._control.ask("PUT", "/state", body, _unchecked_query(unchecked))
 
 
-def _flag(unchecked: bool) -> dict[str, str]:  # noqa: FBT001 - a value to be written
+def _unchecked_query(unchecked: bool) -> dict[str, str]:  # noqa: FBT001 - a value to be written
     return {"unchecked": "true"} if unchecked else {}

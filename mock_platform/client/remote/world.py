@@ -1,4 +1,4 @@
-"""A world of a server elsewhere."""
+"""A world on a server elsewhere."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import requests
 
 from mock_platform.client.errors import NotInProcess
 from mock_platform.client.remote.clock import RemoteClock
-from mock_platform.client.remote.control import LONGEST_WAIT, Control, trusted
-from mock_platform.client.remote.fixtures import lay
+from mock_platform.client.remote.control import LONGEST_WAIT_SECONDS, Control, read_authority
+from mock_platform.client.remote.fixtures import apply_fixtures
 from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.remote.state import RemoteState
-from mock_platform.client.scenarios import plain, read_scenario
+from mock_platform.client.scenarios import copy_as_json, read_scenario
 from mock_platform.client.sessions import authentication
 from mock_platform.in_process.session import AuthScheme, BasedSession
 from mock_platform.scenario.active import UnfiredRule
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 class RemoteWorld:
-    """One world of a server elsewhere."""
+    """One world on a server elsewhere."""
 
     def __init__(self, addresses: Mapping[str, Any], http: requests.Session) -> None:
-        """`addresses` are those with which `PUT /_mock/worlds/NAME` answers."""
+        """`addresses` is the answer of `PUT /_mock/worlds/NAME`."""
         self._addresses = addresses
         self._http = http
         self._control = Control(self.control_url, http)
@@ -45,47 +45,47 @@ class RemoteWorld:
 
     @property
     def name(self) -> str:
-        """The world's name; `default` for the one that needs no prefix."""
+        """The name of the world; `default` for the one without prefix."""
         return str(self._addresses["name"])
 
     @property
     def base_url(self) -> str:
-        """`{base_url}` of the spec, with the world's prefix unless it is the default one."""
+        """`{base_url}` of the specification, with the prefix of the world, if it has one."""
         return str(self._addresses["base_url"])
 
     @property
     def ads_base_url(self) -> str:
-        """`{ads_base_url}` of the spec."""
+        """`{ads_base_url}` of the specification."""
         return str(self._addresses["ads_base_url"])
 
     @property
     def ads_sandbox_base_url(self) -> str:
-        """`{ads_sandbox_base_url}` of the spec."""
+        """`{ads_sandbox_base_url}` of the specification."""
         return str(self._addresses["ads_sandbox_base_url"])
 
     @property
     def control_url(self) -> str:
-        """Where the control plane of this world answers."""
+        """The address of this world's control plane."""
         return str(self._addresses["control"])
 
     @property
     def clock(self) -> RemoteClock:
-        """The world's clock."""
+        """The clock of the world."""
         return self._clock
 
     @property
     def journal(self) -> RemoteJournal:
-        """What the world was asked and how it answered."""
+        """The journal of the world."""
         return self._journal
 
     @property
     def state(self) -> RemoteState:
-        """The world's records."""
+        """The records of the world."""
         return self._state
 
     @property
     def credentials(self) -> dict[str, Any]:
-        """The well-known credentials, in the form of `GET /_mock/credentials`."""
+        """The published test credentials, in the form of `GET /_mock/credentials`."""
         found: dict[str, Any] = self._control.ask("GET", "/credentials")
         return found
 
@@ -96,55 +96,58 @@ class RemoteWorld:
         return found
 
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
-        """Whether every webhook delivery asked for so far was made, within so many real seconds."""
+        """Wait up to `seconds` of real time; returns whether all requested deliveries were made."""
         end = UPTIME() + seconds
         while True:
             left = end - UPTIME()
-            wait = min(max(0, ceil(left)), LONGEST_WAIT)  # a request waits for whole seconds
+            wait = min(
+                max(0, ceil(left)), LONGEST_WAIT_SECONDS
+            )  # a request waits for whole seconds
             query = {"wait": str(wait), "limit": "0"}
             if self._control.ask("GET", "/deliveries", query=query)["idle"]:
                 return True
-            if left <= LONGEST_WAIT:
+            if left <= LONGEST_WAIT_SECONDS:
                 return False
 
     @property
     def wsgi(self) -> Flask:
-        """There is none in this process: raises `NotInProcess`."""
+        """Always raises `NotInProcess`: the WSGI application is in another process."""
         raise NotInProcess(
-            "This sandbox runs elsewhere (MockPlatform.connect, --mock-platform-url): there is no "
-            "WSGI application to call in this process. Use base_url or session()."
+            "This sandbox runs elsewhere (MockPlatform.connect, "
+            "--mock-platform-url), so this process has no WSGI application to call. "
+            "Use base_url or session()."
         )
 
     @property
     def app(self) -> Flask:
-        """There is none, as there is no `wsgi`: raises `NotInProcess`."""
+        """Always raises `NotInProcess`, like `wsgi`."""
         return self.wsgi
 
     def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> BasedSession:
-        """A session over the network; relative addresses begin at the base address."""
+        """Returns a session over the network; relative addresses start at the base address."""
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
         session = BasedSession(self.ads_sandbox_base_url if sandbox else self.base_url)
         session.auth = signs
-        session.verify = trusted()
+        session.verify = read_authority()
         self._sessions.append(session)
         return session
 
     def test_client(self, *, sandbox: bool = False) -> FlaskClient:
-        """There is none, as there is no `wsgi`: raises `NotInProcess`."""
+        """Always raises `NotInProcess`, like `wsgi`."""
         return self.wsgi.test_client()
 
     def activate(self, name: str, /, **parameters: Any) -> None:
-        """Switch a scenario on, with values for its parameters; one that is on begins again."""
+        """Activate a scenario, with values for its parameters; an active one starts again."""
         path = f"{self._scenario_path(name)}/activate"
-        self._control.ask("POST", path, {"parameters": plain(parameters)})
+        self._control.ask("POST", path, {"parameters": copy_as_json(parameters)})
 
     def deactivate(self, name: str | None = None) -> None:
-        """Switch a scenario off, or all of them."""
+        """Deactivate a scenario, or all scenarios."""
         path = "/scenarios" if name is None else self._scenario_path(name)
         self._control.ask("POST", f"{path}/deactivate")
 
     def define(self, document: Mapping[str, Any] | str | Path) -> str:
-        """Know a scenario in this world until it is reset: a document, its YAML, or a file.
+        """Make a scenario known in this world until its reset: a document, its YAML, or a file.
 
         Returns its name, for `activate`.
         """
@@ -160,7 +163,7 @@ class RemoteWorld:
         return found
 
     def unfired_expectations(self) -> list[UnfiredRule]:
-        """Rules with `expect: fired` of active scenarios that never acted."""
+        """Returns the rules with `expect: fired` of active scenarios that never acted."""
         return [
             UnfiredRule(scenario["name"], rule["rule"], rule["matched"], rule.get("refused", 0))
             for scenario in self.scenarios
@@ -170,25 +173,28 @@ class RemoteWorld:
         ]
 
     def coverage(self) -> dict[str, Any]:
-        """How much of the contract clients exercised here; of all worlds for the default one."""
+        """Returns how much of the contract was exercised here; the default world counts all."""
         document: dict[str, Any] = self._control.ask("GET", "/coverage")
         return document
 
     def use_fixtures(self, *folders: Path | str) -> None:
-        """Begin again with more fixtures: folders laid over the server's own, the last on top."""
+        """Start the world again with more folders of fixtures; the last one wins."""
         if self.name == DEFAULT:
             raise NotInProcess(
-                "The default world of a server elsewhere begins with the fixtures of that server. "
-                "Start it with --fixtures DIR, or use a world of your own."
+                "The default world of a server elsewhere starts with the fixtures of "
+                "that server. Start the server with --fixtures DIR, or use another "
+                "world."
             )
         self.reset()
         listed = self._control.ask("GET", "/worlds")["worlds"]
         seed = next(world["seed"] for world in listed if world["name"] == self.name)
-        # A reset returns to what a world was made from: it is made again, from a changed copy.
+        # A reset returns to the origin of a world. So the world is made again, from a changed copy.
         changed = f"{self.name[:54]}-fixtures"
         made = self._control.ask("PUT", f"/worlds/{changed}", {"from": self.name, "seed": seed})
         try:
-            lay(RemoteState(Control(made["control"], self._http)), self.clock.now(), folders)
+            apply_fixtures(
+                RemoteState(Control(made["control"], self._http)), self.clock.now(), folders
+            )
             self._control.ask("DELETE", f"/worlds/{self.name}")
             again = {"from": changed, "seed": seed}
             self._control.ask("PUT", f"/worlds/{self.name}", again)
@@ -196,11 +202,11 @@ class RemoteWorld:
             self._control.ask("DELETE", f"/worlds/{changed}")
 
     def reset(self) -> None:
-        """The world as it started: fixtures, start-up scenarios, clock, ids; an empty journal."""
+        """Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal."""
         self._control.ask("POST", "/reset")
 
     def close_sessions(self) -> None:
-        """Close the connections of all sessions that were asked for."""
+        """Close the connections of all sessions that `session` returned."""
         while self._sessions:
             self._sessions.pop().close()
 

@@ -1,4 +1,4 @@
-"""What a test wishes of its world, read from its markers."""
+"""What a test requests of its world, read from its markers."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from mock_platform.scenario.library import UnknownScenario, is_file
 W = TypeVar("W")
 
 
-class BadWish(ValueError):
-    """A world cannot begin as it was wished: what is wrong with which marker."""
+class BadWorldRequest(ValueError):
+    """A world cannot be made as requested: says which marker is wrong, and why."""
 
 
 class Marker(Protocol):
-    """A marker as pytest gives it."""
+    """A marker as pytest passes it."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the marker."""
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """What it was given by position."""
+        """The positional arguments."""
 
     @property
     def kwargs(self) -> Any:
-        """What it was given by name."""
+        """The keyword arguments."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """How a test's world begins."""
+class WorldRequest:
+    """The start of a test's world."""
 
     scenarios: tuple[tuple[str | Path, dict[str, Any]], ...] = ()
     """Names or files of scenarios, each with its parameters, in the order of activation."""
     fixtures: tuple[Path, ...] = ()
-    """Folders laid over the server's fixtures, the last one on top."""
+    """Folders added to the server's fixtures; the last one wins."""
     clock: datetime | str | None = None
-    """Where the clock stands still; `None`: it runs."""
+    """The moment at which the clock is stopped; `None`: it runs."""
     strict: bool = False
     """Whether the server refuses what the specification does not show."""
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Takes each marker's arguments as a function of the same name would."""
+    """Reads the arguments of each marker as a function of the same name would."""
 
     folder: Path
     scenarios: list[tuple[str | Path, dict[str, Any]]] = field(default_factory=list)
@@ -71,18 +71,18 @@ class _Reader:
 
     def mock_clock(self, instant: datetime | str) -> None:
         if not isinstance(instant, datetime | str):
-            raise TypeError(f"an instant is a datetime or ISO 8601 text, not {instant!r}")
+            raise TypeError(f"an instant must be a datetime or ISO 8601 text, not {instant!r}")
         self.clock = instant
 
     def mock_strict(self) -> None:
         self.strict = True
 
 
-def wish(markers: Iterable[Marker], folder: Path) -> Wish:
-    """The wish that markers make, the outermost first; paths are counted from `folder`.
+def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
+    """Returns the request of these markers, the outermost first; paths are relative to `folder`.
 
     Raises:
-        BadWish: One was given what it does not take.
+        BadWorldRequest: A marker has wrong arguments.
     """
     reader = _Reader(folder)
     takers: dict[str, Callable[..., None]] = {
@@ -99,51 +99,53 @@ def wish(markers: Iterable[Marker], folder: Path) -> Wish:
             given = signature(take).bind(*marker.args, **marker.kwargs)
             take(*given.args, **given.kwargs)
         except TypeError as fault:
-            raise BadWish(f"@pytest.mark.{_FORMS[marker.name]}: {fault}") from fault
-    return Wish(tuple(reader.scenarios), tuple(reader.fixtures), reader.clock, reader.strict)
+            raise BadWorldRequest(f"@pytest.mark.{_FORMS[marker.name]}: {fault}") from fault
+    return WorldRequest(
+        tuple(reader.scenarios), tuple(reader.fixtures), reader.clock, reader.strict
+    )
 
 
-def begin(make: Callable[..., W], name: str, wish: Wish) -> W:
-    """A world from `make(name, freeze=…)`, with its clock where it was wished.
+def make_world(make: Callable[..., W], name: str, request: WorldRequest) -> W:
+    """Returns a world from `make(name, freeze=…)`, with the requested clock.
 
     Raises:
-        BadWish: It cannot stand there.
+        BadWorldRequest: The clock cannot be stopped at this moment.
     """
-    at = wish.clock
-    with nullcontext() if at is None else _told(f"mock_clock({at!r})"):
+    at = request.clock
+    with nullcontext() if at is None else _name_marker(f"mock_clock({at!r})"):
         return make(name, freeze=at)
 
 
-def lay(world: World, wish: Wish) -> None:
-    """Lay the fixtures that were wished.
+def apply_fixtures(world: World, request: WorldRequest) -> None:
+    """Apply the requested fixtures.
 
     Raises:
-        BadWish: Something is wrong with them.
+        BadWorldRequest: The fixtures have faults.
     """
-    if wish.fixtures:
-        with _told("mock_fixtures"):
-            world.use_fixtures(*wish.fixtures)
+    if request.fixtures:
+        with _name_marker("mock_fixtures"):
+            world.use_fixtures(*request.fixtures)
 
 
-def switch(world: World, wish: Wish) -> None:
-    """Switch the scenarios on that were wished.
+def activate_scenarios(world: World, request: WorldRequest) -> None:
+    """Activate the requested scenarios.
 
     Raises:
-        BadWish: There is none such, or it cannot be had so.
+        BadWorldRequest: A scenario does not exist or cannot be activated.
     """
-    for chosen, parameters in wish.scenarios:
-        with _told("mock_scenario"):
+    for chosen, parameters in request.scenarios:
+        with _name_marker("mock_scenario"):
             name = chosen if isinstance(chosen, str) else world.define(chosen)
             world.activate(name, **parameters)
 
 
 @contextmanager
-def _told(marker: str) -> Iterator[None]:
-    """Name the marker in what is wrong with it."""
+def _name_marker(marker: str) -> Iterator[None]:
+    """Add the name of the marker to an error."""
     try:
         yield
     except (ValueError, UnknownScenario) as fault:
-        raise BadWish(f"{marker}: {fault}") from fault
+        raise BadWorldRequest(f"{marker}: {fault}") from fault
 
 
 _FORMS = {

@@ -1,7 +1,7 @@
-"""What a failing test is told of its world: its requests, the rules that kept still, and why.
+"""The report of a failing test on its world: requests, rules that never acted, and reasons.
 
-Everything is made from entries in the form of `GET /_mock/requests`, in which credentials are
-redacted, so the story is the same whether the world is in this process or behind an address.
+Everything is made from entries in the form of `GET /_mock/requests`, without credentials. So the
+report is the same for a world in this process and one on a server elsewhere.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from mock_platform.scenario.active import describe_refusals
 
 Entry = Mapping[str, Any]
 
-_SHOWN = 20
-_ANSWER = 300
-_MISSES = 10
-_ALIKE = 5
+_MAX_REQUESTS = 20
+_MAX_ANSWER_CHARACTERS = 300
+_MAX_MISSES = 10
+_MAX_RECORDS = 5
 
 
 def journal(entries: Sequence[Entry], *, whole: bool = False) -> str:
-    """The requests of a world, a few lines each; `whole` adds headers and bodies and omits none."""
+    """Returns the requests of a world; `whole` includes all of them, with headers and bodies."""
     if not entries:
         return "no request reached this test's world"
-    first = 0 if whole else max(0, len(entries) - _SHOWN)
+    first = 0 if whole else max(0, len(entries) - _MAX_REQUESTS)
     lines = []
     if first:
         lines.append(f"(the first {first} are left out; --mock-journal-on-failure shows them)")
@@ -38,9 +38,9 @@ def journal(entries: Sequence[Entry], *, whole: bool = False) -> str:
 
 
 def silent_rules(scenarios: Iterable[Mapping[str, Any]]) -> str:
-    """The rules of active scenarios that never acted; empty if all did."""
+    """Returns the rules of active scenarios that never acted; empty if all did."""
     return "\n".join(
-        f"{scenario['name']}/{rule['rule']}: {_met(rule)}"
+        f"{scenario['name']}/{rule['rule']}: {_describe_calls(rule)}"
         for scenario in scenarios
         if scenario["active"]
         for rule in scenario["rules"]
@@ -49,17 +49,17 @@ def silent_rules(scenarios: Iterable[Mapping[str, Any]]) -> str:
 
 
 def nearest_misses(entries: Sequence[Entry]) -> str:
-    """Which rules came near to acting on which request, and what kept them; empty if none did."""
+    """Returns which rules nearly acted on which request, with reasons; empty if none did."""
     lines = [
         f"request {number}: {miss['scenario']}/{miss['rule']}: {miss['difference']}"
         for number, entry in enumerate(entries, start=1)
         for miss in entry["near_misses"]
     ]
-    return "\n".join(lines[-_MISSES:])
+    return "\n".join(lines[-_MAX_MISSES:])
 
 
 def tracebacks(entries: Iterable[Entry]) -> list[str]:
-    """What failed in the sandbox itself, each with the request that met it."""
+    """Returns the errors of the sandbox itself, each with its request."""
     return [
         f"{entry['method']} {address(entry['url'])}\n{entry['traceback'].rstrip()}"
         for entry in entries
@@ -68,7 +68,7 @@ def tracebacks(entries: Iterable[Entry]) -> list[str]:
 
 
 def strays(found: Mapping[tuple[str, str, str], int]) -> list[str]:
-    """Requests after their test's end, by test, method and path, with how many of each."""
+    """Returns requests after their test's end, by test, method and path, with their counts."""
     return [
         f"{test}: {method} {path}" + ("" if count == 1 else f" ({count} times)")
         for (test, method, path), count in sorted(found.items())
@@ -76,7 +76,7 @@ def strays(found: Mapping[tuple[str, str, str], int]) -> list[str]:
 
 
 def address(url: str) -> str:
-    """The path and the query, without the server and the world's prefix."""
+    """Returns the path and the query, without the server and the world's prefix."""
     parts = urlsplit(url)
     path = parts.path
     if path.startswith("/~"):
@@ -99,7 +99,7 @@ def _request(number: int, entry: Entry, same: int, *, whole: bool) -> list[str]:
         notes.append(f"why: {diagnosis['explanation']}")
     notes += [f"warning: {warning}" for warning in entry["warnings"]]
     if not whole and entry["status"] >= 400:
-        notes.append(f"answer: {_cut(_body(entry, 'response'))}")
+        notes.append(f"answer: {_shorten(_body(entry, 'response'))}")
     if whole:
         notes += _message("request", entry) + _message("response", entry)
     return lines + [f"     {line}" for note in notes for line in note.splitlines()]
@@ -111,7 +111,7 @@ def _changes(changes: Sequence[Mapping[str, Any]]) -> list[str]:
         alike.setdefault((change["change"], change["table"]), []).append(change["id"])
     lines = []
     for (done, table), ids in alike.items():
-        if len(ids) > _ALIKE:
+        if len(ids) > _MAX_RECORDS:
             lines.append(f"{done}: {len(ids)} {table}")
         else:
             lines += [f"{done}: {table} {key}" for key in ids]
@@ -133,11 +133,11 @@ def _identity(entry: Entry) -> str:
     return json.dumps([entry["method"], entry["url"], _body(entry, "request")])
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _ANSWER else f"{text[:_ANSWER]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_ANSWER_CHARACTERS else f"{text[:_MAX_ANSWER_CHARACTERS]}…"
 
 
-def _met(rule: Mapping[str, Any]) -> str:
+def _describe_calls(rule: Mapping[str, Any]) -> str:
     calls, on = rule["matched"], rule["on"]
     where = "every operation" if on == "*" else ", ".join(on)
     refusals = describe_refusals(rule.get("refused", 0))

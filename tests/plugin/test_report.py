@@ -11,7 +11,7 @@ import requests
 
 from mock_platform.core.call import Call
 from mock_platform.operations import OPERATIONS
-from mock_platform.testing import story
+from mock_platform.testing import report
 from mock_platform.world.world import World
 from tests.plugin.conftest import Run
 from tests.plugin.reading import headings, section
@@ -279,7 +279,7 @@ def test_a_fault_after_the_test_is_an_error_of_its_end(run: Run) -> None:
 
 @pytest.mark.usefixtures("broken")
 def test_a_fault_of_the_sandbox_is_shown_beside_the_test_s_own(run: Run) -> None:
-    """A test that fails because of a fault shows the server's traceback in its story."""
+    """A test that fails because of a fault shows the server's traceback in its report."""
     result = run(
         """
         import requests
@@ -327,4 +327,4 @@ def test_many_changes_are_summed_up(run: Run) -> None:
 )
 def test_addresses_are_shown_without_server_and_world(url: str, shown: str) -> None:
     """Only what the client chose is told."""
-    assert shown == story.address(url)
+    assert shown == report.address(url)
