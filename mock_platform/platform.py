@@ -92,7 +92,7 @@ class Platform:
         self.description = Description(self._describe)
         """The v2 interface as an OpenAPI document."""
         self.operations: tuple[Operation, ...] = table(
-            OPERATIONS, [openapi.operation(self.description.at)]
+            OPERATIONS, [openapi.make_operation(self.description.at)]
         )
         self.base = base or load_base(settings)
         self.overlays = Overlays(

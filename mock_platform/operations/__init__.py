@@ -68,7 +68,7 @@ OPERATIONS: tuple[Operation, ...] = table(*(family.OPERATIONS for family in _FAM
 NOT_SERVED: tuple[NotServed, ...] = tuple(
     path for family in _FAMILIES for path in getattr(family, "NOT_SERVED", ())
 )
-"""Paths that are left out, and would be taken for those of records."""
+"""Paths that are not served, and that would otherwise match the path of a record."""
 
 KINDS: tuple[Kind, ...] = tuple(
     kind for family in _FAMILIES for kind in getattr(family, "KINDS", ())

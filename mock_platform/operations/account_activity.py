@@ -1,7 +1,7 @@
 """Account activity: the replay path that `POST /2/webhooks/replay` replaced.
 
-Document A only names it, in its release history: announced as deprecated on 2026-03-20, at an end
-since 2026-03-25 12:00 ET. Which side of that a call is on, the world's clock says.
+Document A only names it, in its release history: announced as deprecated on 2026-03-20, removed on
+2026-03-25 12:00 ET. The world's clock decides whether a call comes before or after that.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ SUCCESSOR = "POST /2/webhooks/replay"
 
 
 class ReplayQuery(Schema):
-    """Parameters of the retired path, as its successor's."""
+    """Parameters of the retired path, the same as those of its successor."""
 
     from_date = Minute(required=True)
     to_date = Minute(required=True)
 
 
 class ReplayEvent(Schema):
-    """The created job."""
+    """The created job, as the retired path shows it."""
 
     job_id = Text(required=True)
     created_at = Instant(millis=True, required=True)
@@ -69,7 +69,11 @@ class ReplayAnswer(Schema):
 
 
 def refuse_when_retired(call: Call, world: World) -> None:
-    """Gate: the path is gone once the release history says so."""
+    """Refuse the call if the release history says that the path is retired.
+
+    Raises:
+        ProblemFailure: 410 about:blank, which names the successor.
+    """
     retirement, now = find_release("replay-path-retired"), world.clock.now()
     if retirement.is_in_force(now):
         detail = f"This endpoint was retired on 2026-03-25 at 12:00 ET. Use {SUCCESSOR} instead."
@@ -79,10 +83,10 @@ def refuse_when_retired(call: Call, world: World) -> None:
         call.warn(f"this endpoint is deprecated and ends 2026-03-25 at 12:00 ET: use {SUCCESSOR}")
 
 
-def rules(
+def check_parameters(
     params: Mapping[str, Any], call: Call, world: World, settings: Settings
 ) -> Iterator[tuple[str, str]]:
-    """What the successor asks of the body, here of path and query."""
+    """Yield the faults of path and query, by the rules that the successor has for its body."""
     webhook_id = call.path_params["webhook_id"]
     if WEBHOOK_ID.fullmatch(webhook_id) is None:
         yield "webhook_id", f"webhook_id must be 1 to 19 digits, got {webhook_id!r}"
@@ -90,7 +94,7 @@ def rules(
 
 
 def replay(call: Call, world: World) -> dict[str, Any]:
-    """Create a replay job the old way."""
+    """Create a replay job, and return it in the retired path's shape."""
     job = create_job(call, world, call.path_params["webhook_id"], **call.params)
     app = call.caller.app
     assert app is not None
@@ -110,7 +114,7 @@ OPERATIONS = (
         spec="A, Versioning: 2026-03-20",
         params=ReplayQuery,
         location=Location.QUERY,
-        rules=rules,
+        rules=check_parameters,
         origin=Origin.NAMED,
         gates=(refuse_when_retired,),
         returns=Flat(ReplayAnswer),

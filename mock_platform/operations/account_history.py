@@ -1,6 +1,6 @@
 """What happened to an account's entities: beta, allowlist required (document B, "Accounts").
 
-The entries are written by the operations that change entities, through `core.history`.
+The entries are written by the operations that change entities, with `rules.account_history`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class WholeHour(Instant):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
-        # The wire's form has no fractions any more, so the moment is read as it was sent.
+        # The wire form has lost fractions of a second, so the moment is read as it was sent.
         moment = parse_instant(value)
         if (moment.minute, moment.second, moment.microsecond) != (0, 0, 0):
             raise refuse(expected("a whole hour such as 2026-11-20T10:00:00Z", value))
@@ -52,14 +52,14 @@ class WholeHour(Instant):
 
 
 class _Window(Schema):
-    """The window of the entries."""
+    """The window in which the entries lie."""
 
     start_time = WholeHour(required=True)
     end_time = WholeHour(required=True)
 
     @validates_schema(skip_on_field_errors=False)
     def check_order(self, data: dict[str, Any], **_: Any) -> None:
-        """The end lies behind the start."""
+        """Require that the end is after the start."""
         start, end = data.get("start_time"), data.get("end_time")
         if start is not None and end is not None and end <= start:
             text = f"end_time ({end}) must be later than start_time ({start})"
@@ -67,11 +67,11 @@ class _Window(Schema):
 
 
 def list_(call: Call, world: World) -> PageOf:
-    """One page of an entity's entries within the window."""
+    """Return one page of an entity's entries within the window."""
     params = call.params
     start, end, user_id = params["start_time"], params["end_time"], params.get("user_id")
 
-    def within(entry: Record) -> bool:
+    def is_within(entry: Record) -> bool:
         changer = entry["change_by"]["user_id"]
         return start <= entry["change_time"] < end and user_id in {None, changer}
 
@@ -80,7 +80,7 @@ def list_(call: Call, world: World) -> PageOf:
         "entity": params["entity_type"],
         "entity_id": params["entity_id"],
     }
-    return paginate(call, world, "account_history", match, where=within)
+    return paginate(call, world, "account_history", match, where=is_within)
 
 
 OPERATIONS: tuple[Operation, ...] = (

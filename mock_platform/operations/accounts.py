@@ -1,6 +1,6 @@
 """Ad accounts: list, read and update; on the sandbox creation and deletion (document B).
 
-What hangs on an account has modules of its own, named after the path's next segment.
+What belongs to an account has modules of its own, named after the path's next segment.
 """
 
 from __future__ import annotations
@@ -68,32 +68,32 @@ ACCOUNTS = Resource(
 
 
 class AccountGet(Schema):
-    """Parameters of the read."""
+    """Parameters of the read of one account."""
 
     with_deleted = Flag(load_default=False)
 
 
 class AccountUpdate(Schema):
-    """Parameters of the update."""
+    """Parameters of the update of an account."""
 
     name = Text(min_length=1)
     industry_type = Choice(INDUSTRY_TYPES, allow_none=True)
 
 
-def _mine(call: Call) -> Callable[[Record], bool]:
-    """Only accounts associated with the calling user are listed."""
+def _make_owner_filter(call: Call) -> Callable[[Record], bool]:
+    """Return a filter for the accounts that are associated with the calling user."""
     assert call.caller.user is not None
     user_id = call.caller.user["id"]
     return lambda account: user_id in account["_users"]
 
 
-def _associated(call: Call, world: World) -> None:
-    """The gate of the read: deleted accounts pass, the parameters decide about them."""
+def _require_association(call: Call, world: World) -> None:
+    """Require that the user may read the account; a deleted one passes until `get`."""
     call.account = find_account(call, world, call.path_params["account_id"], with_deleted=True)
 
 
 def get(call: Call, world: World) -> Record:
-    """Read one account of the calling user, a deleted one if asked to."""
+    """Return one account of the calling user; a deleted one only with `with_deleted`."""
     assert call.account is not None
     if call.account["deleted"]:
         call.assume(DELETED)
@@ -132,7 +132,7 @@ def update(call: Call, world: World) -> Record:
 
 
 def delete(call: Call, world: World) -> Record:
-    """Delete an account; what hangs on it is out of reach from then on."""
+    """Delete an account; its records cannot be reached from then on."""
     assert call.account is not None
     gone = deleted(world, call.account)
     world.store.put(ACCOUNTS.table, gone["id"], gone)
@@ -145,7 +145,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ACCOUNTS.list(
         (Ids("account_ids"), NamePrefix()),
         sort=(*TIMESTAMPS, "name"),
-        where=_mine,
+        where=_make_owner_filter,
         summary="List the accounts of the authenticated user",
     ),
     ads(
@@ -158,7 +158,7 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=One(AccountRecord),
         params=AccountGet,
         scoped=False,
-        gates=(_associated,),
+        gates=(_require_association,),
         may_assume=(DELETED,),
         errors=("ACCOUNT_NOT_FOUND",),
         statuses=(403,),

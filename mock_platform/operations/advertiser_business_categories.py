@@ -18,7 +18,7 @@ FIELDS = expectation(
 
 
 def list_(call: Call, world: World) -> PageOf:
-    """All business categories; there is but one page of them."""
+    """Return all business categories, in a single page."""
     return PageOf([entry.record for entry in world.store.page("advertiser_business_categories")])
 
 

@@ -1,7 +1,7 @@
 """The audience estimate: how many people targeting criteria would reach (document B, "Accounts").
 
-There are no people here, so the size is made up: the same criteria give the same size under the
-same seed, a further primary criterion never makes it smaller, a further restriction never larger.
+The sandbox has no people, so the size is made up: the same criteria and seed lead to the same size;
+one more primary criterion never makes it smaller, one more restriction never larger.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ PRIMARY = (
     "TV_GENRE",
     "TV_SHOW",
 )
-"""Types of which at least one criterion must be: together they make the audience."""
+"""Types of which at least one criterion is required: together they build the audience."""
 RESTRICTING = (
     "AGE",
     "APP_STORE_CATEGORY",
@@ -92,18 +92,18 @@ RESTRICTING = (
     "USER_ENGAGEMENT",
     "WIFI_ONLY",
 )
-"""The other types: they leave a part of the audience."""
+"""The other types: each keeps a part of the audience."""
 OPERATORS = ("EQ", "NE")
 
-_EVERYBODY = 350_000_000.0
+_TOTAL_PEOPLE = 350_000_000.0
 
 
 class TargetingType(Text):
-    """The type of a criterion."""
+    """The type of a targeting criterion."""
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
-        """What a description says of it: every type there is."""
+        """Return the JSON Schema: an enumeration of all types."""
         return {"enum": [*PRIMARY, *RESTRICTING]}
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
@@ -115,10 +115,10 @@ class TargetingType(Text):
 
 
 class Criterion(Schema):
-    """One targeting criterion."""
+    """One criterion of the audience to estimate."""
 
     class Meta:
-        """Clients send criteria back as they read them: other keys are warned of alone."""
+        """Clients send criteria back as they read them: unknown keys only cause a warning."""
 
         unknown = EXCLUDE
 
@@ -127,7 +127,7 @@ class Criterion(Schema):
     operator_type = Choice(OPERATORS)
 
 
-def _has_primary(criteria: list[dict[str, str]]) -> None:
+def _require_primary(criteria: list[dict[str, str]]) -> None:
     if not any(criterion["targeting_type"] in PRIMARY for criterion in criteria):
         raise refuse(
             f"{{name}} needs at least one primary criterion, of the types {', '.join(PRIMARY)}"
@@ -135,9 +135,9 @@ def _has_primary(criteria: list[dict[str, str]]) -> None:
 
 
 class EstimateRequest(Schema):
-    """The body: the criteria, and the operator of those that have none."""
+    """The body: the criteria, and the operator of those without one."""
 
-    targeting_criteria = ListOf(Nested(Criterion), required=True, validate=[_has_primary])
+    targeting_criteria = ListOf(Nested(Criterion), required=True, validate=[_require_primary])
     operator_type = Choice(OPERATORS, load_default="EQ")
 
     array_body = "targeting_criteria"
@@ -145,19 +145,19 @@ class EstimateRequest(Schema):
 
     @pre_load
     def take_array(self, data: Any, **_: Any) -> Any:
-        """The array of criteria may be the whole body."""
+        """Accept a body that is the array of criteria itself."""
         return {self.array_body: data} if isinstance(data, list) else data
 
 
 class AudienceSize(Schema):
-    """From how many to how many people."""
+    """The range of the audience's size, in people."""
 
     min = Integer(required=True, low=0)
     max = Integer(required=True, low=0)
 
 
 class AudienceEstimate(Schema):
-    """What is estimated."""
+    """The estimate, as it is answered."""
 
     audience_size = Nested(AudienceSize, required=True)
 
@@ -176,10 +176,10 @@ def create(call: Call, world: World) -> dict[str, Any]:
 
 
 def estimate(ids: Ids, criteria: set[tuple[str, str, str]]) -> float:
-    """How many people (type, value, operator) criteria reach.
+    """Return how many people (type, value, operator) criteria reach.
 
-    Primary criteria add up, less what they share. Restricting ones of a type leave the parts that
-    they name, those of different types what is in all of them; `NE` takes its part away.
+    Primary criteria add up, minus their overlap. Restricting criteria of one type keep the union of
+    their parts, those of different types the intersection; `NE` removes its part.
     """
     missed: dict[str, list[float]] = {}
     left = 1.0
@@ -190,7 +190,7 @@ def estimate(ids: Ids, criteria: set[tuple[str, str, str]]) -> float:
             left *= 1 - share
         else:
             missed.setdefault("" if type_ in PRIMARY else type_, []).append(1 - share)
-    return _EVERYBODY * left * prod(1 - prod(parts) for _, parts in sorted(missed.items()))
+    return _TOTAL_PEOPLE * left * prod(1 - prod(parts) for _, parts in sorted(missed.items()))
 
 
 OPERATIONS: tuple[Operation, ...] = (

@@ -1,8 +1,8 @@
 """Cards: list, read, create, update, and the delete by type (document B, "Cards").
 
-Poll cards and video conversation cards live under the same path segment but are families of their
-own: they stand in `cards_poll` and `cards_video_conversation`. The delete by card type serves
-legacy cards and video conversation cards, which have no delete of their own; so it stands here.
+Poll cards and video conversation cards have the same path segment but are families of their own, in
+`cards_poll` and `cards_video_conversation`. The delete by card type is here: it serves legacy cards
+and video conversation cards, which have no delete of their own.
 """
 
 from __future__ import annotations
@@ -104,10 +104,10 @@ _SORT = (*TIMESTAMPS, "name")
 
 @dataclass(frozen=True, slots=True)
 class _Cards(Resource):
-    """Cards, of which legacy ones are listed only on demand."""
+    """Cards, of which legacy ones are listed only on request."""
 
     def match(self, call: Call) -> dict[str, Any]:
-        """Which cards a list holds."""
+        """Return the fields that the cards of a list must have."""
         match = Resource.match(self, call)
         if not call.params.get("include_legacy_cards"):
             match["_legacy"] = False
@@ -138,7 +138,7 @@ CONVERSATION_CARDS = Resource(
 
 
 class CardPath(Schema):
-    """The type under which a card is deleted: in any case, of which two are described."""
+    """The type under which a card is deleted: in upper, lower or mixed case."""
 
     card_type = Choice(
         [
@@ -161,7 +161,7 @@ class CardUpdate(CardContent):
 
 
 class CardCreate(CardUpdate):
-    """Body of a creation."""
+    """Body of the creation of a card."""
 
     json_conditions: ClassVar[dict[str, Any]] = exclusive("components", "slides")
 
@@ -169,7 +169,7 @@ class CardCreate(CardUpdate):
 
     @validates_schema(pass_original=True, skip_on_field_errors=False)
     def check_presence(self, data: Record, original: Any, **_: Any) -> None:
-        """Components or slides are needed."""
+        """Require components or slides in a new card."""
         if isinstance(original, Mapping) and not {"components", "slides"} & original.keys():
             raise ValidationError({"components": [missing("components", "unless slides is given")]})
 
@@ -181,15 +181,15 @@ class DeletedCard(CardRecord):
 
 
 def create(call: Call, world: World) -> Record:
-    """Create a card; its type follows from what it holds."""
-    videos = _videos(call, world, call.params)
+    """Create a card; its type follows from its content."""
+    videos = _find_videos(call, world, call.params)
     card_id = world.ids.snowflake()
     record = {
         "id": card_id,
         "name": call.params["name"],
         "card_type": card_type(call.params, videos),
         "card_uri": card_uri(card_id),
-        **_content(call.params),
+        **_pick_content(call.params),
         **stamped(world),
         "_account_id": call.path_params["account_id"],
         "_legacy": False,
@@ -201,7 +201,7 @@ def create(call: Call, world: World) -> Record:
 def update(call: Call, world: World) -> Record:
     """Replace the name, the components or the slides of a card."""
     record, sent = CARDS.get_by_id(call, world), call.params
-    content = _content(sent)
+    content = _pick_content(sent)
     if record["_legacy"]:
         call.assume(LEGACY)
         text = f"{record['id']} is a legacy card, which cannot be updated; create a card instead"
@@ -213,7 +213,9 @@ def update(call: Call, world: World) -> Record:
         kept = {
             name: value for name, value in after.items() if name not in {"components", "slides"}
         }
-        after = kept | content | {"card_type": card_type(content, _videos(call, world, content))}
+        after = (
+            kept | content | {"card_type": card_type(content, _find_videos(call, world, content))}
+        )
     world.store.put("cards", record["id"], after)
     return after
 
@@ -241,23 +243,23 @@ def delete(call: Call, world: World) -> Record:
     return gone
 
 
-def _noted(call: Call) -> None:
-    """Note what a list rests on; nothing more is filtered."""
+def _assume_filters(call: Call) -> None:
+    """Record the assumptions of a list's filters; filters nothing itself."""
     if "card_ids" in call.params:
         call.assume(CARD_IDS)
     if call.params["include_legacy_cards"]:
         call.assume(LEGACY)
 
 
-def _content(sent: Mapping[str, Any]) -> Record:
+def _pick_content(sent: Mapping[str, Any]) -> Record:
     return {name: sent[name] for name in ("components", "slides") if name in sent}
 
 
-def _videos(call: Call, world: World, content: Mapping[str, Any]) -> Collection[str]:
-    """Which media keys of a card are videos.
+def _find_videos(call: Call, world: World, content: Mapping[str, Any]) -> Collection[str]:
+    """Return those media keys of a card that are videos.
 
     Raises:
-        AdsFailure: MEDIA_NOT_FOUND; the account does not have some of them.
+        AdsFailure: 404 MEDIA_NOT_FOUND; the account does not have some of the media.
     """
     if "slides" in content:
         call.assume(SLIDES)
@@ -303,7 +305,7 @@ OPERATIONS: tuple[Operation, ...] = (
         most=200,
         sort=_SORT,
         extra={"include_legacy_cards": Flag(load_default=False)},
-        where=_noted,
+        where=_assume_filters,
         may_assume=(CARD_IDS, LEGACY),
     ),
     CARDS.get(assumptions=(ENVELOPE,), may_assume=(LEGACY,)),
@@ -346,13 +348,13 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Delete a legacy card or a video conversation card under its type",
         spec=CARDS.spec,
         returns=One(DeletedCard, card=True),
-        # A path that names no type is that of video conversation cards.
+        # Only the path of video conversation cards names no type.
         echo=Echo(constants={"card_type": "video_conversation"}),
         assumptions=(ENVELOPE,),
         may_assume=(LEGACY, CONVERSATION),
         errors=("CARD_NOT_FOUND", "UNKNOWN_CARD_TYPE"),
         statuses=(404,),
-        # A static segment hides the varying one, so this type needs its path to be named.
+        # A static segment wins over a path parameter, so this type needs its own path.
         also=(f"{PATH}/video_conversation/:card_id",),
     ),
     replace(

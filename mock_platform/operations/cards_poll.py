@@ -90,7 +90,7 @@ POLL_CARDS = Resource(
 
 
 class PollCardCreate(Schema):
-    """Parameters of a creation."""
+    """Parameters of the creation of a poll card."""
 
     duration_in_minutes = Integer(low=5, high=10080, required=True)
     first_choice = Text(required=True, min_length=1, max_length=MAX_CHOICE_CHARACTERS)
@@ -102,7 +102,7 @@ class PollCardCreate(Schema):
 
     @validates_schema(pass_original=True, skip_on_field_errors=False)
     def check_choices(self, data: Record, original: Any, **_: Any) -> None:
-        """Each choice needs all before it."""
+        """Require for each choice all those before it."""
         faults: dict[str, list[Fault]] = {}
         for place, ordinal in enumerate(ORDINALS[2:], 2):
             lacking = [f"{o}_choice" for o in ORDINALS[:place] if f"{o}_choice" not in original]
@@ -114,9 +114,9 @@ class PollCardCreate(Schema):
 
 
 def create(call: Call, world: World) -> Record:
-    """Create a poll card; the poll runs from now on."""
+    """Create a poll card; its poll starts now."""
     sent = call.params
-    media = _media(call, world)
+    media = _find_media(call, world)
     now = world.clock.now()
     card_id = world.ids.snowflake()
     record = {
@@ -127,7 +127,7 @@ def create(call: Call, world: World) -> Record:
         "start_time": wire_seconds(now),
         "end_time": wire_seconds(now + timedelta(minutes=sent["duration_in_minutes"])),
         "card_uri": card_uri(card_id),
-        **_shown(call, media),
+        **_describe_media(call, media),
         **stamped(world),
         "_media_key": None if media is None else media["media_key"],
         "_account_id": call.path_params["account_id"],
@@ -136,8 +136,12 @@ def create(call: Call, world: World) -> Record:
     return record
 
 
-def _media(call: Call, world: World) -> Record | None:
-    """The library's video or image of a Media Forward Poll."""
+def _find_media(call: Call, world: World) -> Record | None:
+    """Return the video or image in the library for a Media Forward Poll.
+
+    Raises:
+        AdsFailure: The media is unknown or does not fit, or the account lacks the feature.
+    """
     key = call.params.get("media_key")
     if key is None:
         return None
@@ -147,13 +151,13 @@ def _media(call: Call, world: World) -> Record | None:
         text = f"No media in the library of this account has the key {key!r}"
         raise fail("MEDIA_NOT_FOUND", text, "media_key")
     if not is_video(media):
-        errors = [AdsError("INVALID_IMAGE", text, "media_key") for text in _misfits(media)]
+        errors = [AdsError("INVALID_IMAGE", text, "media_key") for text in _find_misfits(media)]
         if errors:
             raise AdsFailure(*errors)
     return media
 
 
-def _misfits(image: Record) -> list[str]:
+def _find_misfits(image: Record) -> list[str]:
     misfits = []
     if image["_width"] is not None and image["_width"] < 800:
         misfits.append(f"the image of a poll must be at least 800 px wide, not {image['_width']}")
@@ -163,8 +167,8 @@ def _misfits(image: Record) -> list[str]:
     return misfits
 
 
-def _shown(call: Call, media: Record | None) -> Record:
-    """What a poll card tells about its media: addresses, and numbers as strings."""
+def _describe_media(call: Call, media: Record | None) -> Record:
+    """Return a poll card's fields about its media: addresses, and numbers as strings."""
     if media is None:
         return {"card_type": "TEXT_POLLS"}
     if not is_video(media):
@@ -192,8 +196,8 @@ def _shown(call: Call, media: Record | None) -> Record:
     return {name: str(value) for name, value in shown.items() if value is not None}
 
 
-def _stub(call: Call, world: World, card: Record) -> Record:
-    """What the delete answers."""
+def _make_stub(call: Call, world: World, card: Record) -> Record:
+    """Return a deleted card in the form in which the delete answers with it."""
     return {name: card[name] for name in PollCardStub().fields}
 
 
@@ -224,7 +228,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     replace(POLL_CARDS, schema=PollCardStub).delete(
         echo=_ECHO,
-        show=_stub,
+        show=_make_stub,
         assumptions=(STUB, ECHO_TYPE),
         summary="Delete a poll card for good",
     ),

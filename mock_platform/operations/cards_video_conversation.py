@@ -1,7 +1,7 @@
 """Video conversation cards: list, read, create, update (document B, "Video conversation cards").
 
 The module is named after the path below the account, `cards/video_conversation`. The delete by card
-type, which ends these cards too, stands in `cards`.
+type, which also deletes these cards, is in `cards`.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class ConversationUpdate(Schema):
 
 
 class ConversationCreate(ConversationContent):
-    """Parameters of a creation."""
+    """Parameters of the creation of a video conversation card."""
 
     poster_media_key = MediaKey()
     unlocked_image_media_key = MediaKey()
@@ -125,25 +125,25 @@ class ConversationCreate(ConversationContent):
 
     @validates_schema(pass_original=True, skip_on_field_errors=False)
     def check_pairs(self, data: Record, original: Any, **_: Any) -> None:
-        """Title or second call to action; each call to action with its post."""
+        """Require a title or a second call to action, and a post for each call to action."""
         faults: dict[str, list[Fault]] = {}
-        for name, fault in _broken(original, lambda _: True):
+        for name, fault in _find_broken_rules(original, lambda _: True):
             faults.setdefault(name, []).append(fault)
         if faults:
             raise ValidationError(faults)
 
 
 def create(call: Call, world: World) -> Record:
-    """Create a video conversation card."""
+    """Create a video conversation card with its media."""
     assert call.account is not None
     sent = call.params
-    video, poster = _media(call, world)
+    video, poster = _find_media(call, world)
     assert video is not None
     card_id = world.ids.snowflake()
     record = {
         "id": card_id,
         **{name: value for name, value in sent.items() if name not in _WRITE_ONLY},
-        **_shown(video, poster, sent.get("poster_media_key")),
+        **_describe_media(video, poster, sent.get("poster_media_key")),
         "video_owner_id": call.account["_users"][0],
         "card_uri": card_uri(card_id),
         "card_type": VIDEO_CONVERSATION,
@@ -158,29 +158,31 @@ def create(call: Call, world: World) -> Record:
 def update(call: Call, world: World) -> Record:
     """Change a video conversation card; only what is sent changes."""
     before, sent = CONVERSATION_CARDS.get_by_id(call, world), call.params
-    video, poster = _media(call, world)
+    video, poster = _find_media(call, world)
     if not sent:
         return before
     after = changed(world, before, {n: v for n, v in sent.items() if n not in _WRITE_ONLY})
     after |= {f"_{name}": sent[name] for name in _WRITE_ONLY if name in sent}
     after = {name: value for name, value in after.items() if name[0] == "_" or value is not None}
-    broken = [AdsError.of(name, fault) for name, fault in _broken(after, sent.__contains__)]
+    broken = [
+        AdsError.of(name, fault) for name, fault in _find_broken_rules(after, sent.__contains__)
+    ]
     if broken:
         raise AdsFailure(*broken)
     if "media_key" in sent or "poster_media_key" in sent:
-        # Media may have left the library since; what the card shows of them stays.
+        # Media can have left the library since then; the card keeps what it shows of them.
         video = video or world.store.get("media_library", after["media_key"])
-        poster = poster or _stored_poster(world, after)
+        poster = poster or _find_stored_poster(world, after)
         if video is not None:
-            after |= _shown(video, poster, after["_poster_media_key"])
+            after |= _describe_media(video, poster, after["_poster_media_key"])
     world.store.put("video_conversation_cards", before["id"], after)
     return after
 
 
-def _broken(
+def _find_broken_rules(
     card: Mapping[str, Any], takes_part: Callable[[str], bool]
 ) -> Iterator[tuple[str, Fault]]:
-    """Name and fault of each rule that a card breaks and in which the request takes part."""
+    """Yield (parameter, fault) for each rule that a card breaks and the request touches."""
     title, second = "title", "second_cta"
     if title not in card and second not in card and (takes_part(title) or takes_part(second)):
         yield title, missing(title, f"if {second} is absent")
@@ -193,8 +195,8 @@ def _broken(
         yield post, Fault(text, INCLUSIVE)
 
 
-def _media(call: Call, world: World) -> tuple[Record | None, Record | None]:
-    """The video and the poster that a request names.
+def _find_media(call: Call, world: World) -> tuple[Record | None, Record | None]:
+    """Return the video and the poster that a request names.
 
     Raises:
         AdsFailure: MEDIA_NOT_FOUND or INVALID_MEDIA; some of the media are unknown or do not fit.
@@ -207,7 +209,11 @@ def _media(call: Call, world: World) -> tuple[Record | None, Record | None]:
             continue
         look_up = find_in_library if name == "media_key" else find_media
         media = look_up(world, call.path_params["account_id"], key)
-        if media is None and name == "poster_media_key" and key == _own_poster(call, world, found):
+        if (
+            media is None
+            and name == "poster_media_key"
+            and key == _find_own_poster_key(call, world, found)
+        ):
             continue
         if media is None:
             where = "in the library of this account" if name == "media_key" else "of this account"
@@ -218,21 +224,21 @@ def _media(call: Call, world: World) -> tuple[Record | None, Record | None]:
     if found:
         call.assume(FITTING)
     if not errors:
-        errors = [AdsError("INVALID_MEDIA", text, name) for name, text in _misfits(found)]
+        errors = [AdsError("INVALID_MEDIA", text, name) for name, text in _find_misfits(found)]
     if errors:
         raise AdsFailure(*errors)
     return found.get("media_key"), found.get("poster_media_key")
 
 
-def _own_poster(call: Call, world: World, found: Mapping[str, Record]) -> str | None:
-    """The key of the first frame of the card's video: of the one sent, or of the stored one."""
+def _find_own_poster_key(call: Call, world: World, found: Mapping[str, Record]) -> str | None:
+    """Return the key of the first frame of the card's video, sent or stored."""
     holder = found.get("media_key")
     if "media_key" not in call.params:
         holder = world.store.get("video_conversation_cards", call.path_params["card_id"])
     return None if holder is None else derive_poster_key(holder["media_key"])
 
 
-def _misfits(found: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
+def _find_misfits(found: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
     for name, media in found.items():
         key, kind, ratio = media["media_key"], media["media_type"], compute_ratio(media) or _RATIO
         if name in {"media_key", "unlocked_video_media_key"}:
@@ -245,17 +251,17 @@ def _misfits(found: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
             yield name, f"{name} must be an image, {key} is of the type {kind}"
 
 
-def _stored_poster(world: World, card: Record) -> Record | None:
+def _find_stored_poster(world: World, card: Record) -> Record | None:
     key = card["_poster_media_key"]
     if key is None:
         return None
     return world.store.get("media_library", key) or world.store.get("media", key)
 
 
-def _shown(video: Record, poster: Record | None, chosen: str | None) -> Record:
-    """What a card tells about its media: addresses, and sizes as strings.
+def _describe_media(video: Record, poster: Record | None, chosen: str | None) -> Record:
+    """Return a card's fields about its media: addresses, and sizes as strings.
 
-    `chosen` is the key of the card's poster, which need not be of an image that is still there.
+    `chosen` is the key of the card's poster, whose image may not exist any more.
     """
     own = chosen == derive_poster_key(video["media_key"])
     if own or poster is not None or not video.get("poster_media_url"):

@@ -56,18 +56,18 @@ CURATED_CATEGORIES = Resource(
 
 
 def list_(call: Call, world: World) -> PageOf:
-    """One page of the categories that are available in one of the countries."""
+    """Return one page of the categories that are available in one of the countries."""
     wanted = frozenset(call.params.get("country_codes", ()))
 
-    def available(category: Record) -> bool:
+    def is_available(category: Record) -> bool:
         return not wanted.isdisjoint(category["country_codes"])
 
     table = CURATED_CATEGORIES.table
     if not wanted:
         page = paginate(call, world, table, {})
         return replace(page, total_count=world.store.count(table))
-    page = paginate(call, world, table, {}, where=available)
-    return replace(page, total_count=len(world.store.page(table, where=available)))
+    page = paginate(call, world, table, {}, where=is_available)
+    return replace(page, total_count=len(world.store.page(table, where=is_available)))
 
 
 OPERATIONS: tuple[Operation, ...] = (

@@ -72,24 +72,26 @@ USER_COUNTS = public_fact(
 )
 
 
-def _audience(call: Call, world: World) -> Record:
+def _find_audience(call: Call, world: World) -> Record:
     return find_audience(call, world, "custom_audience_id", "NOT_FOUND")
 
 
 # -- targeted -----------------------------------------------------------------------------------
 
 
-def targeted(call: Call, world: World) -> PageOf:
-    """Campaigns whose line items target the audience."""
+def list_targeted(call: Call, world: World) -> PageOf:
+    """Return one page of the campaigns whose line items target the audience."""
     account = call.path_params["account_id"]
     found: dict[str, dict[str, Record]] = {}
-    for criterion in find_targeting_criteria(world, _audience(call, world), account):
+    for criterion in find_targeting_criteria(world, _find_audience(call, world), account):
         line_item = world.store.get("line_items", criterion["line_item_id"])
         if line_item is not None:
             found.setdefault(line_item["campaign_id"], {})[line_item["id"]] = line_item
     now = world.clock.now()
     entries = {
-        key: _entry(world, key, list(items.values()), now, only_servable=call.params["with_active"])
+        key: _make_entry(
+            world, key, list(items.values()), now, only_servable=call.params["with_active"]
+        )
         for key, items in found.items()
     }
     shown = [key for key, entry in entries.items() if entry["line_items"]]
@@ -98,12 +100,12 @@ def targeted(call: Call, world: World) -> PageOf:
     return PageOf(listed, page.next_cursor, page.total_count)
 
 
-def _entry(
+def _make_entry(
     world: World, campaign_id: str, items: list[Record], now: datetime, *, only_servable: bool
 ) -> Record:
     campaign = world.store.get("campaigns", campaign_id) or {}
     listed = [
-        {"id": item["id"], "name": item["name"], "servable": _servable(item, campaign, now)}
+        {"id": item["id"], "name": item["name"], "servable": _is_servable(item, campaign, now)}
         for item in items
     ]
     return {
@@ -113,18 +115,18 @@ def _entry(
     }
 
 
-def _servable(line_item: Record, campaign: Record, now: datetime) -> bool:
+def _is_servable(line_item: Record, campaign: Record, now: datetime) -> bool:
     return (
         line_item["entity_status"] == "ACTIVE"
         and not line_item["deleted"]
         and bool(campaign.get("servable"))
         and not campaign.get("deleted")
-        and _within(line_item, now)
-        and _within(campaign, now)
+        and _is_within_times(line_item, now)
+        and _is_within_times(campaign, now)
     )
 
 
-def _within(record: Record, now: datetime) -> bool:
+def _is_within_times(record: Record, now: datetime) -> bool:
     start, end = record.get("start_time"), record.get("end_time")
     return (not start or parse_instant(start) <= now) and (not end or now < parse_instant(end))
 
@@ -145,11 +147,11 @@ PERMISSIONS = Resource(
 )
 
 
-def _listed(call: Call, world: World) -> None:
-    show_own_permissions(call, _audience(call, world))
+def _limit_list(call: Call, world: World) -> None:
+    show_own_permissions(call, _find_audience(call, world))
 
 
-def _shown(call: Call, world: World, record: Record) -> Record:
+def _show_record(call: Call, world: World, record: Record) -> Record:
     return record | {"custom_audience_id": record["_audience_id"]}
 
 
@@ -168,7 +170,7 @@ class User(Schema):
 
 
 class UserParams(Schema):
-    """`params` of one operation."""
+    """The `params` of one operation of the batch."""
 
     users = ListOf(Nested(User), required=True, least=1)
     effective_at = Instant()
@@ -186,7 +188,7 @@ class UserBatch(UserOperation):
     """The body: an array of up to 2,500 operations."""
 
     class Meta:
-        """The body is an array."""
+        """The body is an array of operations."""
 
         many = True
 
@@ -194,11 +196,11 @@ class UserBatch(UserOperation):
 RULES = BatchRules(IDENTIFIERS, most=MOST_OPERATIONS, effective=True)
 
 
-def users(call: Call, world: World) -> dict[str, int]:
-    """Put users into the audience and take users out of it, all of them or none."""
+def upload_users(call: Call, world: World) -> dict[str, int]:
+    """Add users to the audience and remove users from it, all of them or none."""
     uploads = call.params["uploads"]
-    audience = _audience(call, world)
-    _may_upload(call, world, audience)
+    audience = _find_audience(call, world)
+    _require_upload_right(call, world, audience)
     grown = apply_uploads(world, audience["id"], uploads)
     world.store.put(
         "custom_audiences", audience["id"], resize(world, audience, "audience_size", grown)
@@ -207,7 +209,7 @@ def users(call: Call, world: World) -> dict[str, int]:
     return {"success_count": count, "total_count": count}
 
 
-def _may_upload(call: Call, world: World, audience: Record) -> None:
+def _require_upload_right(call: Call, world: World, audience: Record) -> None:
     account = call.path_params["account_id"]
     if audience["owner_account_id"] == account:
         return
@@ -222,7 +224,7 @@ OPERATIONS = (
         "custom_audiences.targeted",
         "GET",
         f"{BASE}/targeted",
-        targeted,
+        list_targeted,
         summary="List the campaigns and line items that target an audience",
         spec="Custom audiences: GET targeted",
         returns=Many(TargetedEntry),
@@ -241,8 +243,8 @@ OPERATIONS = (
             OneOf("granted_account_ids", "granted_account_id", most=200),
         ),
         sort=TIMESTAMPS,
-        prepare=_listed,
-        show=_shown,
+        prepare=_limit_list,
+        show=_show_record,
         assumptions=(PERMISSIONS_SHAPE,),
         may_assume=(OWN_ROWS, VISIBLE),
     ),
@@ -250,7 +252,7 @@ OPERATIONS = (
         "custom_audiences.users",
         "POST",
         f"{BASE}/users",
-        users,
+        upload_users,
         summary="Upload users of an audience",
         spec="Custom audiences: POST users",
         returns=Data(UserCounts),

@@ -70,7 +70,9 @@ KINDS = (
         PROCESSING,
         (PROCESSED,),
         Pace("time", seconds=3600),
-        also=lambda record, to: _sized(record, size_of(record), processing=to == PROCESSING),
+        also=lambda record, to: _make_size_fields(
+            record, read_size(record), processing=to == PROCESSING
+        ),
         read=lambda record: (
             PROCESSING if PROCESSING in record.get("reasons_not_targetable", ()) else PROCESSED
         ),
@@ -88,7 +90,7 @@ class ListUser(Schema):
 
 
 class ListParams(Schema):
-    """`params` of one operation."""
+    """The `params` of one operation of the batch."""
 
     users = ListOf(Nested(ListUser), required=True, least=1)
     expires_at = Instant()
@@ -98,7 +100,7 @@ class ListOperation(Schema):
     """One operation of the batch."""
 
     class Meta:
-        """The body is an array."""
+        """The body is an array of operations."""
 
         many = True
 
@@ -106,14 +108,14 @@ class ListOperation(Schema):
     params = Nested(ListParams, required=True)
 
 
-def users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapping[str, Any]]]:
-    """Put users on the list and take users off it, all of them or none."""
+def upload_users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapping[str, Any]]]:
+    """Add users to the list and remove users from it, all of them or none."""
     uploads = call.params["uploads"]
     settle(call, world)
     record = LISTS.get_by_id(call, world)
-    size = max(0, size_of(record) + apply_uploads(world, record["id"], uploads))
+    size = max(0, read_size(record) + apply_uploads(world, record["id"], uploads))
     processing = PROCESSING in record["reasons_not_targetable"]
-    after = changed(world, record, _sized(record, size, processing=processing))
+    after = changed(world, record, _make_size_fields(record, size, processing=processing))
     world.store.put(LISTS.table, record["id"], after)
     counts = [
         {"success_count": len(upload.users), "total_count": len(upload.users)} for upload in uploads
@@ -130,17 +132,17 @@ def settle(call: Call, world: World) -> None:
     world.transitions.settle("do_not_reach_list", LISTS.get_by_id(call, world)["id"], poll=True)
 
 
-def size_of(record: Mapping[str, Any]) -> int:
-    """How many users a list has, shown or not."""
+def read_size(record: Mapping[str, Any]) -> int:
+    """Return how many users a list has, even if it does not show its size."""
     size: int | None = record.get("_size")
     return record["list_size"] or 0 if size is None else size
 
 
-def _sized(record: Mapping[str, Any], size: int, *, processing: bool) -> dict[str, Any]:
-    """What a list of this size shows."""
+def _make_size_fields(record: Mapping[str, Any], size: int, *, processing: bool) -> dict[str, Any]:
+    """Return the fields of a list that follow from its size."""
     small = size < SMALLEST_TARGETABLE_USERS
     others = [r for r in record["reasons_not_targetable"] if r not in {PROCESSING, TOO_SMALL}]
-    # Before it is processed, no list is known to be large enough.
+    # A list that is being processed counts as too small, whatever its size is.
     own = [PROCESSING, TOO_SMALL] if processing else [TOO_SMALL] if small else []
     reasons = [*own, *others]
     return {
@@ -156,7 +158,7 @@ OPERATIONS = (
         "do_not_reach_lists.users",
         "POST",
         "/12/batch/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id/users",
-        users,
+        upload_users,
         summary="Upload users of a do-not-reach list",
         spec=LISTS.spec,
         returns=Batch(UserCounts),

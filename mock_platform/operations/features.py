@@ -43,7 +43,7 @@ SANDBOX_KEYS = (
     "VIDEO_APP_DOWNLOAD_CARD",
     "VIDEO_VIEWS_MIDROLL_OBJECTIVE",
 )
-"""What the sandbox adds and removes ("Account feature keys")."""
+"""Feature keys that the sandbox can add and remove ("Account feature keys")."""
 
 ORDER = public_fact(
     "features.alphabetical",
@@ -64,7 +64,7 @@ SANDBOX_ONLY_THESE = settled(
 
 
 class FeaturesGet(Schema):
-    """Parameters of the read."""
+    """Parameters of the read of features."""
 
     feature_keys = CommaList(
         Text(min_length=1), metadata={"description": f"documented values: {', '.join(READ_FILTER)}"}
@@ -72,13 +72,13 @@ class FeaturesGet(Schema):
 
 
 class FeaturesChange(Schema):
-    """Parameters of the sandbox's operations."""
+    """Parameters of the sandbox's operations on features."""
 
     feature_keys = CommaList(Choice(SANDBOX_KEYS), required=True)
 
 
 def get(call: Call, world: World) -> list[str]:
-    """The feature keys that the account has, of those asked for."""
+    """Return those of the requested feature keys that the account has."""
     assert call.account is not None
     wanted = call.params.get("feature_keys")
     if wanted is None:
@@ -89,19 +89,19 @@ def get(call: Call, world: World) -> list[str]:
 
 
 def add(call: Call, world: World) -> list[str]:
-    """Grant features."""
+    """Add features to the account; return all that it has."""
     assert call.account is not None
-    return _keep(call, world, {*call.account["_features"], *call.params["feature_keys"]})
+    return _store_keys(call, world, {*call.account["_features"], *call.params["feature_keys"]})
 
 
 def remove(call: Call, world: World) -> list[str]:
-    """Take features away."""
+    """Remove features from the account; return those that it still has."""
     assert call.account is not None
-    return _keep(call, world, {*call.account["_features"]} - {*call.params["feature_keys"]})
+    return _store_keys(call, world, {*call.account["_features"]} - {*call.params["feature_keys"]})
 
 
-def _keep(call: Call, world: World, keys: Iterable[str]) -> list[str]:
-    """Make these the account's features; they are no fields of it, so `updated_at` stays."""
+def _store_keys(call: Call, world: World, keys: Iterable[str]) -> list[str]:
+    """Store the account's features; they are not fields on the wire, so `updated_at` stays."""
     assert call.account is not None
     current = sorted(keys)
     world.store.put("accounts", call.account["id"], call.account | {"_features": current})

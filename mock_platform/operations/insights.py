@@ -1,7 +1,7 @@
 """Keyword insights: how often keywords were posted, and what goes with them (document B).
 
-There are no posts here, so the numbers are made up from the world's seed. They behave as counts do:
-the volume of a day is that of its hours, and a window's is that of its parts.
+The numbers are not counted from posts but made up from the world's seed. They behave like counts:
+the volume of a day is the sum of its hours, that of a window the sum of its parts.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ COUNTRY = expectation(
 
 MOST_KEYWORDS = 10
 MOST_RELATED = 30
-SECONDS = {"DAY": 86_400, "HOUR": 3_600}
-"""How long the buckets of each granularity are."""
-LONGEST = 7 * SECONDS["DAY"]
+BUCKET_SECONDS = {"DAY": 86_400, "HOUR": 3_600}
+"""Length of the buckets of each granularity, in seconds."""
+LONGEST_WINDOW_SECONDS = 7 * BUCKET_SECONDS["DAY"]
 UNITED_STATES = "96683cc9126741d1"
 
-_HOUR = SECONDS["HOUR"]
+_HOUR_SECONDS = BUCKET_SECONDS["HOUR"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BY_HOUR = (
     34, 26, 20, 17, 15, 16, 21, 31, 42, 50, 55, 58,
     61, 62, 61, 60, 61, 64, 69, 75, 80, 78, 66, 48,
 )  # fmt: skip
-"""How posts spread over a day, as the hours of one compare with each other."""
+"""How posts spread over a day: relative volumes of its hours."""
 _RELATED = (
     "#{}", "best {}", "buy {}", "cheap {}", "daily {}", "easy {}", "fresh {}", "good {}",
     "home {}", "local {}", "love {}", "morning {}", "my {}", "new {}", "real {}", "save {}",
@@ -68,13 +68,13 @@ _RELATED = (
     "{} online", "{} recipe", "{} review", "{} shop", "{} sale", "{} tips", "{} today",
     "{} trends", "{} video", "{} week",
 )  # fmt: skip
-"""What people write around a keyword; enough to fill an answer when ten of them are taken."""
+"""What people write around a keyword; enough forms to fill an answer for any keywords."""
 
 
 class KeywordSearch(Schema):
-    """Parameters of the search."""
+    """Parameters of the keyword search."""
 
-    granularity = Choice(tuple(SECONDS), required=True)
+    granularity = Choice(tuple(BUCKET_SECONDS), required=True)
     keywords = CommaList(Text(min_length=1), required=True)
     negative_keywords = CommaList(Text(min_length=1))
     start_time = Instant(required=True)
@@ -86,7 +86,7 @@ class KeywordSearch(Schema):
 
 
 class KeywordInsights(Schema):
-    """What is known about keywords: related ones, and posts for each bucket of time."""
+    """The answer about keywords: related ones, and posts for each bucket of time."""
 
     related_keywords = ListOf(Text(), required=True)
     post_volume = ListOf(Integer(low=0), required=True)
@@ -95,7 +95,7 @@ class KeywordInsights(Schema):
 def check(
     params: Mapping[str, Any], call: Call, world: World, settings: Settings
 ) -> Iterator[tuple[str, Fault]]:
-    """What the parameters must satisfy together."""
+    """Yield the faults between several parameters."""
     total = len(params.get("keywords", ())) + len(params.get("negative_keywords", ()))
     if total > MOST_KEYWORDS:
         name = "negative_keywords" if "negative_keywords" in params else "keywords"
@@ -104,13 +104,13 @@ def check(
     end_is_unread = "end_time" not in params and any(n == "end_time" for n, _ in call.query)
     if "start_time" not in params or end_is_unread:
         return
-    start, end = window(params, world)
+    start, end = read_window(params, world)
     name = "end_time" if "end_time" in params else "start_time"
     shown = params.get("end_time", "now, by default")
     if end <= start:
         text = f"end_time ({shown}) must be later than start_time ({params['start_time']})"
         yield name, Fault(text, "INVALID_TIME_WINDOW")
-    elif end - start > LONGEST:
+    elif end - start > LONGEST_WINDOW_SECONDS:
         text = (
             f"end_time ({shown}) may lie at most 7 days after start_time ({params['start_time']})"
         )
@@ -118,40 +118,44 @@ def check(
 
 
 def search_keywords(call: Call, world: World) -> dict[str, Any]:
-    """Volume and related keywords of some keywords in one country."""
+    """Return post volume and related keywords of some keywords in one country."""
     params = call.params
     call.assume(COUNTRY)
     country = params.get("location", UNITED_STATES)
     keywords = list(dict.fromkeys(keyword.casefold() for keyword in params["keywords"]))
-    start, end = window(params, world)
-    # The clock may have ticked since the window was checked.
-    edges = bucket_edges(start, min(end, start + LONGEST), SECONDS[params["granularity"]])
+    start, end = read_window(params, world)
+    # The clock may have moved since the window was checked.
+    edges = make_bucket_edges(
+        start, min(end, start + LONGEST_WINDOW_SECONDS), BUCKET_SECONDS[params["granularity"]]
+    )
     return {
-        "related_keywords": related(
+        "related_keywords": find_related(
             world.ids, keywords, params.get("negative_keywords", ()), country
         ),
-        "post_volume": volumes(world.ids, keywords, country, edges),
+        "post_volume": count_volumes(world.ids, keywords, country, edges),
     }
 
 
-def window(params: Mapping[str, Any], world: World) -> tuple[int, int]:
-    """Start and end in seconds since 1970; without `end_time` it is now."""
+def read_window(params: Mapping[str, Any], world: World) -> tuple[int, int]:
+    """Return start and end in seconds since 1970; the end is now without `end_time`."""
     end = parse_instant(params["end_time"]) if "end_time" in params else world.clock.now()
-    return _seconds(parse_instant(params["start_time"])), _seconds(end)
+    return _to_seconds(parse_instant(params["start_time"])), _to_seconds(end)
 
 
-def bucket_edges(start: int, end: int, size: int) -> list[int]:
-    """Where buckets of `size` seconds begin, from `start` on, and where the last one ends."""
+def make_bucket_edges(start: int, end: int, size: int) -> list[int]:
+    """Return where buckets of `size` seconds begin, from `start` on, and the last one ends."""
     return [*range(start, end, size), end]
 
 
-def volumes(ids: Ids, keywords: Iterable[str], country: str, edges: Sequence[int]) -> list[int]:
-    """Posts with any of the keywords in each bucket."""
+def count_volumes(
+    ids: Ids, keywords: Iterable[str], country: str, edges: Sequence[int]
+) -> list[int]:
+    """Return how many posts have any of the keywords, for each bucket."""
     counted = [0] * (len(edges) - 1)
     for keyword in keywords:
         posts = _Posts(ids, keyword, country)
         for n in range(len(counted)):
-            counted[n] += posts.between(edges[n], edges[n + 1])
+            counted[n] += posts.count_between(edges[n], edges[n + 1])
     return counted
 
 
@@ -164,24 +168,26 @@ class _Posts:
         self._level = 10 ** (1.5 + 2.5 * ids.fraction(*self._labels))
         self._days: dict[int, float] = {}
 
-    def between(self, start: int, end: int) -> int:
-        """Posts from `start` up to `end`, in seconds; any cut of a window adds up to it."""
+    def count_between(self, start: int, end: int) -> int:
+        """Return the posts from `start` up to `end`, in seconds; parts of a window add up to it."""
         found = 0
-        for hour in range(start // _HOUR, -(-end // _HOUR)):
-            rate, begin = self._rate(hour), hour * _HOUR
-            first, last = max(start - begin, 0), min(end - begin, _HOUR)
-            found += rate * last // _HOUR - rate * first // _HOUR
+        for hour in range(start // _HOUR_SECONDS, -(-end // _HOUR_SECONDS)):
+            rate, begin = self._compute_rate(hour), hour * _HOUR_SECONDS
+            first, last = max(start - begin, 0), min(end - begin, _HOUR_SECONDS)
+            found += rate * last // _HOUR_SECONDS - rate * first // _HOUR_SECONDS
         return found
 
-    def _rate(self, hour: int) -> int:
+    def _compute_rate(self, hour: int) -> int:
         day, hour_of_day = divmod(hour, 24)
         if day not in self._days:
             self._days[day] = 0.7 + 0.6 * self._ids.fraction(*self._labels, day)
         return int(self._level * self._days[day] * _BY_HOUR[hour_of_day] / 50)
 
 
-def related(ids: Ids, keywords: Sequence[str], negative: Iterable[str], country: str) -> list[str]:
-    """Thirty keywords that go with these; those with a negative one in them come last."""
+def find_related(
+    ids: Ids, keywords: Sequence[str], negative: Iterable[str], country: str
+) -> list[str]:
+    """Return up to 30 related keywords; those that contain a negative one come last."""
     unwanted = [keyword.casefold() for keyword in negative]
     stems = [keyword.lstrip("#") or keyword for keyword in keywords]
     candidates = {form.format(stem) for stem in stems for form in _RELATED} - {*keywords}
@@ -195,7 +201,7 @@ def related(ids: Ids, keywords: Sequence[str], negative: Iterable[str], country:
     return sorted(candidates, key=rank)[:MOST_RELATED]
 
 
-def _seconds(moment: datetime) -> int:
+def _to_seconds(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(seconds=1)
 
 

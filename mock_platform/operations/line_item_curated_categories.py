@@ -28,14 +28,14 @@ UPDATE = settled(
 
 
 class LinkCreate(Schema):
-    """Parameters of the creation."""
+    """Parameters of the creation of a link."""
 
     line_item_id = Text(required=True, min_length=1)
     curated_category_id = Text(required=True, min_length=1)
 
 
 class LinkUpdate(Schema):
-    """Parameters of the update."""
+    """Parameters of the update of a link."""
 
     line_item_id = Text(min_length=1)
     curated_category_id = Text(min_length=1)
@@ -54,7 +54,7 @@ LINKS = Resource(
 
 def create(call: Call, world: World) -> Record:
     """Link a line item to a curated category."""
-    _check(call, world, call.params)
+    _check_link(call, world, call.params)
     record = {
         "id": unused_id(world, LINKS.table),
         **call.params,
@@ -66,19 +66,24 @@ def create(call: Call, world: World) -> Record:
 
 
 def update(call: Call, world: World) -> Record:
-    """Point a link elsewhere."""
+    """Change the line item or the category of a link."""
     record = LINKS.get_by_id(call, world)
     after = record | call.params
     if after == record:
         return record
-    _check(call, world, after)
+    _check_link(call, world, after)
     after = changed(world, record, call.params)
     world.store.put(LINKS.table, record["id"], after)
     return after
 
 
-def _check(call: Call, world: World, link: dict[str, Any]) -> None:
-    """Both ends exist, and the category is available where the line item aims."""
+def _check_link(call: Call, world: World, link: dict[str, Any]) -> None:
+    """Require that both records exist, and that the category is available where it is needed.
+
+    Raises:
+        AdsFailure: LINE_ITEM_NOT_FOUND, NOT_FOUND, or INVALID_PARAMETER if the line item targets
+            none of the category's countries.
+    """
     line_item_id, category_id = link["line_item_id"], link["curated_category_id"]
     line_item = world.store.get("line_items", line_item_id)
     mine = line_item is not None and line_item["_account_id"] == call.path_params["account_id"]
@@ -87,7 +92,7 @@ def _check(call: Call, world: World, link: dict[str, Any]) -> None:
     category = world.store.get("curated_categories", category_id)
     if category is None:
         raise not_found("NOT_FOUND", "curated category", "curated_category_id", category_id)
-    targeted = _targeted_countries(world, line_item_id)
+    targeted = _find_targeted_countries(world, line_item_id)
     available = category["country_codes"]
     if targeted and not targeted & set(available):
         call.assume(COUNTRIES)
@@ -99,7 +104,7 @@ def _check(call: Call, world: World, link: dict[str, Any]) -> None:
         )
 
 
-def _targeted_countries(world: World, line_item_id: str) -> set[str]:
+def _find_targeted_countries(world: World, line_item_id: str) -> set[str]:
     criteria = world.store.page(
         "targeting_criteria",
         {"line_item_id": line_item_id, "targeting_type": "LOCATION", "deleted": False},
@@ -134,7 +139,7 @@ OPERATIONS = (
         "PUT",
         f"{LINKS.path}/:line_item_curated_category_id",
         update,
-        summary="Point a link elsewhere",
+        summary="Change the line item or the category of a link",
         spec=LINKS.spec,
         returns=One(LineItemCuratedCategoryRecord),
         params=LinkUpdate,

@@ -1,7 +1,7 @@
 """Line items: update and delete, with every conditional rule of the update table.
 
 Document B, "Line items". Reading them is not shown there and is served as a public fact, so that
-clients can load what they update. Placements stand with the accounts.
+clients can load what they update. Placements have a module of their own.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ APP_OBJECTIVES = ("APP_INSTALLS", "APP_ENGAGEMENTS")
 
 
 class PayBy(Choice):
-    """One of three values; others that a line item may have are left to `_refuse_new_pay_by`."""
+    """One of three values; other values of line items are left to `_refuse_new_pay_by`."""
 
     def _validate(self, value: Any) -> None:
         if value not in STORED_PAY_BY:
@@ -167,17 +167,17 @@ _READ_AS = replace(LINE_ITEMS, schema=LineItemRecord)
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One update under way: what was sent, the record before, and as it would become."""
+    """One update: what was sent, the record before, and the record after it."""
 
     sent: Mapping[str, Any]
     before: Record
     after: Record
     campaign: Record
     allowlist: Collection[str]
-    """What the client application may do beyond others."""
+    """The names on the allowlist of the client application."""
 
-    def any_of(self, *names: str) -> bool:
-        """Whether one of these parameters takes part in the request."""
+    def includes_any(self, *names: str) -> bool:
+        """Return whether the request sends one of these parameters."""
         return any(name in self.sent for name in names)
 
 
@@ -185,16 +185,21 @@ Rule = Callable[[Update], Iterator[AdsError]]
 
 
 def update(call: Call, world: World) -> Record:
-    """Change a line item, or say everything that speaks against it."""
+    """Change a line item.
+
+    Raises:
+        AdsFailure: The update breaks conditional rules; all of them are reported.
+        InvalidParameters: `pay_by` is not one of the values that can be set.
+    """
     before = LINE_ITEMS.get_by_id(call, world)
     sent = call.params
     if not sent:
         call.assume(NOTHING)
-        return _written(before)
+        return _to_written_form(before)
     _refuse_new_pay_by(call, before)
     categories = sent.get("categories")
     if categories:
-        _known_categories(call, world, categories)
+        _require_known_categories(call, world, categories)
     changes = dict(sent)
     if "categories" in changes:
         changes["categories"] = changes["categories"] or []
@@ -205,13 +210,13 @@ def update(call: Call, world: World) -> Record:
             text = "bid_amount_local_micro is not kept, because bid_strategy is AUTO"
             call.warn(text, NO_EFFECT)
         after["bid_amount_local_micro"] = None
-    _follow(sent, before, after)
+    _update_derived_fields(sent, before, after)
     campaign = world.store.get("campaigns", before["campaign_id"]) or {}
     allowlist = (call.caller.app or {}).get("_allowlist", ())
     wanted = Update(sent, before, after, campaign, allowlist)
     errors = [error for rule in RULES for error in rule(wanted)]
     if before["objective"] == "PREROLL_VIEWS" and "categories" in sent:
-        errors += _preroll_categories(call, world, after["categories"])
+        errors += _check_preroll_categories(call, world, after["categories"])
     if errors:
         raise AdsFailure(*errors)
     if "audience_expansion" in sent:
@@ -219,12 +224,12 @@ def update(call: Call, world: World) -> Record:
     if "advertiser_user_id" in sent:
         call.assume(ADVERTISER_USER)
     world.store.put("line_items", before["id"], after)
-    record_change(call, world, "LINE_ITEM", _written(before), _written(after))
-    return _written(after)
+    record_change(call, world, "LINE_ITEM", _to_written_form(before), _to_written_form(after))
+    return _to_written_form(after)
 
 
-def _follow(sent: Mapping[str, Any], before: Record, after: Record) -> None:
-    """Change in `after` what follows from the parameters of the request."""
+def _update_derived_fields(sent: Mapping[str, Any], before: Record, after: Record) -> None:
+    """Change the fields of `after` that follow from other fields."""
     if sent.get("pay_by") not in PAY_BY and after["goal"] != before["goal"]:
         after["pay_by"] = pay_by_of(after["goal"], after["objective"], after["bid_strategy"])
     if before["standard_delivery"] is standard_delivery_of(before):
@@ -233,35 +238,35 @@ def _follow(sent: Mapping[str, Any], before: Record, after: Record) -> None:
         after.pop("audience_expansion", None)
 
 
-def _told(call: Call, world: World, record: Record) -> None:
-    shown = _written(record)
+def _record_deletion(call: Call, world: World, record: Record) -> None:
+    shown = _to_written_form(record)
     record_change(call, world, "LINE_ITEM", shown, shown | {"deleted": True})
 
 
-def _written(record: Record) -> Record:
-    """A line item as writes answer with it."""
+def _to_written_form(record: Record) -> Record:
+    """Return a line item in the form in which writes answer with it."""
     return {name: value for name, value in record.items() if name != "funding_instrument_id"}
 
 
-def _deleted(call: Call, world: World, record: Record) -> Record:
-    """A line item as the delete answers with it."""
-    return _written(record)
+def _show_deleted(call: Call, world: World, record: Record) -> Record:
+    """Return a line item in the form in which the delete answers with it."""
+    return _to_written_form(record)
 
 
-def _read(call: Call, world: World, record: Record) -> Record:
-    """A line item as it is read: with what pays for it, its campaign's unless it has its own."""
+def _show_read(call: Call, world: World, record: Record) -> Record:
+    """Return a line item as reads show it: with its own or its campaign's funding instrument."""
     campaign = world.store.get("campaigns", record.get("campaign_id", "")) or {}
     if "funding_instrument_id" in record or "funding_instrument_id" not in campaign:
-        return record  # as somebody stored it, or nothing to say
+        return record  # stored with its own, or none is known
     return record | {"funding_instrument_id": campaign["funding_instrument_id"]}
 
 
 # -- rules -------------------------------------------------------------------------------------
 
 
-def _bid(u: Update) -> Iterator[AdsError]:
-    """MAX and TARGET need an amount; each fits some objectives only."""
-    if not u.any_of("bid_strategy", "bid_amount_local_micro"):
+def _check_bid(u: Update) -> Iterator[AdsError]:
+    """MAX and TARGET require an amount, and are for some objectives only."""
+    if not u.includes_any("bid_strategy", "bid_amount_local_micro"):
         return
     strategy, objective = u.after["bid_strategy"], u.after["objective"]
     if strategy in {"MAX", "TARGET"} and u.after["bid_amount_local_micro"] is None:
@@ -275,21 +280,21 @@ def _bid(u: Update) -> Iterator[AdsError]:
         yield AdsError(INVALID, text, "bid_strategy")
 
 
-def _pay_by(u: Update) -> Iterator[AdsError]:
-    """Changeable for APP_INSTALLS only; IMPRESSION does not go with TARGET."""
+def _check_pay_by(u: Update) -> Iterator[AdsError]:
+    """pay_by can change for APP_INSTALLS only; IMPRESSION excludes TARGET."""
     if "pay_by" in u.sent and u.sent["pay_by"] != u.before["pay_by"]:
         objective = u.before["objective"]
         if objective != "APP_INSTALLS":
             text = f"pay_by can only be changed for the objective APP_INSTALLS, not {objective}"
             yield AdsError(INVALID, text, "pay_by")
     both = u.after["pay_by"] == "IMPRESSION" and u.after["bid_strategy"] == "TARGET"
-    if both and u.any_of("pay_by", "bid_strategy"):
+    if both and u.includes_any("pay_by", "bid_strategy"):
         name = "pay_by" if "pay_by" in u.sent else "bid_strategy"
         text = "pay_by IMPRESSION is not supported with bid_strategy TARGET"
         yield AdsError(INVALID, text, name)
 
 
-def _frequency(u: Update) -> Iterator[AdsError]:
+def _check_frequency(u: Update) -> Iterator[AdsError]:
     """A cap is for some objectives only; its window is 1, 7 or 30 days."""
     objective = u.before["objective"]
     if u.sent.get("frequency_cap") is not None and objective not in CAPPED_OBJECTIVES:
@@ -302,7 +307,7 @@ def _frequency(u: Update) -> Iterator[AdsError]:
         yield AdsError.of(name, unlisted(DURATIONS, str(days)).naming(name))
 
 
-def _budget(u: Update) -> Iterator[AdsError]:
+def _check_budget(u: Update) -> Iterator[AdsError]:
     """A daily budget is at most the total, and only under LINE_ITEM budget optimization."""
     daily = u.after["daily_budget_amount_local_micro"]
     total = u.after["total_budget_amount_local_micro"]
@@ -315,7 +320,7 @@ def _budget(u: Update) -> Iterator[AdsError]:
             )
             yield AdsError(INVALID, text, "daily_budget_amount_local_micro")
     names = ("daily_budget_amount_local_micro", "total_budget_amount_local_micro")
-    if u.any_of(*names) and daily is not None and total is not None and daily > total:
+    if u.includes_any(*names) and daily is not None and total is not None and daily > total:
         name = names[0] if names[0] in u.sent else names[1]
         text = (
             f"daily_budget_amount_local_micro ({daily}) may not be larger than "
@@ -324,8 +329,8 @@ def _budget(u: Update) -> Iterator[AdsError]:
         yield AdsError(INVALID, text, name)
 
 
-def _publisher_network(u: Update) -> Iterator[AdsError]:
-    """Placement on PUBLISHER_NETWORK needs a domain and categories."""
+def _check_publisher_network(u: Update) -> Iterator[AdsError]:
+    """The placement PUBLISHER_NETWORK requires a domain and categories."""
     if "PUBLISHER_NETWORK" not in u.after["placements"]:
         return
     for name in ("advertiser_domain", "categories"):
@@ -333,11 +338,11 @@ def _publisher_network(u: Update) -> Iterator[AdsError]:
             yield AdsError.of(name, missing(name, "for the placement PUBLISHER_NETWORK"))
 
 
-def _app_identifiers(u: Update) -> Iterator[AdsError]:
-    """App objectives need an app of at least one store."""
+def _check_app_identifiers(u: Update) -> Iterator[AdsError]:
+    """App objectives require an app of at least one store."""
     names = ("android_app_store_identifier", "ios_app_store_identifier")
     objective = u.before["objective"]
-    if objective not in APP_OBJECTIVES or not u.any_of(*names):
+    if objective not in APP_OBJECTIVES or not u.includes_any(*names):
         return
     if not any(u.after[name] for name in names):
         name, other = names if names[0] in u.sent else reversed(names)
@@ -345,16 +350,16 @@ def _app_identifiers(u: Update) -> Iterator[AdsError]:
         yield AdsError.of(name, missing(name, condition))
 
 
-def _times(u: Update) -> Iterator[AdsError]:
-    """The end lies behind the start."""
+def _check_times(u: Update) -> Iterator[AdsError]:
+    """The end must be after the start."""
     start, end = u.after["start_time"], u.after["end_time"]
-    if u.any_of("start_time", "end_time") and start and end and end <= start:
+    if u.includes_any("start_time", "end_time") and start and end and end <= start:
         name = "end_time" if "end_time" in u.sent else "start_time"
         text = f"end_time ({end}) must be later than start_time ({start})"
         yield AdsError("INVALID_TIME_WINDOW", text, name)
 
 
-def _advertiser_user(u: Update) -> Iterator[AdsError]:
+def _check_advertiser_user(u: Update) -> Iterator[AdsError]:
     """advertiser_user_id is for PREROLL_VIEWS and some client applications."""
     name = "advertiser_user_id"
     if u.sent.get(name) is None or u.sent[name] == u.before[name]:
@@ -369,23 +374,23 @@ def _advertiser_user(u: Update) -> Iterator[AdsError]:
 
 
 RULES: tuple[Rule, ...] = (
-    _bid,
-    _pay_by,
-    _frequency,
-    _budget,
-    _publisher_network,
-    _app_identifiers,
-    _times,
-    _advertiser_user,
+    _check_bid,
+    _check_pay_by,
+    _check_frequency,
+    _check_budget,
+    _check_publisher_network,
+    _check_app_identifiers,
+    _check_times,
+    _check_advertiser_user,
 )
 """The conditional rules of the update table, all checked before anything is refused."""
 
 
 def _refuse_new_pay_by(call: Call, before: Record) -> None:
-    """A pay_by beyond the three values is fine unchanged: clients save all that they loaded.
+    """Refuse a new pay_by beyond the three values; the stored one passes, as clients send it back.
 
     Raises:
-        InvalidParameters: It is another one.
+        InvalidParameters: It is neither one of the three nor the stored one.
     """
     value = call.params.get("pay_by")
     if value is None or value == before["pay_by"]:
@@ -401,8 +406,8 @@ def _refuse_new_pay_by(call: Call, before: Record) -> None:
 _IAB = re.compile(r"IAB\d{1,2}(?:-\d{1,2})?", re.ASCII)
 
 
-def _businesses(world: World, categories: list[str]) -> tuple[set[str], list[str]]:
-    """Ids of the business categories that codes or ids name, and what names none."""
+def _find_businesses(world: World, categories: list[str]) -> tuple[set[str], list[str]]:
+    """Return the ids of the business categories that codes or ids name, and unknown names."""
     named, unknown = set(), []
     entries = world.store.page("advertiser_business_categories")
     for category in categories:
@@ -417,9 +422,9 @@ def _businesses(world: World, categories: list[str]) -> tuple[set[str], list[str
     return named, unknown
 
 
-def _known_categories(call: Call, world: World, categories: list[str]) -> None:
+def _require_known_categories(call: Call, world: World, categories: list[str]) -> None:
     call.assume(CATEGORIES)
-    _, unknown = _businesses(world, categories)
+    _, unknown = _find_businesses(world, categories)
     if unknown:
         raise AdsFailure(
             *(
@@ -434,9 +439,9 @@ def _known_categories(call: Call, world: World, categories: list[str]) -> None:
         )
 
 
-def _preroll_categories(call: Call, world: World, categories: list[str]) -> list[AdsError]:
-    """PREROLL_VIEWS needs one or two business categories ("Advertiser business category")."""
-    named, _ = _businesses(world, categories)
+def _check_preroll_categories(call: Call, world: World, categories: list[str]) -> list[AdsError]:
+    """PREROLL_VIEWS requires one or two business categories ("Advertiser business category")."""
+    named, _ = _find_businesses(world, categories)
     if 1 <= len(named) <= 2:
         return []
     text = (
@@ -469,8 +474,8 @@ OPERATIONS: tuple[Operation, ...] = (
         statuses=(404,),
     ),
     LINE_ITEMS.delete(
-        before=_told,
-        show=_deleted,
+        before=_record_deletion,
+        show=_show_deleted,
         assumptions=_SHOWN,
         may_assume=(HISTORY,),
     ),
@@ -483,7 +488,7 @@ OPERATIONS: tuple[Operation, ...] = (
         sort=("created_at", "updated_at", "deleted", "bid_amount_local_micro"),
         origin=Origin.PUBLIC_FACT,
         assumptions=_READ,
-        show=_read,
+        show=_show_read,
     ),
-    _READ_AS.get(origin=Origin.PUBLIC_FACT, assumptions=_READ, show=_read),
+    _READ_AS.get(origin=Origin.PUBLIC_FACT, assumptions=_READ, show=_show_read),
 )

@@ -1,6 +1,7 @@
 """The media library: what is uploaded becomes known to all creatives (document B, "Media library").
 
-There is no upload here: what `media` holds counts as uploaded. Adding moves it into the library.
+The upload itself is not served: records of `media` count as uploaded. Adding moves them into the
+library.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ MEDIA_LIBRARY = Resource(
 
 
 class MediaLibraryUpdate(Schema):
-    """Parameters of the update; an empty value unsets one."""
+    """Parameters of the update; an empty value unsets a field."""
 
     description = Text(max_length=200, allow_none=True)
     file_name = Text(max_length=255, allow_none=True)
@@ -107,7 +108,7 @@ class MediaLibraryUpdate(Schema):
 
 
 class MediaLibraryAdd(Schema):
-    """Parameters of adding."""
+    """Parameters of adding media to the library."""
 
     media_key = MediaKey(required=True)
     description = Text(max_length=200)
@@ -121,13 +122,13 @@ def create(call: Call, world: World) -> Record:
     """Add uploaded media to the library; an AMPLIFY_VIDEO becomes account media as well."""
     sent = dict(call.params)
     key, account_id = sent.pop("media_key"), call.path_params["account_id"]
-    uploaded = _uploaded(world, account_id, key)
-    poster = _poster(call, world, uploaded, sent)
-    errors = _video_only(call, uploaded, sent)
+    uploaded = _find_uploaded(world, account_id, key)
+    poster = _find_poster(call, world, uploaded, sent)
+    errors = _check_video_only(call, uploaded, sent)
     if uploaded["media_category"] is None:
         text = f"{key} was uploaded without a media category; upload it again with one"
         errors.append(AdsError("INVALID_MEDIA", text, "media_key"))
-    errors += _not_an_image(poster)
+    errors += _check_is_image(poster)
     if errors:
         raise AdsFailure(*errors)
     video = is_video(uploaded)
@@ -162,11 +163,11 @@ def create(call: Call, world: World) -> Record:
 
 
 def update(call: Call, world: World) -> Record:
-    """Change what is said about an object of the library."""
-    record = settled_record(call, world, MEDIA_LIBRARY.get_by_id(call, world))
+    """Change names, texts or poster of an object of the library."""
+    record = settle_transcoding(call, world, MEDIA_LIBRARY.get_by_id(call, world))
     sent = dict(call.params)
-    poster = _poster(call, world, record, sent)
-    errors = [*_video_only(call, record, sent), *_not_an_image(poster)]
+    poster = _find_poster(call, world, record, sent)
+    errors = [*_check_video_only(call, record, sent), *_check_is_image(poster)]
     if errors:
         raise AdsFailure(*errors)
     if not sent:
@@ -179,8 +180,8 @@ def update(call: Call, world: World) -> Record:
     return after
 
 
-def settled_record(call: Call, world: World, record: Record) -> Record:
-    """The record after its transcoding moved on, if it was due."""
+def settle_transcoding(call: Call, world: World, record: Record) -> Record:
+    """Return the record after its transcoding ended, if that was due."""
     if record["media_status"] != TRANSCODE_PENDING:
         return record
     call.assume(TRANSCODING)
@@ -188,8 +189,12 @@ def settled_record(call: Call, world: World, record: Record) -> Record:
     return world.store.get("media_library", record["media_key"]) or record
 
 
-def _uploaded(world: World, account_id: str, key: str) -> Record:
-    """What was uploaded under a key, not yet in the library."""
+def _find_uploaded(world: World, account_id: str, key: str) -> Record:
+    """Return the media that was uploaded under a key and is not in the library yet.
+
+    Raises:
+        AdsFailure: MEDIA_NOT_FOUND, or INVALID_PARAMETER if it was added before.
+    """
     found = world.store.get("media", key)
     if found is not None and found["_account_id"] == account_id:
         return found
@@ -201,8 +206,12 @@ def _uploaded(world: World, account_id: str, key: str) -> Record:
     raise fail("MEDIA_NOT_FOUND", f"No uploaded media has the key {key!r}", "media_key")
 
 
-def _poster(call: Call, world: World, media: Record, sent: Record) -> Record | None:
-    """The image that is to be a video's poster; `None` for its own first frame."""
+def _find_poster(call: Call, world: World, media: Record, sent: Record) -> Record | None:
+    """Return the media that is to be the poster; `None` for the video's own first frame.
+
+    Raises:
+        AdsFailure: MEDIA_NOT_FOUND; the account does not have it.
+    """
     key = sent.get("poster_media_key")
     if key is None:
         return None
@@ -215,7 +224,7 @@ def _poster(call: Call, world: World, media: Record, sent: Record) -> Record | N
     return found
 
 
-def _not_an_image(poster: Record | None) -> list[AdsError]:
+def _check_is_image(poster: Record | None) -> list[AdsError]:
     if poster is None or poster["media_type"] == "IMAGE":
         return []
     kind, key = poster["media_type"], poster["media_key"]
@@ -223,7 +232,7 @@ def _not_an_image(poster: Record | None) -> list[AdsError]:
     return [AdsError("INVALID_MEDIA", text, "poster_media_key")]
 
 
-def _video_only(call: Call, media: Record, sent: Record) -> list[AdsError]:
+def _check_video_only(call: Call, media: Record, sent: Record) -> list[AdsError]:
     if is_video(media):
         return []
     call.assume(VIDEO_FIELDS)
@@ -253,11 +262,11 @@ OPERATIONS: tuple[Operation, ...] = (
         ],
         count=20,
         most=50,
-        show=settled_record,
+        show=settle_transcoding,
         may_assume=(TERMS, *_SHOWN),
         summary="List or search the media library",
     ),
-    MEDIA_LIBRARY.get(with_deleted=False, show=settled_record, may_assume=_SHOWN),
+    MEDIA_LIBRARY.get(with_deleted=False, show=settle_transcoding, may_assume=_SHOWN),
     ads(
         "media_library.create",
         "POST",
@@ -277,7 +286,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "PUT",
         f"{MEDIA_LIBRARY.path}/:media_key",
         update,
-        summary="Change what is said about media in the library",
+        summary="Change names, texts or poster of media in the library",
         spec=MEDIA_LIBRARY.spec,
         returns=One(MediaLibraryRecord),
         params=MediaLibraryUpdate,

@@ -1,6 +1,6 @@
 """OAuth 1.0a, three-legged: request token, the user's answer, access token, revocation (spec A).
 
-The user's part is in `mock_platform.consent`; here stand the declarations and what apps call.
+The user's part is in `mock_platform.consent`; here are the declarations and what apps call.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ APP = Auth(("oauth1-app", "oauth1-request-token"), (AGAIN,))
 SESSION = Auth(("session",))
 
 
-def _exchange_refused(fault: Failure) -> Failure:
+def _translate_refusal(fault: Failure) -> Failure:
     unknown = isinstance(fault, Unauthorized) and fault.fault in {"token", "no-token", "revoked"}
     if unknown or isinstance(fault, UnsupportedAuthentication):
         return _invalid_request_token()
@@ -87,7 +87,7 @@ def _invalid_request_token() -> PlainFailure:
     return PlainFailure(401, "Invalid request token.", PLAIN_REFUSALS)
 
 
-REQUEST_TOKEN = Auth(("oauth1-request-token",), on_failure=_exchange_refused)
+REQUEST_TOKEN = Auth(("oauth1-request-token",), on_failure=_translate_refusal)
 
 
 class RequestTokenRequest(Schema):
@@ -124,7 +124,7 @@ class BrowserRequest(Schema):
 
 
 class BrowserForm(BrowserRequest):
-    """Fields of the forms on those pages."""
+    """Fields of the forms on the pages of these two addresses."""
 
     authenticity_token = Text(metadata={"description": "proves that the page was shown"})
     action = Text(metadata={"description": "log_in, allow, deny or switch"})
@@ -185,27 +185,27 @@ def access_token(call: Call, world: World) -> dict[str, str]:
     token, held = access_tokens.sign_in(world, app, user, access)
     if held:
         call.assume(access_tokens.HELD)
-    return _pair(token, user)
+    return _make_pair(token, user)
 
 
 def fresh_access_token(call: Call, world: World) -> dict[str, str]:
-    """The same under `--fresh-tokens`: the pair that the app held is invalidated."""
+    """Exchange a request token under `--fresh-tokens`: invalidates the pair that the app held."""
     app, user, access = _use_up(call, world)
     token, invalidated = access_tokens.regenerate(world, app, user, access)
     if invalidated:
         call.assume(access_tokens.REGENERATED)
-    return _pair(token, user)
+    return _make_pair(token, user)
 
 
-def _exchange(settings: Settings) -> Handler:
+def _choose_exchange(settings: Settings) -> Handler:
     return fresh_access_token if settings.fresh_tokens else access_token
 
 
 def _use_up(call: Call, world: World) -> tuple[Record, Record, str]:
-    """The app, the user who granted its request token, and the access; the token is used then."""
+    """Mark the request token as used; return the app, the user who granted it, and the access."""
     app, token = call.caller.app, call.caller.token
     assert app is not None
-    user = _granting_user(call, world, token)
+    user = _require_granting_user(call, world, token)
     if token is None:
         return app, user, "write"
     world.store.put("tokens", token["id"], token | {"state": "used", "verifier": None})
@@ -213,7 +213,7 @@ def _use_up(call: Call, world: World) -> tuple[Record, Record, str]:
     return app, user, token["access"]
 
 
-def _pair(token: Record, user: Record) -> dict[str, str]:
+def _make_pair(token: Record, user: Record) -> dict[str, str]:
     return {
         "oauth_token": token["id"],
         "oauth_token_secret": token["secret"],
@@ -225,7 +225,7 @@ def _pair(token: Record, user: Record) -> dict[str, str]:
 def invalidate_token(call: Call, world: World) -> dict[str, str]:
     """Invalidate the access token that the request is signed with."""
     token = call.caller.token
-    if token is None:  # only --auth off lets a call without one come this far
+    if token is None:  # only --auth off lets a call without a token reach this
         raise NumericFailure(89)
     world.store.put("tokens", token["id"], token | {"state": "invalidated"})
     request_tokens.forget(world, token["app_id"], token["user_id"])
@@ -248,8 +248,12 @@ def _check_callback(call: Call, app: Record, callback: str) -> None:
     raise NumericFailure(415)
 
 
-def _granting_user(call: Call, world: World, token: Record | None) -> Record:
-    """The user who granted the request token, verifier and state checked."""
+def _require_granting_user(call: Call, world: World, token: Record | None) -> Record:
+    """Return the user who granted the request token.
+
+    Raises:
+        PlainFailure: The token is not granted, used, denied or expired, or the verifier is wrong.
+    """
     if call.caller.assumed:
         assert call.caller.user is not None
         return call.caller.user
@@ -284,17 +288,17 @@ def authorize(call: Call, world: World) -> Document:
 
 
 def submit_authorize(call: Call, world: World) -> Document:
-    """Take what the user did on the page of oauth/authorize."""
+    """Handle the form of the page of oauth/authorize."""
     return browser.answer(call, world, "authorize")
 
 
 def authenticate(call: Call, world: World) -> Document:
-    """Send a user who granted the app before back to it; ask others."""
+    """Redirect a user who granted the app before; ask all others."""
     return browser.show(call, world, "authenticate")
 
 
 def submit_authenticate(call: Call, world: World) -> Document:
-    """Take what the user did on the page of oauth/authenticate."""
+    """Handle the form of the page of oauth/authenticate."""
     return browser.answer(call, world, "authenticate")
 
 
@@ -339,7 +343,7 @@ OPERATIONS = (
         method="GET",
         path="/oauth/authorize",
         handler=authorize,
-        summary="The page on which the user allows or denies the app",
+        summary="Show the page on which the user allows or denies the app",
         spec="A, Endpoints: GET {base_url}/oauth/authorize",
         params=BrowserRequest,
     ),
@@ -358,7 +362,7 @@ OPERATIONS = (
         method="GET",
         path="/oauth/authenticate",
         handler=authenticate,
-        summary="The same, without asking again where the user has granted the app before",
+        summary="Show the page, or skip it if the user granted the app before",
         spec="A, Endpoints: GET {base_url}/oauth/authenticate",
         params=BrowserRequest,
     ),
@@ -377,7 +381,7 @@ OPERATIONS = (
         method="POST",
         path="/oauth/access_token",
         handler=access_token,
-        configure=_exchange,
+        configure=_choose_exchange,
         summary="Exchange a granted request token for an access token",
         spec="A, Endpoints: POST {base_url}/oauth/access_token",
         params=AccessTokenRequest,

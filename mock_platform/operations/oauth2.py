@@ -46,23 +46,23 @@ FREQUENT = expectation(
 )
 
 
-def _unverified(fault: Failure | None = None) -> NumericFailure:
-    """Code 99 where the spec does not show it: for anything but requests made too frequently."""
+def _make_unverified_failure(fault: Failure | None = None) -> NumericFailure:
+    """Return code 99 for a case where the spec does not show it: all but too frequent requests."""
     failure = NumericFailure(99)
     failure.assumptions = (FAILURES,)
     return failure
 
 
-def _refused(call: Call, mistake: str, explanation: str) -> NumericFailure:
+def _make_refusal(call: Call, mistake: str, explanation: str) -> NumericFailure:
     call.diagnosis = {"mistake": mistake, "explanation": explanation}
-    return _unverified()
+    return _make_unverified_failure()
 
 
-def _too_frequent() -> NumericFailure:
+def _make_too_frequent_failure() -> NumericFailure:
     return NumericFailure(99)
 
 
-def _threshold(settings: Settings) -> tuple[Limit, ...]:
+def _make_threshold(settings: Settings) -> tuple[Limit, ...]:
     if settings.bearer_threshold is None:
         return ()
     limit = Limit(
@@ -71,13 +71,15 @@ def _threshold(settings: Settings) -> tuple[Limit, ...]:
         settings.bearer_window,
         per="app",
         assumptions=(FREQUENT,),
-        refusal=_too_frequent,
+        refusal=_make_too_frequent_failure,
     )
     return (limit,)
 
 
-CLIENT = Auth(("basic",), (FAILURES,), on_failure=_unverified)
-CLIENT_OR_OWNER = Auth(("basic", "oauth1"), (FAILURES, EITHER_AUTH), on_failure=_unverified)
+CLIENT = Auth(("basic",), (FAILURES,), on_failure=_make_unverified_failure)
+CLIENT_OR_OWNER = Auth(
+    ("basic", "oauth1"), (FAILURES, EITHER_AUTH), on_failure=_make_unverified_failure
+)
 
 
 class TokenRequest(Schema):
@@ -112,44 +114,48 @@ class InvalidatedToken(Schema):
 
 
 def token(call: Call, world: World) -> dict[str, str]:
-    """Create the app's bearer token, or give the outstanding one again."""
+    """Return the app's valid bearer token; create it if there is none."""
     app = call.caller.app
     assert app is not None
-    if _in_query(call, "grant_type"):
+    if _is_in_query(call, "grant_type"):
         call.assume(QUERY)
     given = call.params.get("grant_type")
     if given != "client_credentials":
-        raise _refused(call, "grant_type", f"grant_type must be client_credentials, got {given!r}")
-    found = outstanding(world, app) or _issue(world, app)
+        raise _make_refusal(
+            call, "grant_type", f"grant_type must be client_credentials, got {given!r}"
+        )
+    found = find_outstanding(world, app) or _issue(world, app)
     return {"token_type": "bearer", "access_token": found["id"]}
 
 
 def invalidate_token(call: Call, world: World) -> dict[str, str]:
-    """Revoke the app's bearer token for good."""
+    """Revoke the app's bearer token permanently."""
     app = call.caller.app
     assert app is not None
     user = call.caller.user
     if call.caller.scheme == "oauth1":
         call.assume(EITHER_AUTH)
         if not call.caller.assumed and (user is None or user["id"] != app.get("_owner_user_id")):
-            raise _refused(call, "owner", "the OAuth 1.0a token is not that of the app's owner")
-    if _in_query(call, "access_token"):
+            raise _make_refusal(
+                call, "owner", "the OAuth 1.0a token is not that of the app's owner"
+            )
+    if _is_in_query(call, "access_token"):
         call.assume(QUERY)
-    # Clients send the token as they received it, still percent-encoded, or decoded once too often.
+    # Clients send the token percent-encoded, as they received it, or decoded once too often.
     found = find_bearer(call, world, call.params.get("access_token", ""))
     if found is None or found["app_id"] != app["id"] or found["state"] != "active":
         why = "access_token is not an outstanding bearer token of this app"
-        raise _refused(call, "access_token", why)
+        raise _make_refusal(call, "access_token", why)
     world.store.put("tokens", found["id"], found | {"state": "invalidated"})
     return {"access_token": found["id"]}
 
 
-def _in_query(call: Call, name: str) -> bool:
+def _is_in_query(call: Call, name: str) -> bool:
     return any(key == name for key, _ in call.query)
 
 
-def outstanding(world: World, app: Record) -> Record | None:
-    """The app's one outstanding bearer token."""
+def find_outstanding(world: World, app: Record) -> Record | None:
+    """Return the app's one valid bearer token, if any."""
     return first(world, "tokens", {"app_id": app["id"], "kind": "bearer", "state": "active"})
 
 
@@ -186,7 +192,7 @@ OPERATIONS = (
         errors=("99",),
         statuses=(403,),
         oauth_step=True,
-        set_limits=_threshold,
+        set_limits=_make_threshold,
         may_assume=(QUERY, FREQUENT),
     ),
     Operation(

@@ -1,6 +1,7 @@
 """The machine-readable description of the v2 interface (document A, "What the service does").
 
-It describes operations, this one included, so whoever gathers them says how it is made.
+It describes all operations, this one included, so the caller that has them all passes the function
+that makes it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ADDRESS = public_fact(
 
 
 class OpenApiDocument(Schema):
-    """An OpenAPI document, its upper level."""
+    """The top level of an OpenAPI document."""
 
     class Meta:
         """Further keys of the format are allowed."""
@@ -40,8 +41,8 @@ class OpenApiDocument(Schema):
     components = Json()
 
 
-def operation(document: Callable[[str], dict[str, Any]]) -> Operation:
-    """The operation that serves what `document` gives for a base address."""
+def make_operation(document: Callable[[str], dict[str, Any]]) -> Operation:
+    """Return the operation that serves what `document` returns for a base address."""
 
     def get(call: Call, world: World) -> dict[str, Any]:
         return document(call.base_url)
@@ -51,7 +52,7 @@ def operation(document: Callable[[str], dict[str, Any]]) -> Operation:
         method="GET",
         path="/2/openapi.json",
         handler=get,
-        summary="The description of the v2 interface",
+        summary="Read the description of the v2 interface",
         spec="A, What the service does",
         returns=Flat(OpenApiDocument),
         auth=NO_AUTH,

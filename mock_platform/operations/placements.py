@@ -30,13 +30,13 @@ ALL = expectation(
 
 
 class PlacementsList(Schema):
-    """Parameters of the list."""
+    """Parameters of the list of placements."""
 
     product_type = Choice(PRODUCT_TYPES)
 
 
 def list_(call: Call, world: World) -> list[Record]:
-    """The combinations of placements, by product type."""
+    """Return the combinations of placements, by product type."""
     if "product_type" not in call.params:
         call.assume(ALL)
     return [served(entry.record) for entry in world.store.page("placements", call.params)]

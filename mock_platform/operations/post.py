@@ -89,7 +89,7 @@ _MENTION = re.compile(r"(?<![\w@/])@([A-Za-z0-9_]{1,15})")
 
 
 class PostCreate(Schema):
-    """Parameters of a post."""
+    """Parameters of the creation of a post."""
 
     as_user_id = Long(required=True)
     text = Text()
@@ -108,7 +108,7 @@ class PostCreate(Schema):
 
     @validates_schema(pass_original=True, skip_on_field_errors=False)
     def check_needs(self, data: Record, original: Any, **_: Any) -> None:
-        """Text or media; a call to action with its value."""
+        """Require text or media, and a value for a call to action."""
         faults: dict[str, list[Fault]] = {}
         if "media_keys" not in original:
             if "text" not in original:
@@ -129,11 +129,11 @@ def create(call: Call, world: World) -> Record:
     assert call.account is not None
     assert call.caller.user is not None
     sent, caller = call.params, call.caller.user["id"]
-    mode = _mode(call)
-    user_id = _author(call, world, caller)
-    media = _media(call, world)
-    _card(call, world)
-    _fits(call, media, own=user_id == caller)
+    mode = _read_mode(call)
+    user_id = _require_author(call, world, caller)
+    media = _find_media(call, world)
+    _require_card(call, world)
+    _check_media_mix(call, media, own=user_id == caller)
     text = sent.get("text", "")
     number = world.ids.snowflake()
     record = {
@@ -144,8 +144,8 @@ def create(call: Call, world: World) -> Record:
         "full_text": text,
         "display_text_range": [0, len(text)],
         "truncated": False,
-        "entities": _entities(world, text),
-        "source": _source(call),
+        "entities": _find_entities(world, text),
+        "source": _make_source(call),
         "in_reply_to_status_id": None,
         "in_reply_to_status_id_str": None,
         "in_reply_to_user_id": None,
@@ -174,16 +174,16 @@ def create(call: Call, world: World) -> Record:
     if "card_uri" in sent:
         record["card_uri"] = sent["card_uri"]
     if media:
-        shown = [_media_entity(one, len(text), sent) for one in media]
+        shown = [_make_media_entity(one, len(text), sent) for one in media]
         record["entities"] |= {"media": shown[:1]}
         record["extended_entities"] = {"media": shown}
         _mark_posted(world, media)
     world.store.put("posts", number, record)
-    return _as_created(world, record, mode, trim=sent["trim_user"])
+    return _show_created(world, record, mode, trim=sent["trim_user"])
 
 
-def _mode(call: Call) -> str:
-    """`compat` or `extended`, whichever name was used."""
+def _read_mode(call: Call) -> str:
+    """Return `compat` or `extended`, sent under either name of the parameter."""
     older: str | None = call.params.get("tweet_mode")
     if older is not None:
         call.assume(TWEET_MODE)
@@ -191,8 +191,8 @@ def _mode(call: Call) -> str:
     return mode
 
 
-def _author(call: Call, world: World, caller: str) -> str:
-    """The advertiser, who must have let the caller post.
+def _require_author(call: Call, world: World, caller: str) -> str:
+    """Return the id of the advertiser, who must have allowed the caller to post.
 
     Raises:
         AdsFailure: USER_NOT_FOUND or ACTION_NOT_ALLOWED (403).
@@ -211,7 +211,7 @@ def _author(call: Call, world: World, caller: str) -> str:
     return user_id
 
 
-def _media(call: Call, world: World) -> list[Record]:
+def _find_media(call: Call, world: World) -> list[Record]:
     found: list[Record] = []
     errors: list[AdsError] = []
     for key in call.params.get("media_keys", ()):
@@ -227,8 +227,8 @@ def _media(call: Call, world: World) -> list[Record]:
     return found
 
 
-def _card(call: Call, world: World) -> None:
-    """The card that a post carries must be one of the account's, of whatever kind."""
+def _require_card(call: Call, world: World) -> None:
+    """Require that the card of a post is one of the account's, of any kind."""
     uri = call.params.get("card_uri")
     if uri is None:
         return
@@ -238,8 +238,8 @@ def _card(call: Call, world: World) -> None:
         raise fail("CARD_NOT_FOUND", f"No card of this account is {uri!r}", "card_uri")
 
 
-def _fits(call: Call, media: Sequence[Record], *, own: bool) -> None:
-    """Media of one kind, not too many; a public post only as oneself."""
+def _check_media_mix(call: Call, media: Sequence[Record], *, own: bool) -> None:
+    """Require media of one kind, not too many, and the caller as author of a public post."""
     errors: list[AdsError] = []
     kinds = Counter(one["media_type"] for one in media)
     if len(kinds) > 1 or any(number > _MOST[kind] for kind, number in kinds.items()):
@@ -261,14 +261,14 @@ def _fits(call: Call, media: Sequence[Record], *, own: bool) -> None:
 
 
 def _mark_posted(world: World, media: Sequence[Record]) -> None:
-    """The library tells which of its media were posted."""
+    """Mark media in the library as posted."""
     for one in media:
         if one.get("posted") is False:
             after = changed(world, one, {"posted": True})
             world.store.put("media_library", one["media_key"], after)
 
 
-def _as_created(world: World, record: Record, mode: str, *, trim: bool) -> Record:
+def _show_created(world: World, record: Record, mode: str, *, trim: bool) -> Record:
     hidden = {"nullcast", "conversation_settings", "post_type", "post_id", "scheduled_at"}
     hidden |= {"scheduled_status", "full_text", "display_text_range"}
     shown = {name: value for name, value in record.items() if name not in hidden}
@@ -279,15 +279,15 @@ def _as_created(world: World, record: Record, mode: str, *, trim: bool) -> Recor
     return shown | {name: record[name] for name in names}
 
 
-def _source(call: Call) -> str:
+def _make_source(call: Call) -> str:
     app = call.caller.app or {}
     return f'<a href="{app.get("url") or ""}" rel="nofollow">{app.get("name", "")}</a>'
 
 
-def _entities(world: World, text: str) -> dict[str, Any]:
-    """What a text refers to, each with its place in characters."""
+def _find_entities(world: World, text: str) -> dict[str, Any]:
+    """Return what a text refers to, each with its place in characters."""
     urls = list(_URL.finditer(text))
-    # Whatever stands inside an address is no hashtag or mention.
+    # Text inside an address is not a hashtag or mention.
     rest = _URL.sub(lambda found: " " * len(found.group()), text)
     mentions = []
     for found in _MENTION.finditer(rest):
@@ -303,8 +303,8 @@ def _entities(world: World, text: str) -> dict[str, Any]:
                 }
             )
     return {
-        "hashtags": _tags(_HASHTAG, rest),
-        "symbols": _tags(_SYMBOL, rest),
+        "hashtags": _find_tags(_HASHTAG, rest),
+        "symbols": _find_tags(_SYMBOL, rest),
         "user_mentions": mentions,
         "urls": [
             {
@@ -318,12 +318,12 @@ def _entities(world: World, text: str) -> dict[str, Any]:
     }
 
 
-def _tags(pattern: re.Pattern[str], text: str) -> list[dict[str, Any]]:
+def _find_tags(pattern: re.Pattern[str], text: str) -> list[dict[str, Any]]:
     return [{"text": tag[1], "indices": list(tag.span())} for tag in pattern.finditer(text)]
 
 
-def _media_entity(media: Record, end: int, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Media as a post shows them; of a video, what was said about it as well."""
+def _make_media_entity(media: Record, end: int, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return media as a post shows them; a video with its title, text and call to action."""
     number = media["media_key"].partition("_")[2]
     shown: dict[str, Any] = {
         "id": int(number),

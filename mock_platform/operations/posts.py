@@ -23,13 +23,13 @@ SHAPE = public_fact(
 
 
 class NameUpdate(Schema):
-    """Parameters of the update."""
+    """Parameters of the update of a name."""
 
     name = Text(required=True, max_length=MAX_NAME_CHARACTERS, allow_none=True)
 
 
 def update_name(call: Call, world: World) -> Record:
-    """Name a post of the account, or take its name away."""
+    """Set or remove the name of a post of the account."""
     post_id = call.path_params["post_id"]
     post = world.store.get("posts", post_id)
     if post is None or post["_account_id"] != call.path_params["account_id"]:
@@ -46,7 +46,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "PUT",
         "/12/accounts/:account_id/posts/:post_id/name",
         update_name,
-        summary="Name a post",
+        summary="Set or remove the name of a post",
         spec="Posting on behalf of an advertiser",
         returns=One(NamedPost),
         params=NameUpdate,

@@ -1,6 +1,6 @@
 """Product catalogs and their products: early access, one catalog per user (document B).
 
-Product sets, which hang on catalogs too, stand in `product_sets`.
+Product sets, which also belong to catalogs, are in `product_sets`.
 """
 
 from __future__ import annotations
@@ -79,20 +79,20 @@ DELETE_MESSAGES = public_fact(
 
 
 class CatalogList(Schema):
-    """Parameters of the list."""
+    """Parameters of the list of catalogs."""
 
     user_id = Long(low=1)
 
 
 class CatalogCreate(Schema):
-    """Parameters of the creation."""
+    """Parameters of the creation of a catalog."""
 
     name = Text(required=True, min_length=1)
     user_id = Long(low=1)
 
 
 class CatalogUpdate(Schema):
-    """Parameters of the update."""
+    """Parameters of the update of a catalog."""
 
     name = Text(required=True, min_length=1)
 
@@ -112,7 +112,7 @@ class ProductUpsert(Schema):
         Anything(
             keys=FIELDS,
             read_only=GENERATED,
-            allow_none=True,  # told as an ERROR of its item, like all that is no product
+            allow_none=True,  # reported as ERROR of its item, as everything that is not a product
             metadata={"description": "a product; unknown id creates, known id updates"},
         ),
         required=True,
@@ -122,7 +122,7 @@ class ProductUpsert(Schema):
 
 
 class ProductResult(Schema):
-    """What became of one product."""
+    """The result for one product of the upsert."""
 
     warnings = fields.List(fields.String(), required=True)
     errors = fields.List(fields.String(), required=True)
@@ -132,19 +132,19 @@ class ProductResult(Schema):
 
 
 class UpsertResult(Schema):
-    """What became of each product, in the order sent."""
+    """The result for each product, in the order sent."""
 
     products_response = fields.List(fields.Nested(ProductResult), required=True)
 
 
 class ProductDelete(Schema):
-    """Products to delete for good."""
+    """Keys of the products to delete permanently."""
 
     product_keys = ListOf(Text(min_length=1), required=True, least=1)
 
 
 class DeletedProduct(Schema):
-    """What became of one key."""
+    """The result for one key of the delete."""
 
     product_key = Text(required=True, allow_none=True)
     failed_product_key = Text(required=True, allow_none=True)
@@ -152,7 +152,7 @@ class DeletedProduct(Schema):
 
 
 class DeleteResult(Schema):
-    """What became of each key, in the order sent."""
+    """The result for each key, in the order sent."""
 
     delete_products = fields.List(fields.Nested(DeletedProduct), required=True)
 
@@ -160,7 +160,7 @@ class DeleteResult(Schema):
 # -- catalogs -----------------------------------------------------------------------------------
 
 
-def _own_user(call: Call) -> str:
+def _require_own_user(call: Call) -> str:
     user = call.caller.user
     assert user is not None
     wanted = call.params.get("user_id")
@@ -172,14 +172,14 @@ def _own_user(call: Call) -> str:
 
 
 def list_(call: Call, world: World) -> PageOf:
-    """The catalogs of the user: at most one."""
-    found = world.store.page("product_catalogs", {"_user_id": _own_user(call)})
+    """Return the catalogs of the user: at most one."""
+    found = world.store.page("product_catalogs", {"_user_id": _require_own_user(call)})
     return PageOf([entry.record for entry in found])
 
 
 def create(call: Call, world: World) -> Record:
-    """Create the user's catalog."""
-    user_id = _own_user(call)
+    """Create the one catalog of the user."""
+    user_id = _require_own_user(call)
     if world.store.count("product_catalogs", {"_user_id": user_id}):
         call.assume(ONE_EACH)
         raise fail("INVALID_PARAMETER", "This user has a catalog already; there is one per user")
@@ -193,14 +193,14 @@ def create(call: Call, world: World) -> Record:
 
 
 def update(call: Call, world: World) -> Record:
-    """Rename a catalog."""
+    """Change the name of a catalog."""
     record = find_catalog(call, world) | {"name": call.params["name"]}
     world.store.put("product_catalogs", record["id"], record)
     return record
 
 
 def delete(call: Call, world: World) -> Record:
-    """Remove a catalog with all that is in it, for good."""
+    """Delete a catalog with its products and sets, permanently."""
     record = find_catalog(call, world)
     for table, key in (("products", "product_key"), ("product_sets", "id")):
         for entry in world.store.page(table, {"_catalog_id": record["id"]}):
@@ -213,7 +213,7 @@ def delete(call: Call, world: World) -> Record:
 
 
 def list_products(call: Call, world: World) -> PageOf:
-    """Products of a catalog: one of each group, or all of the group that was asked for."""
+    """Return products of a catalog: one of each group, or all of the requested group."""
     catalog = find_catalog(call, world)
     match: dict[str, Any] = {"_catalog_id": catalog["id"]}
     group = call.params.get("item_group_key")
@@ -239,24 +239,24 @@ def _upsert_one(
     call: Call, world: World, catalog_id: str, sent: Any, repeated: set[str]
 ) -> dict[str, Any]:
     if not isinstance(sent, dict):
-        return _result(None, None, "ERROR", errors=["a product must be an object"])
+        return _make_result(None, None, "ERROR", errors=["a product must be an object"])
     key = sent["id"] if isinstance(sent.get("id"), str) else None
-    known = None if key is None else _by_merchant_id(world, catalog_id, key)
+    known = None if key is None else _find_by_merchant_id(world, catalog_id, key)
     if key in repeated:
         call.assume(REPEATED)
         text = f"id {key!r} is repeated within this request; all its instances are ignored"
-        return _result(known, key, "ERROR", errors=[text])
+        return _make_result(known, key, "ERROR", errors=[text])
     errors = find_product_faults(sent)
     leaves = known is not None and known.get("item_group_id") and not sent.get("item_group_id")
-    if known is not None and leaves and len(_members(world, known)) > 1:
+    if known is not None and leaves and len(_find_members(world, known)) > 1:
         call.assume(GROUPS)
         errors.append("item_group_id is required: this product has variants in its group")
     if errors:
-        return _result(known, key, "ERROR", errors=errors)
+        return _make_result(known, key, "ERROR", errors=errors)
     unknown = sorted(sent.keys() - set(FIELDS) - set(GENERATED))
     warnings = [f"{name!r} is no field of a product and was ignored" for name in unknown]
     status, record = _write(world, catalog_id, known, sent)
-    return _result(record, record["id"], status, warnings=warnings)
+    return _make_result(record, record["id"], status, warnings=warnings)
 
 
 def _write(
@@ -294,18 +294,18 @@ def _join_group(
     return {"item_group_key": world.ids.snowflake(), "_listed": True}
 
 
-def _members(world: World, product: Record) -> Sequence[Record]:
+def _find_members(world: World, product: Record) -> Sequence[Record]:
     match = {"_catalog_id": product["_catalog_id"], "item_group_id": product["item_group_id"]}
     return [entry.record for entry in world.store.page("products", match, limit=2)]
 
 
-def _by_merchant_id(world: World, catalog_id: str, merchant_id: str) -> Record | None:
+def _find_by_merchant_id(world: World, catalog_id: str, merchant_id: str) -> Record | None:
     match = {"_catalog_id": catalog_id, "id": merchant_id}
     found = world.store.page("products", match, limit=1)
     return found[0].record if found else None
 
 
-def _result(
+def _make_result(
     record: Record | None,
     merchant_id: str | None,
     status: str,
@@ -323,7 +323,7 @@ def _result(
 
 
 def delete_products(call: Call, world: World) -> dict[str, Any]:
-    """Delete products for good; reports per key."""
+    """Delete products permanently; return a result for each key."""
     catalog = find_catalog(call, world)
     report = []
     for key in call.params["product_keys"]:

@@ -1,6 +1,6 @@
 """Product sets of a catalog: chosen by hand or by filters (document B, "Product set").
 
-The path stands under /product_catalogs; the first segment that is theirs is product_sets.
+The path begins with /product_catalogs; the first segment of their own is product_sets.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class CreateSet(Schema):
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def check_content(self, data: Mapping[str, Any], sent: Mapping[str, Any], **_: Any) -> None:
-        """A MANUAL set needs product_keys, a FILTERED one filters that make sense."""
+        """Require product_keys for a MANUAL set, valid filters for a FILTERED one."""
         faults: dict[str, list[Any]] = {}
         wanted, other = ("filters", "product_keys")
         if data.get("type") == "MANUAL":
@@ -141,7 +141,7 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def selects(item: Mapping[str, Any], product: Record) -> bool:
-    """Whether a product passes one filter. A product without the attribute passes NOT_CONTAINS."""
+    """Return whether a product passes one filter; without the attribute it passes NOT_CONTAINS."""
     attribute, operator, value = item["attribute"], item["operator"], item["value"]
     have = product.get(attribute)
     if attribute == "inventory":
@@ -156,18 +156,18 @@ def selects(item: Mapping[str, Any], product: Record) -> bool:
     text, sought = (have or "").casefold(), str(value).casefold()
     if operator == "MATCH":
         words = _WORD.findall(sought)
-        return bool(words) and _holds(_WORD.findall(text), words)
+        return bool(words) and _contains_words(_WORD.findall(text), words)
     return (sought in text) is (operator == "CONTAINS")
 
 
-def _holds(words: Sequence[str], sought: Sequence[str]) -> bool:
-    """Whether the sought words stand one after the other."""
+def _contains_words(words: Sequence[str], sought: Sequence[str]) -> bool:
+    """Return whether the sought words occur one after the other."""
     width = len(sought)
     return any(list(words[i : i + width]) == list(sought) for i in range(len(words) - width + 1))
 
 
-def _shown(world: World, record: Record) -> Record:
-    """The set with the products that it holds now."""
+def _show_set(world: World, record: Record) -> Record:
+    """Return the set with the products that it contains now."""
     match = {"_catalog_id": record["_catalog_id"]}
     products = [entry.record for entry in world.store.page("products", match)]
     if record["type"] == "MANUAL":
@@ -192,11 +192,11 @@ def _find(call: Call, world: World) -> Record:
     return record
 
 
-def _merchant_ids(call: Call, world: World, catalog_id: str) -> list[str]:
-    """Merchant ids of the product keys that were sent.
+def _find_merchant_ids(call: Call, world: World, catalog_id: str) -> list[str]:
+    """Return the merchant ids of the product keys that were sent.
 
     Raises:
-        AdsFailure: 404; a key is not one of the catalog.
+        AdsFailure: 404 NOT_FOUND; a key is not one of the catalog.
     """
     found = []
     for key in call.params["product_keys"]:
@@ -208,8 +208,8 @@ def _merchant_ids(call: Call, world: World, catalog_id: str) -> list[str]:
 
 
 def get(call: Call, world: World) -> Record:
-    """One product set with its products."""
-    return _shown(world, _find(call, world))
+    """Return one product set with its products."""
+    return _show_set(world, _find(call, world))
 
 
 def create(call: Call, world: World) -> Record:
@@ -223,7 +223,7 @@ def create(call: Call, world: World) -> Record:
         "description": call.params.get("description"),
         "type": call.params["type"],
         "filters": call.params.get("filters", []),
-        "product_ids": [] if filtered else _merchant_ids(call, world, catalog["id"]),
+        "product_ids": [] if filtered else _find_merchant_ids(call, world, catalog["id"]),
         "processing_status": "PROCESSING" if filtered else "DONE",
         "_catalog_id": catalog["id"],
     }
@@ -231,11 +231,11 @@ def create(call: Call, world: World) -> Record:
     if filtered:
         call.assume(AT_ONCE, FILTERS)
         world.transitions.begin("product_set", key)
-    return _shown(world, world.store.get("product_sets", key) or record)
+    return _show_set(world, world.store.get("product_sets", key) or record)
 
 
 def update(call: Call, world: World) -> Record:
-    """Change a MANUAL set."""
+    """Change a MANUAL set; a FILTERED one is refused."""
     record = _find(call, world)
     if record["type"] == "FILTERED":
         call.assume(FILTERED_UPDATE)
@@ -245,15 +245,15 @@ def update(call: Call, world: World) -> Record:
     }
     if "product_keys" in call.params:
         call.assume(UPDATE_KEYS)
-        changes["product_ids"] = _merchant_ids(call, world, record["_catalog_id"])
+        changes["product_ids"] = _find_merchant_ids(call, world, record["_catalog_id"])
     after = record | changes
     world.store.put("product_sets", record["id"], after)
-    return _shown(world, after)
+    return _show_set(world, after)
 
 
 def delete(call: Call, world: World) -> Record:
-    """Delete a set for good."""
-    record = _shown(world, _find(call, world))
+    """Delete a set permanently; return it once more."""
+    record = _show_set(world, _find(call, world))
     world.store.remove("product_sets", record["id"])
     return record
 

@@ -29,7 +29,7 @@ TWICE = settled(
 
 
 class Grant(Schema):
-    """Parameters of the creation."""
+    """Parameters of the creation of a permission."""
 
     granted_account_id = Text(required=True, min_length=1)
     permission_level = Choice(PERMISSION_LEVELS, required=True)
@@ -48,21 +48,21 @@ PERMISSIONS = Resource(
 )
 
 
-def _audience(call: Call, world: World) -> Record:
+def _find_audience(call: Call, world: World) -> Record:
     return find_audience(call, world, "tailored_audience_id", "TAILORED_AUDIENCE_NOT_FOUND")
 
 
-def _listed(call: Call, world: World) -> None:
-    show_own_permissions(call, _audience(call, world))
+def _limit_list(call: Call, world: World) -> None:
+    show_own_permissions(call, _find_audience(call, world))
 
 
-def _shown(call: Call, world: World, record: Record) -> Record:
+def _show_record(call: Call, world: World, record: Record) -> Record:
     return record | {"tailored_audience_id": record["_audience_id"]}
 
 
 def create(call: Call, world: World) -> Record:
     """Grant another account the use of an audience."""
-    audience = _audience(call, world)
+    audience = _find_audience(call, world)
     require_owner(call, audience)
     granted = world.store.get("accounts", call.params["granted_account_id"])
     owner = call.account
@@ -92,11 +92,11 @@ def create(call: Call, world: World) -> Record:
         "_audience_id": audience["id"],
     }
     world.store.put(PERMISSIONS.table, record["id"], record)
-    return _shown(call, world, record)
+    return _show_record(call, world, record)
 
 
-def _revocable(call: Call, world: World, record: Record) -> None:
-    require_owner(call, _audience(call, world))
+def _require_owner_to_revoke(call: Call, world: World, record: Record) -> None:
+    require_owner(call, _find_audience(call, world))
 
 
 OPERATIONS = (
@@ -106,8 +106,8 @@ OPERATIONS = (
             OneOf("granted_account_ids", "granted_account_id", most=200),
         ),
         sort=TIMESTAMPS,
-        prepare=_listed,
-        show=_shown,
+        prepare=_limit_list,
+        show=_show_record,
         may_assume=(OWN_ROWS, VISIBLE),
     ),
     ads(
@@ -128,5 +128,5 @@ OPERATIONS = (
         ),
         statuses=(404,),
     ),
-    PERMISSIONS.delete(before=_revocable, show=_shown, may_assume=(VISIBLE,)),
+    PERMISSIONS.delete(before=_require_owner_to_revoke, show=_show_record, may_assume=(VISIBLE,)),
 )

@@ -46,7 +46,7 @@ class ReplayJob(Schema):
 
 
 def replay(call: Call, world: World) -> dict[str, str]:
-    """Create a job that delivers a webhook's events of the window once more."""
+    """Create a job that delivers a webhook's events of the window again."""
     job = create_job(call, world, **call.params)
     return {"job_id": job["id"], "created_at": job["created_at"]}
 

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
 from mock_platform.core.call import Call
-from mock_platform.operations.insights import bucket_edges, related, search_keywords, volumes
+from mock_platform.operations.insights import (
+    count_volumes,
+    find_related,
+    make_bucket_edges,
+    search_keywords,
+)
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.ids import Ids
 from tests.support import BEARER, NORTHBIKE, Sandbox, faults, sandbox
@@ -383,7 +388,7 @@ class TestNumbers:
 @given(st.integers(-(10**9), 10**10), st.integers(1, 7 * 86_400), st.sampled_from([3_600, 86_400]))
 def test_buckets_cover_the_window(start: int, length: int, size: int) -> None:
     """Buckets are as many as fit, rounded up; whole but for the last one, and without gaps."""
-    edges = bucket_edges(start, start + length, size)
+    edges = make_bucket_edges(start, start + length, size)
     lengths = [end - begin for begin, end in pairwise(edges)]
 
     assert len(lengths) == -(-length // size)
@@ -401,10 +406,10 @@ def test_cuts_add_up(cuts: list[int], keywords: list[str], seed: int) -> None:
     """However a window is cut into buckets, their volumes add up to its own; none is negative."""
     ids, edges = Ids(seed, "default"), sorted(cuts)
 
-    parts = volumes(ids, keywords, GERMANY, edges)
+    parts = count_volumes(ids, keywords, GERMANY, edges)
 
     assert min(parts) >= 0
-    assert volumes(ids, keywords, GERMANY, [edges[0], edges[-1]]) == [sum(parts)]
+    assert count_volumes(ids, keywords, GERMANY, [edges[0], edges[-1]]) == [sum(parts)]
 
 
 @pytest.mark.spec("B, Keyword insights", "related_keywords")
@@ -422,7 +427,7 @@ def test_always_thirty_related(keywords: list[str], more: st.DataObject) -> None
         )
     )
 
-    found = related(Ids(3, "default"), keywords, negative, GERMANY)
+    found = find_related(Ids(3, "default"), keywords, negative, GERMANY)
 
     assert len(set(found)) == len(found) == 30
     assert not set(found) & set(keywords)
