@@ -16,7 +16,7 @@ from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import pretty
 from mock_platform.coverage import CoverageDocument, Format, render
 from mock_platform.drift import BadBaseUrl, Credentials, Drift, Unreachable, check, report
-from mock_platform.drift.client import PATIENCE, HttpClient
+from mock_platform.drift.client import REQUEST_SECONDS, HttpClient
 from mock_platform.platform import Platform
 
 _NEEDED = (
@@ -61,8 +61,8 @@ def show_drift(base_url: str, file: Path | None, form: str, ca: Path | None, *, 
     finally:
         client.close()
     shown = report.as_json(drift, client.base_url) if form == "json" else None
-    click.echo(report.text(drift, client.base_url) if shown is None else pretty(shown))
-    if drift.found:
+    click.echo(report.render_text(drift, client.base_url) if shown is None else pretty(shown))
+    if drift.differs:
         raise CheckFailed(f"{client.base_url} differs from what this sandbox declares.")
 
 
@@ -92,8 +92,8 @@ def _require_consent(base_url: str, *, yes: bool) -> None:
 
 def _credentials(file: Path | None) -> Credentials:
     variables = dict(os.environ) if file is None else _read_variables(file)
-    found = Credentials.of(variables)
-    if not found.usable:
+    found = Credentials.from_variables(variables)
+    if not found.is_usable:
         source = "the environment" if file is None else str(file)
         raise click.UsageError(f"{source} contains no credentials. Needed: {_NEEDED}.")
     return found
@@ -125,7 +125,10 @@ def _fetch_coverage(url: str, token: str | None, ca: Path | None) -> CoverageDoc
             session.verify = str(ca)
         try:
             answer = session.get(
-                f"{url}/_mock/coverage", headers=headers, timeout=PATIENCE, allow_redirects=False
+                f"{url}/_mock/coverage",
+                headers=headers,
+                timeout=REQUEST_SECONDS,
+                allow_redirects=False,
             )
             body = answer.json()
         except (requests.RequestException, OSError) as fault:

@@ -1,7 +1,7 @@
-"""Contract coverage: which of what the interface documents the clients have met so far.
+"""Contract coverage: which part of the documented interface clients have exercised so far.
 
-`Recorder` counts, `contract` knows what there is to meet, `document` puts both together and merges
-such documents, `pages` shows them.
+`Recorder` counts, `contract` lists what can be covered, `document` combines the two and merges such
+documents, `pages` shows them.
 """
 
 from __future__ import annotations

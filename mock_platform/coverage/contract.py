@@ -1,4 +1,4 @@
-"""What there is to meet: the outcomes and parameters that each operation documents."""
+"""What can be covered: the outcomes and parameters that each operation documents."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.fields import MISSING
 from mock_platform.core.operation import Operation
-from mock_platform.coverage.outcomes import BATCH, Outcome, codes
+from mock_platform.coverage.outcomes import BATCH, Outcome, find_codes
 from mock_platform.settings import Settings
 
 
-def documented(operation: Operation, settings: Settings) -> tuple[Outcome, ...]:
-    """The outcomes of an operation: its success, what it declares, what its stages refuse with.
+def list_documented(operation: Operation, settings: Settings) -> tuple[Outcome, ...]:
+    """Return an operation's outcomes: success, declared failures, and refusals of its stages.
 
-    Faults of the sandbox itself are none of them.
+    Errors of the sandbox itself are not among them.
     """
     found = [Outcome(operation.returns.status, "")]
-    found += sorted({*_common(operation, settings), *_declared(operation)})
+    found += sorted({*_list_stage_outcomes(operation, settings), *_list_declared(operation)})
     known = {outcome.status for outcome in found}
     blank = ABOUT_BLANK if ABOUT_BLANK in operation.errors else ""
     found += [Outcome(status, blank) for status in operation.statuses if status not in known]
     return tuple(dict.fromkeys(found))
 
 
-def parameters(operation: Operation) -> tuple[tuple[str, bool], ...]:
-    """Name on the wire of each parameter outside the path, and whether it is required."""
+def list_parameters(operation: Operation) -> tuple[tuple[str, bool], ...]:
+    """Return each parameter outside the path: its name on the wire, and whether it is required."""
     if operation.params is None:
         return ()
     return tuple(
@@ -40,8 +40,8 @@ def parameters(operation: Operation) -> tuple[tuple[str, bool], ...]:
     )
 
 
-def matching(outcome: Outcome, among: Sequence[Outcome]) -> Outcome | None:
-    """Which documented outcome an observed one is; a code counts whatever status came with it."""
+def find_match(outcome: Outcome, among: Sequence[Outcome]) -> Outcome | None:
+    """Return the documented outcome that an observed one matches; a code counts with any status."""
     if outcome in among:
         return outcome
     if outcome.code and outcome.code != ABOUT_BLANK:
@@ -52,14 +52,16 @@ def matching(outcome: Outcome, among: Sequence[Outcome]) -> Outcome | None:
     return unnamed if unnamed in among else None
 
 
-def _common(operation: Operation, settings: Settings) -> Iterator[Outcome]:
-    """What the stages before the handler can refuse with, in the operation's own words."""
+def _list_stage_outcomes(operation: Operation, settings: Settings) -> Iterator[Outcome]:
+    """Yield the refusals of the stages before the handler, in the operation's dialect."""
     call = Call(operation.method, HERE + operation.path, operation.path, HERE, [])
     call.operation = operation
     for failure in possible_failures(operation, settings):
-        if not isinstance(failure, InternalError) and _can_be(failure, operation):
+        if not isinstance(failure, InternalError) and _can_fail_with(failure, operation):
             reply = render(failure, call)
-            yield from (Outcome(reply.status, code) for code in codes(reply.status, reply.body))
+            yield from (
+                Outcome(reply.status, code) for code in find_codes(reply.status, reply.body)
+            )
     if account_scope in operation.gates:
         yield Outcome(ADS_STATUS["ACCOUNT_NOT_FOUND"], "ACCOUNT_NOT_FOUND")
     if may_write in operation.gates:
@@ -68,24 +70,24 @@ def _common(operation: Operation, settings: Settings) -> Iterator[Outcome]:
         yield Outcome(400, BATCH)
 
 
-def _can_be(failure: Failure, operation: Operation) -> bool:
-    """Whether an operation's parameters can be refused so: without any, or none required, not."""
+def _can_fail_with(failure: Failure, operation: Operation) -> bool:
+    """Return whether an operation can fail so: not for parameters that it does not have."""
     if not isinstance(failure, InvalidParameters):
         return True
-    known = parameters(operation)
+    known = list_parameters(operation)
     missing = any(text.code == MISSING for _, text in failure.faults)
     if not missing or operation.rules is not None or operation.method not in {"GET", "DELETE"}:
         return bool(known)
     return any(required for _, required in known)
 
 
-def _declared(operation: Operation) -> Iterator[Outcome]:
+def _list_declared(operation: Operation) -> Iterator[Outcome]:
     for code in operation.errors:
         if code != ABOUT_BLANK:  # its status is what the operation declares beside it
-            yield Outcome(_status_of(code, operation), code)
+            yield Outcome(_find_status(code, operation), code)
 
 
-def _status_of(code: str, operation: Operation) -> int:
+def _find_status(code: str, operation: Operation) -> int:
     if code in PROBLEM_TYPES:
         return PROBLEM_TYPES[code].status
     if code.isdecimal() and int(code) in NUMERIC_CODES:

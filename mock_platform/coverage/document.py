@@ -1,4 +1,4 @@
-"""The coverage as one JSON document: what was met, what never was, and how much that makes.
+"""The coverage as one JSON document: what was covered, what was not, and the percentages.
 
 Documents of several servers or processes are merged by adding their counts.
 """
@@ -10,9 +10,9 @@ from typing import Any
 
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.operation import Operation
-from mock_platform.coverage.contract import documented, matching, parameters
+from mock_platform.coverage.contract import find_match, list_documented, list_parameters
 from mock_platform.coverage.outcomes import Outcome
-from mock_platform.coverage.recorder import Recorder, Tally, observed
+from mock_platform.coverage.recorder import Recorder, Tally, list_outcomes
 from mock_platform.settings import Settings
 
 CoverageDocument = dict[str, Any]
@@ -26,14 +26,14 @@ def document(
     recorder: Recorder,
     world: str | None = None,
 ) -> CoverageDocument:
-    """What a world has met of these operations so far, or all worlds together."""
+    """Return the coverage of these operations in one world, or in all worlds together."""
     tallies = recorder.tallies(world)
-    rows = [_row(op, settings, tallies.get(op.id, Tally())) for op in operations]
+    rows = [_make_row(op, settings, tallies.get(op.id, Tally())) for op in operations]
     unmatched = tallies.get("", Tally())
-    met: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for tally in tallies.values():
-        for outcome, count in observed(tally).items():
-            met[outcome.code] = met.get(outcome.code, 0) + count
+        for outcome, count in list_outcomes(tally).items():
+            counts[outcome.code] = counts.get(outcome.code, 0) + count
     worlds = recorder.worlds()
     found = {
         "version": VERSION,
@@ -44,24 +44,24 @@ def document(
         ],
         "operations": rows,
         "problem_types": [
-            {"slug": kind.slug, "status": kind.status, "count": met.get(kind.slug, 0)}
+            {"slug": kind.slug, "status": kind.status, "count": counts.get(kind.slug, 0)}
             for kind in PROBLEM_TYPES.values()
         ],
         "unmatched": [
             {"status": outcome.status, "code": outcome.code, "count": count}
-            for outcome, count in sorted(observed(unmatched).items())
+            for outcome, count in sorted(list_outcomes(unmatched).items())
         ],
     }
-    return summed(found)
+    return add_totals(found)
 
 
 def merge(first: CoverageDocument, second: CoverageDocument) -> CoverageDocument:
-    """One document of two, as if one server had met both; neither is changed.
+    """Merge two documents, as if one server had counted both; neither is changed.
 
-    What only one of them knows is kept.
+    Entries that only one of them has are kept.
 
     Raises:
-        ValueError: One of them is no coverage document of this version.
+        ValueError: One of them is not a coverage document of this version.
     """
     for each in (first, second):
         if each.get("version") != VERSION:
@@ -69,19 +69,21 @@ def merge(first: CoverageDocument, second: CoverageDocument) -> CoverageDocument
                 f"this is no coverage document of version {VERSION}; got version "
                 f"{each.get('version')!r}. Make both with the same mock_platform."
             )
-    return summed(
+    return add_totals(
         {
             "version": VERSION,
-            "worlds": _together(first["worlds"], second["worlds"], ("name",)),
-            "operations": _operations(first["operations"], second["operations"]),
-            "problem_types": _together(first["problem_types"], second["problem_types"], ("slug",)),
-            "unmatched": _together(first["unmatched"], second["unmatched"], ("status", "code")),
+            "worlds": _merge_rows(first["worlds"], second["worlds"], ("name",)),
+            "operations": _merge_operations(first["operations"], second["operations"]),
+            "problem_types": _merge_rows(
+                first["problem_types"], second["problem_types"], ("slug",)
+            ),
+            "unmatched": _merge_rows(first["unmatched"], second["unmatched"], ("status", "code")),
         }
     )
 
 
-def summed(found: CoverageDocument) -> CoverageDocument:
-    """The document with what follows from its counts: totals, `percent` and `never_seen`.
+def add_totals(found: CoverageDocument) -> CoverageDocument:
+    """Return the document with what follows from its counts: totals, `percent`, `never_seen`.
 
     `percent` is that of documented outcomes and parameters together.
     """
@@ -90,13 +92,13 @@ def summed(found: CoverageDocument) -> CoverageDocument:
     sent = [parameter for row in rows for parameter in row["parameters"]]
     types = found["problem_types"]
     totals = {
-        "operations": _total(row["requests"] > 0 for row in rows),
-        "outcomes": _total(outcome["count"] > 0 for outcome in outcomes),
-        "parameters": _total(parameter["accepted"] > 0 for parameter in sent),
-        "problem_types": _total(kind["count"] > 0 for kind in types),
+        "operations": _make_total(row["requests"] > 0 for row in rows),
+        "outcomes": _make_total(outcome["count"] > 0 for outcome in outcomes),
+        "parameters": _make_total(parameter["accepted"] > 0 for parameter in sent),
+        "problem_types": _make_total(kind["count"] > 0 for kind in types),
     }
     covered = totals["outcomes"]["covered"] + totals["parameters"]["covered"]
-    percent = _percent(covered, len(outcomes) + len(sent))
+    percent = _compute_percent(covered, len(outcomes) + len(sent))
     never = [
         {"operation": row["id"], "status": o["status"], "code": o["code"]}
         for row in rows
@@ -107,12 +109,12 @@ def summed(found: CoverageDocument) -> CoverageDocument:
     return head | found | {"never_seen": never}
 
 
-def _row(operation: Operation, settings: Settings, tally: Tally) -> JsonObject:
-    known = documented(operation, settings)
+def _make_row(operation: Operation, settings: Settings, tally: Tally) -> JsonObject:
+    known = list_documented(operation, settings)
     counts = dict.fromkeys(known, 0)
     others: dict[Outcome, int] = {}
-    for outcome, count in observed(tally).items():
-        meant = matching(outcome, known)
+    for outcome, count in list_outcomes(tally).items():
+        meant = find_match(outcome, known)
         if meant is None:
             others[outcome] = count
         else:
@@ -137,12 +139,14 @@ def _row(operation: Operation, settings: Settings, tally: Tally) -> JsonObject:
                 "accepted": tally.accepted[name],
                 "refused": tally.refused[name],
             }
-            for name, required in parameters(operation)
+            for name, required in list_parameters(operation)
         ],
     }
 
 
-def _operations(first: Sequence[JsonObject], second: Sequence[JsonObject]) -> list[JsonObject]:
+def _merge_operations(
+    first: Sequence[JsonObject], second: Sequence[JsonObject]
+) -> list[JsonObject]:
     rows = {row["id"]: row for row in first}
     for row in second:
         known = rows.get(row["id"])
@@ -151,8 +155,8 @@ def _operations(first: Sequence[JsonObject], second: Sequence[JsonObject]) -> li
             continue
         rows[row["id"]] = known | {
             "requests": known["requests"] + row["requests"],
-            "outcomes": _together(known["outcomes"], row["outcomes"], ("status", "code")),
-            "parameters": _together(known["parameters"], row["parameters"], ("name",)),
+            "outcomes": _merge_rows(known["outcomes"], row["outcomes"], ("status", "code")),
+            "parameters": _merge_rows(known["parameters"], row["parameters"], ("name",)),
         }
     return list(rows.values())
 
@@ -160,28 +164,32 @@ def _operations(first: Sequence[JsonObject], second: Sequence[JsonObject]) -> li
 _COUNTS = frozenset({"count", "requests", "accepted", "refused"})
 
 
-def _together(
+def _merge_rows(
     first: Sequence[JsonObject], second: Sequence[JsonObject], keys: tuple[str, ...]
 ) -> list[JsonObject]:
-    """Rows of both, those with the same keys as one with their counts added."""
+    """Return the rows of both; rows with the same keys become one, with their counts added."""
     rows: dict[tuple[Any, ...], JsonObject] = {}
     for row in (*first, *second):
         key = tuple(row[name] for name in keys)
-        rows[key] = _added(rows[key], row) if key in rows else row
+        rows[key] = _add_counts(rows[key], row) if key in rows else row
     return list(rows.values())
 
 
-def _added(first: Mapping[str, Any], second: Mapping[str, Any]) -> JsonObject:
+def _add_counts(first: Mapping[str, Any], second: Mapping[str, Any]) -> JsonObject:
     return {
         name: value + second[name] if name in _COUNTS else value for name, value in first.items()
     }
 
 
-def _total(covered: Iterable[bool]) -> JsonObject:
+def _make_total(covered: Iterable[bool]) -> JsonObject:
     flags = list(covered)
-    return {"covered": sum(flags), "of": len(flags), "percent": _percent(sum(flags), len(flags))}
+    return {
+        "covered": sum(flags),
+        "of": len(flags),
+        "percent": _compute_percent(sum(flags), len(flags)),
+    }
 
 
-def _percent(part: int, whole: int) -> float:
-    """Cut, not rounded: 100 is said of what is whole alone."""
+def _compute_percent(part: int, whole: int) -> float:
+    """Return a percentage with one decimal, rounded down: only the whole is 100."""
     return int(part * 1000 / whole) / 10 if whole else 100.0

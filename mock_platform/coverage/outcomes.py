@@ -1,4 +1,4 @@
-"""What an answer amounts to: its status, and the code by which its body names a failure."""
+"""The outcome of an answer: its status, and the code by which its body names a failure."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ from typing import Any, NamedTuple
 import orjson
 
 BATCH = "operation_errors"
-"""Stands for the codes of a batch's items, which are as many as its items."""
+"""Replaces the codes of a batch's items, which would be as many as its items."""
 _CODE = b'"code":'
 _USUAL = b'{"errors":[{"code":'
 _QUOTE = ord('"')
-_READ = 64 * 1024
-_TEXT = 80
+_MAX_PARSED_BYTES = 64 * 1024
+_MAX_PLAIN_TEXT_BYTES = 80
 
 
 class Outcome(NamedTuple):
     """A status and a code: a problem type's slug, a numeric or named code, a plain text, or "".
 
-    A success has none.
+    The code of a success is "".
     """
 
     status: int
     code: str
 
 
-def codes(status: int, body: bytes) -> Iterable[str]:
-    """The codes that the body of an answer names, each once; `("",)` where it names none."""
+def find_codes(status: int, body: bytes) -> Iterable[str]:
+    """Return the codes that the body of an answer names, each once; `("",)` without any."""
     if status < 400 or not body:
         return ("",)
-    code = _only(body)
+    code = _read_single_code(body)
     if code is not None:
         return (code,)
-    if not body.startswith(b"{") or len(body) > _READ:
-        return (_plain(body),)
+    if not body.startswith(b"{") or len(body) > _MAX_PARSED_BYTES:
+        return (_read_plain_text(body),)
     try:
         # Our own answers are read here on every failure: their depth need not be measured.
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
         return ("",)
-    return _named(value) or ("",)
+    return _read_named_codes(value) or ("",)
 
 
-def _only(body: bytes) -> str | None:
-    """The code of the usual errors array with one element, without parsing the body.
+def _read_single_code(body: bytes) -> str | None:
+    """Return the code of the usual errors array with one element, without parsing the body.
 
     Parsing would cost more than all other counting together.
     """
@@ -57,7 +57,7 @@ def _only(body: bytes) -> str | None:
     return code.decode() if end > 0 and code.replace(b"_", b"").isalnum() else None
 
 
-def _named(value: dict[str, Any]) -> Iterable[str]:
+def _read_named_codes(value: dict[str, Any]) -> Iterable[str]:
     kind = value.get("type")
     if isinstance(kind, str):
         return (kind.rpartition("/problems/")[2],)
@@ -70,8 +70,8 @@ def _named(value: dict[str, Any]) -> Iterable[str]:
     return found if len(found) < 2 else dict.fromkeys(found)
 
 
-def _plain(body: bytes) -> str:
-    """A short plain text is its own code; pages and whatever is long have none."""
-    if len(body) > _TEXT or body.lstrip().startswith(b"<"):
+def _read_plain_text(body: bytes) -> str:
+    """Return a short plain text as its own code; pages and long texts have none."""
+    if len(body) > _MAX_PLAIN_TEXT_BYTES or body.lstrip().startswith(b"<"):
         return BATCH if body.startswith(b'{"operation_errors"') else ""
     return body.decode("utf-8", "replace")

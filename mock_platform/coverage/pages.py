@@ -21,63 +21,65 @@ MEDIA_TYPES: Mapping[Format, str] = {
 }
 _MEASURES = (
     ("operations", "Operations called"),
-    ("outcomes", "Documented outcomes met"),
-    ("parameters", "Parameters taken"),
-    ("problem_types", "Problem types met"),
+    ("outcomes", "Documented outcomes covered"),
+    ("parameters", "Parameters accepted"),
+    ("problem_types", "Problem types covered"),
 )
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, Char
 
 
 def render(found: CoverageDocument, form: Format, fail_under: float | None = None) -> str:
-    """A coverage document in one of the forms; JUnit fails below `fail_under` percent."""
+    """Return a coverage document in one of the formats; JUnit fails below `fail_under` percent."""
     makers: Mapping[Format, Callable[[], str]] = {
-        "text": lambda: text(found),
+        "text": lambda: render_text(found),
         "json": lambda: pretty(found),
-        "junit": lambda: junit(found, fail_under),
-        "html": lambda: html(found),
+        "junit": lambda: render_junit(found, fail_under),
+        "html": lambda: render_html(found),
     }
     return makers[form]()
 
 
-def text(found: CoverageDocument) -> str:
-    """The totals, a line for each operation that was called, and what never was."""
+def render_text(found: CoverageDocument) -> str:
+    """Return the totals, a line for each operation that was called, and a list of the others."""
     lines = [f"Contract coverage {found['percent']:.1f} %", ""]
     for key, title in _MEASURES:
         total = found["totals"][key]
         share = f"{total['covered']}/{total['of']}"
-        lines.append(f"{title:<24} {share:>9}  {total['percent']:5.1f} %")
+        lines.append(f"{title:<28} {share:>9}  {total['percent']:5.1f} %")
     called = [row for row in found["operations"] if row["requests"]]
     if called:
         width = max(len(row["id"]) for row in called)
         lines += ["", "Called:"]
         for row in called:
-            lines.append(f"  {row['id']:<{width}}  {row['requests']:>6} requests  {_shares(row)}")
-            lines += [f"    never: {gap}" for gap in _gaps(row)]
+            lines.append(
+                f"  {row['id']:<{width}}  {row['requests']:>6} requests  {_format_share(row)}"
+            )
+            lines += [f"    never: {gap}" for gap in _list_gaps(row)]
     silent = [row["id"] for row in found["operations"] if not row["requests"]]
-    lines += _listed("Never called", silent)
-    unmet = [kind["slug"] for kind in found["problem_types"] if not kind["count"]]
-    lines += _listed("Problem types never met", unmet)
-    strays = [f"{row['count']} x {outcome_name(row)}" for row in found["unmatched"]]
-    return "\n".join([*lines, *_listed("Requests that no operation answers", strays)]) + "\n"
+    lines += _format_list("Never called", silent)
+    uncovered = [kind["slug"] for kind in found["problem_types"] if not kind["count"]]
+    lines += _format_list("Problem types never covered", uncovered)
+    strays = [f"{row['count']} x {name_outcome(row)}" for row in found["unmatched"]]
+    return "\n".join([*lines, *_format_list("Requests that no operation answers", strays)]) + "\n"
 
 
-def junit(found: CoverageDocument, fail_under: float | None = None) -> str:
-    """JUnit XML: what was never met is skipped, so that only too low a total turns a build red."""
+def render_junit(found: CoverageDocument, fail_under: float | None = None) -> str:
+    """Return JUnit XML: uncovered points are skipped, so only a low total fails a build."""
     suites = ET.Element("testsuites", name="mock_platform contract coverage")
     for row in found["operations"]:
         cases = [
-            (outcome_name(entry), entry["count"] > 0)
+            (name_outcome(entry), entry["count"] > 0)
             for entry in row["outcomes"]
             if entry["documented"]
         ]
         cases += [
             (f"parameter {entry['name']}", entry["accepted"] > 0) for entry in row["parameters"]
         ]
-        _suite(suites, row["id"], cases)
+        _add_suite(suites, row["id"], cases)
     types = [(kind["slug"], kind["count"] > 0) for kind in found["problem_types"]]
-    _suite(suites, "problem types", types)
+    _add_suite(suites, "problem types", types)
     if fail_under is not None:
-        suite = _suite(suites, "total", [("coverage", True)])
+        suite = _add_suite(suites, "total", [("coverage", True)])
         if found["percent"] < fail_under:
             suite.set("failures", "1")
             message = f"{found['percent']:.1f} % are covered, {fail_under:g} % are demanded"
@@ -90,8 +92,8 @@ def junit(found: CoverageDocument, fail_under: float | None = None) -> str:
     )
 
 
-def html(found: CoverageDocument) -> str:
-    """One page that needs nothing else: no script, no style sheet, no font from anywhere."""
+def render_html(found: CoverageDocument) -> str:
+    """Return one page that needs no other file: no script, style sheet or font."""
     # Loaded here: the template engine is of no use to the other forms.
     from jinja2 import Environment, PackageLoader
 
@@ -105,14 +107,14 @@ def html(found: CoverageDocument) -> str:
     return template.render(
         found=found,
         measures=[(title, found["totals"][key]) for key, title in _MEASURES],
-        families=_families(found["operations"]),
-        outcome_name=outcome_name,
-        covered=covered,
+        families=_group_by_family(found["operations"]),
+        outcome_name=name_outcome,
+        covered=count_covered,
     )
 
 
-def outcome_name(outcome: Mapping[str, Any]) -> str:
-    """An outcome in words: `404 LINE_ITEM_NOT_FOUND`, `200 OK`."""
+def name_outcome(outcome: Mapping[str, Any]) -> str:
+    """Return an outcome in words: `404 LINE_ITEM_NOT_FOUND`, `200 OK`."""
     status = outcome["status"]
     code = str(outcome["code"])
     if not code:
@@ -120,50 +122,50 @@ def outcome_name(outcome: Mapping[str, Any]) -> str:
     return f"{status} {f'code {code}' if code.isdecimal() else code}".strip()
 
 
-def covered(row: Mapping[str, Any]) -> tuple[int, int]:
-    """How many points of an operation were met, and how many it has."""
+def count_covered(row: Mapping[str, Any]) -> tuple[int, int]:
+    """Return how many points of an operation were covered, and how many it has."""
     points = [entry["count"] > 0 for entry in row["outcomes"] if entry["documented"]]
     points += [entry["accepted"] > 0 for entry in row["parameters"]]
     return sum(points), len(points)
 
 
-def _families(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """The operations by the first part of their id."""
+def _group_by_family(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the operations by the first part of their id."""
     families: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         families.setdefault(row["id"].partition(".")[0], []).append(row)
     return families
 
 
-def _shares(row: Mapping[str, Any]) -> str:
-    met, whole = covered(row)
-    return f"{met}/{whole}"
+def _format_share(row: Mapping[str, Any]) -> str:
+    covered, whole = count_covered(row)
+    return f"{covered}/{whole}"
 
 
-def _gaps(row: Mapping[str, Any]) -> list[str]:
+def _list_gaps(row: Mapping[str, Any]) -> list[str]:
     gaps = []
     outcomes = [o for o in row["outcomes"] if o["documented"] and not o["count"]]
     if outcomes:
-        gaps.append(", ".join(outcome_name(outcome) for outcome in outcomes))
+        gaps.append(", ".join(name_outcome(outcome) for outcome in outcomes))
     names = [entry["name"] for entry in row["parameters"] if not entry["accepted"]]
     if names:
         gaps.append(f"parameters {', '.join(names)}")
     return gaps
 
 
-def _listed(title: str, names: Sequence[str]) -> list[str]:
+def _format_list(title: str, names: Sequence[str]) -> list[str]:
     return ["", f"{title}:", *(f"  {name}" for name in names)] if names else []
 
 
-def _suite(suites: ET.Element, name: str, cases: Sequence[tuple[str, bool]]) -> ET.Element:
-    missing = sum(not met for _, met in cases)
+def _add_suite(suites: ET.Element, name: str, cases: Sequence[tuple[str, bool]]) -> ET.Element:
+    missing = sum(not covered for _, covered in cases)
     suite = ET.SubElement(
         suites, "testsuite", name=name, tests=str(len(cases)), skipped=str(missing), failures="0",
         errors="0",
     )  # fmt: skip
-    for case, met in cases:
+    for case, covered in cases:
         shown = _NOT_XML.sub("\ufffd", case)
         element = ET.SubElement(suite, "testcase", classname=name, name=shown, time="0")
-        if not met:
-            ET.SubElement(element, "skipped", message="never met")
+        if not covered:
+            ET.SubElement(element, "skipped", message="never covered")
     return suite

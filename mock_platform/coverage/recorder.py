@@ -1,4 +1,4 @@
-"""Counts what clients meet, request by request; costs a few dictionary look-ups each.
+"""Counts what clients exercise, request by request; each costs a few dictionary look-ups.
 
 The counts belong to the server: a reset of a world, a full journal and the end of a world leave
 them, so that a whole test run adds up.
@@ -10,11 +10,11 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, field
 
-from mock_platform.coverage.outcomes import Outcome, codes
+from mock_platform.coverage.outcomes import Outcome, find_codes
 from mock_platform.world.journal import JournalEntry
 
 MOST_WORLDS = 1000
-"""Worlds counted by themselves; what earlier ones met then goes to `EARLIER`."""
+"""Worlds with counts of their own; beyond that, the oldest world is added to `EARLIER`."""
 EARLIER = "(earlier worlds)"
 MOST_OUTCOMES = 256
 """Different outcomes kept for an operation of a world; more share one, without a code."""
@@ -22,17 +22,17 @@ MOST_OUTCOMES = 256
 
 @dataclass(slots=True)
 class Tally:
-    """What was met of one operation."""
+    """The counts of one operation."""
 
     requests: int = 0
     outcomes: Counter[tuple[int, str]] = field(default_factory=Counter)
     accepted: Counter[str] = field(default_factory=Counter)
     """How often each parameter was sent in a request that succeeded."""
     refused: Counter[str] = field(default_factory=Counter)
-    """How often it was sent in one that failed."""
+    """How often each parameter was sent in a request that failed."""
 
     def add(self, other: Tally) -> None:
-        """Count another tally in."""
+        """Add the counts of another tally."""
         self.requests += other.requests
         self.outcomes.update(other.outcomes)
         self.accepted.update(other.accepted)
@@ -40,7 +40,7 @@ class Tally:
 
 
 Tallies = dict[str, Tally]
-"""By operation; requests that no operation answers stand under ""."""
+"""By operation; requests that no operation answers are counted under ""."""
 
 
 class Recorder:
@@ -51,9 +51,9 @@ class Recorder:
         self._worlds: dict[str, Tallies] = {}
 
     def observe(self, entry: JournalEntry) -> None:
-        """Count one request."""
+        """Count the request of a journal entry."""
         status = entry.status
-        found = ("",) if status < 400 else codes(status, entry.response_body)
+        found = ("",) if status < 400 else find_codes(status, entry.response_body)
         name = entry.operation or ""
         with self._lock:
             tallies = self._worlds.get(entry.world)
@@ -75,7 +75,7 @@ class Recorder:
                     counts[parameter] += 1
 
     def worlds(self) -> dict[str, int]:
-        """The worlds that met anything, with the number of their requests."""
+        """Return the worlds that had requests, with the number of these."""
         with self._lock:
             return {
                 name: sum(tally.requests for tally in tallies.values())
@@ -83,7 +83,7 @@ class Recorder:
             }
 
     def tallies(self, world: str | None = None) -> Tallies:
-        """A copy of the counts of a world, or of all worlds together."""
+        """Return a copy of the counts of a world, or of all worlds together."""
         merged: Tallies = {}
         with self._lock:
             for name, tallies in self._worlds.items():
@@ -92,7 +92,7 @@ class Recorder:
         return merged
 
     def clear(self, world: str | None = None) -> None:
-        """Forget what a world met, or everything."""
+        """Forget the counts of a world, or of all worlds."""
         with self._lock:
             if world is None:
                 self._worlds.clear()
@@ -108,8 +108,8 @@ class Recorder:
         return made
 
 
-def observed(tally: Tally) -> dict[Outcome, int]:
-    """The outcomes of a tally with their counts."""
+def list_outcomes(tally: Tally) -> dict[Outcome, int]:
+    """Return the outcomes of a tally with their counts."""
     return {Outcome(*key): count for key, count in tally.outcomes.items()}
 
 

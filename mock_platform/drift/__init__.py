@@ -1,12 +1,20 @@
-"""Drift check: where another server answers otherwise than this sandbox declares.
+"""Drift check: where the answers of another server differ from what this sandbox declares.
 
-`plan` says what is asked, `client` asks, `compare` finds differences, `check` does it all and
-`report` tells.
+`client` sends requests, `compare` finds differences, `check` runs the whole check, `report` writes
+the findings.
 """
 
 from __future__ import annotations
 
-from mock_platform.drift.check import Checked, Drift, Skipped, check
+from mock_platform.drift.check import CheckedOperation, Drift, SkippedOperation, check
 from mock_platform.drift.client import BadBaseUrl, Credentials, Unreachable
 
-__all__ = ["BadBaseUrl", "Checked", "Credentials", "Drift", "Skipped", "Unreachable", "check"]
+__all__ = [
+    "BadBaseUrl",
+    "CheckedOperation",
+    "Credentials",
+    "Drift",
+    "SkippedOperation",
+    "Unreachable",
+    "check",
+]

@@ -1,7 +1,7 @@
-"""The check itself: reads what can be read of another server, lists before single records.
+"""The check itself: reads everything readable of another server, lists before single records.
 
-Path parameters are filled with what the server's own lists gave; an operation whose parameters
-nothing fills is skipped, with the reason.
+Path parameters are filled with records of the server's own lists; an operation whose parameters
+cannot be filled is skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from mock_platform.core.description.openapi import templated
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.operation import Operation
 from mock_platform.drift.client import Answer
-from mock_platform.drift.compare import Difference, differences
+from mock_platform.drift.compare import Difference, find_differences
 from mock_platform.platform import Platform
 
 _HERE = "http://localhost"
 _OWN_HEADERS = frozenset({"content-length", "www-authenticate"})
-_NESTING = 256
+_MAX_NESTING_LEVELS = 256
 
 
 class Server(Protocol):
-    """Whoever answers."""
+    """The other server, or a replacement for it in tests."""
 
     def get(self, path: str, schemes: tuple[Scheme, ...]) -> Answer:
-        """The answer to one request."""
+        """Return the answer to one GET request."""
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """An operation that was asked for, and how its answer differs."""
+class CheckedOperation:
+    """An operation that was requested, and how its answer differs."""
 
     operation: str
     path: str
@@ -43,8 +43,8 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """An operation that was not asked for, or not answered for want of a record."""
+class SkippedOperation:
+    """An operation that was not checked, and why."""
 
     operation: str
     reason: str
@@ -52,30 +52,30 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What a check found."""
+    """The result of a drift check."""
 
-    checked: tuple[Checked, ...]
-    skipped: tuple[Skipped, ...]
+    checked: tuple[CheckedOperation, ...]
+    skipped: tuple[SkippedOperation, ...]
 
     @property
-    def found(self) -> bool:
+    def differs(self) -> bool:
         """Whether anything differs."""
         return any(each.differences for each in self.checked)
 
 
 def check(server: Server, description: Mapping[str, Any], platform: Platform) -> Drift:
-    """Ask a server for everything that can be read, and compare it with a description.
+    """Read everything that a server lets us read, and compare it with a description.
 
     `description` is the OpenAPI document of everything that `platform` serves.
     """
     reader = _Reader(server, description, platform)
-    for operation in _in_order(platform.operations):
+    for operation in _order_reads(platform.operations):
         reader.read(operation)
     return Drift(tuple(reader.checked), tuple(reader.skipped))
 
 
-def _in_order(operations: Sequence[Operation]) -> list[Operation]:
-    """Operations that only read, those with fewer varying parts first: they fill the others."""
+def _order_reads(operations: Sequence[Operation]) -> list[Operation]:
+    """Return the operations that only read, those with fewer path parameters first."""
     reads = [
         operation
         for operation in operations
@@ -87,7 +87,7 @@ def _in_order(operations: Sequence[Operation]) -> list[Operation]:
 
 
 class _Reader:
-    """Asks for one operation after the other and remembers what lists gave."""
+    """Requests one operation after the other, and remembers the records of lists."""
 
     def __init__(self, server: Server, description: Mapping[str, Any], platform: Platform) -> None:
         self._server = server
@@ -95,14 +95,14 @@ class _Reader:
         self._components: Mapping[str, Any] = description["components"]["schemas"]
         self._platform = platform
         self._records: dict[str, list[dict[str, Any]]] = {}
-        """Records that a list gave, by the list's path with its parameters filled in."""
+        """Records that a list returned, by the list's path with its parameters filled in."""
         self._empty: set[str] = set()
-        """Paths of lists that gave none."""
-        self.checked: list[Checked] = []
-        self.skipped: list[Skipped] = []
+        """Paths of lists that returned no records."""
+        self.checked: list[CheckedOperation] = []
+        self.skipped: list[SkippedOperation] = []
 
     def read(self, operation: Operation) -> None:
-        """Ask for one operation, for every account until records come."""
+        """Request one operation, for one account after the other until a list has records."""
         required = [
             name
             for name, field in (operation.params().load_fields if operation.params else {}).items()
@@ -111,9 +111,9 @@ class _Reader:
         if required:
             self._skip(operation, f"needs the parameters {', '.join(required)}")
             return
-        paths = self._filled(operation)
+        paths = self._fill_path(operation)
         if not paths:
-            self._skip(operation, f"no list of the server gives :{operation.path_names[-1]}")
+            self._skip(operation, f"no list of the server contains :{operation.path_names[-1]}")
             return
         for path in paths:
             done = self._read(operation, path)
@@ -123,7 +123,7 @@ class _Reader:
                 self.checked.append(done)
                 return
 
-    def _read(self, operation: Operation, path: str) -> Checked | None:
+    def _read(self, operation: Operation, path: str) -> CheckedOperation | None:
         answer = self._server.get(path, operation.auth.schemes)
         if answer.status == 429:
             self._skip(operation, "the server's rate limit is used up (429); try again later")
@@ -133,22 +133,22 @@ class _Reader:
             if not body["data"]:
                 self._empty.add(path)
             self._records[path] = [each for each in body["data"] if isinstance(each, dict)]
-        return Checked(operation.id, path, answer.status, tuple(found))
+        return CheckedOperation(operation.id, path, answer.status, tuple(found))
 
     def _compare(self, operation: Operation, answer: Answer) -> tuple[list[Difference], Any]:
         wanted = operation.returns.status
         if answer.status != wanted:
-            return [Difference("status", "status", str(wanted), _status(answer))], None
-        found = self._headers(operation, answer)
+            return [Difference("status", "status", str(wanted), _describe_status(answer))], None
+        found = self._compare_headers(operation, answer)
         try:
-            body = loads(answer.body, max_nesting=_NESTING)
+            body = loads(answer.body, max_nesting=_MAX_NESTING_LEVELS)
         except BadJson:
             return [*found, Difference("type", "(body)", "JSON", "something else")], None
         entry = self._paths[templated(operation.path)]["get"]
         content = entry["responses"][str(wanted)]["content"][operation.returns.media_type]
-        return [*found, *differences(body, content["schema"], self._components)], body
+        return [*found, *find_differences(body, content["schema"], self._components)], body
 
-    def _headers(self, operation: Operation, answer: Answer) -> list[Difference]:
+    def _compare_headers(self, operation: Operation, answer: Answer) -> list[Difference]:
         headers = {name.lower(): value for name, value in answer.headers.items()}
         found = []
         kind = headers.get("content-type", "")
@@ -158,13 +158,13 @@ class _Reader:
             found.append(Difference("header", "content-type", wanted, kind or "absent"))
         found += [
             Difference("header", name, value, "absent")
-            for name, value in self._usual(operation)
+            for name, value in self._find_usual_headers(operation)
             if name not in headers
         ]
         return found
 
-    def _usual(self, operation: Operation) -> list[tuple[str, str]]:
-        """Headers that the sandbox sends with every answer of the operation, refusals included."""
+    def _find_usual_headers(self, operation: Operation) -> list[tuple[str, str]]:
+        """Return the headers that the sandbox sends with every answer of the operation."""
         path = operation.path.replace(":", "")
         reply = self._platform.handle(Call("GET", _HERE + path, path, _HERE, []))
         return [
@@ -174,8 +174,8 @@ class _Reader:
             and not name.lower().startswith("x-mock-")
         ]
 
-    def _filled(self, operation: Operation) -> list[str]:
-        """The operation's path with its parameters filled from what lists gave, each way."""
+    def _fill_path(self, operation: Operation) -> list[str]:
+        """Return the operation's path, once for each way to fill its parameters from lists."""
         paths = [""]
         for segment in operation.path.strip("/").split("/"):
             if not segment.startswith(":"):
@@ -191,19 +191,19 @@ class _Reader:
         return paths
 
     def _skip(self, operation: Operation, reason: str) -> None:
-        self.skipped.append(Skipped(operation.id, reason))
+        self.skipped.append(SkippedOperation(operation.id, reason))
 
 
-def _status(answer: Answer) -> str:
-    """A status, and where it leads or why it was refused, as far as the body tells."""
+def _describe_status(answer: Answer) -> str:
+    """Describe a status, with its redirect target or the codes in its body."""
     location = answer.headers.get("location") or answer.headers.get("Location")
     if 300 <= answer.status < 400 and location:
         return f"{answer.status} to {location[:200]} (not followed)"
-    codes = _codes(answer)
+    codes = _read_codes(answer)
     return f"{answer.status} {codes}".strip()
 
 
-def _codes(answer: Answer) -> str:
+def _read_codes(answer: Answer) -> str:
     try:
         body = loads(answer.body)
     except BadJson:

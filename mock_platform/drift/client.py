@@ -1,4 +1,4 @@
-"""Asks another server: signed GET requests to one base address, and nothing else.
+"""A client of another server: signed GET requests to one base address, and nothing else.
 
 Redirects are never followed, so credentials and signatures reach no other host.
 """
@@ -18,19 +18,19 @@ from requests.utils import get_environ_proxies
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.settings import Settings
 
-PATIENCE = 30.0
+REQUEST_SECONDS = 30.0
 """Real seconds for each request."""
-MOST = 32 * 1024 * 1024
+MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """Bytes of an answer that are read."""
 _PREFIX = "MOCK_PLATFORM_"
 
 
 class BadBaseUrl(ValueError):
-    """No address that signed requests should be sent to."""
+    """An address to which signed requests should not be sent."""
 
 
 class Unreachable(Exception):
-    """The server did not answer."""
+    """The server did not answer, or answered too much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class Credentials:
     bearer_token: str | None = None
 
     @classmethod
-    def of(cls, variables: Mapping[str, str]) -> Self:
-        """The credentials among variables named as `mock-platform credentials` names them."""
+    def from_variables(cls, variables: Mapping[str, str]) -> Self:
+        """Read the credentials from variables, named as by `mock-platform credentials`."""
         return cls(**{name: variables.get(_PREFIX + name.upper()) for name in cls.__slots__})
 
     @property
-    def user_context(self) -> bool:
-        """Whether all four OAuth 1.0a values are there."""
+    def has_user_context(self) -> bool:
+        """Whether all four OAuth 1.0a values are given."""
         return None not in {
             self.consumer_key,
             self.consumer_secret,
@@ -59,14 +59,14 @@ class Credentials:
         }
 
     @property
-    def usable(self) -> bool:
-        """Whether anything can be signed."""
-        return self.user_context or self.bearer_token is not None
+    def is_usable(self) -> bool:
+        """Whether requests can be signed at all."""
+        return self.has_user_context or self.bearer_token is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server answered."""
+    """The answer of the server."""
 
     status: int
     headers: Mapping[str, str]
@@ -74,10 +74,10 @@ class Answer:
 
 
 class HttpClient:
-    """A client of one base address."""
+    """A client of one base address, with its session."""
 
     def __init__(self, base_url: str, credentials: Credentials, ca: Path | None = None) -> None:
-        self.base_url = checked(base_url)
+        self.base_url = check_base_url(base_url)
         self._credentials = credentials
         self._session = requests.Session()
         # The environment may hold a .netrc, whose credentials would replace the signature.
@@ -87,31 +87,31 @@ class HttpClient:
             self._session.verify = str(ca)
 
     def get(self, path: str, schemes: tuple[Scheme, ...]) -> Answer:
-        """One answer; `schemes` are those that the operation takes, none for no credentials.
+        """Return one answer; `schemes` are those that the operation accepts, empty for none.
 
         Raises:
             Unreachable: The server did not answer, or its answer is too large.
         """
         url = self.base_url + path
-        headers = {"Accept": "application/json", **self._signed(url, schemes)}
+        headers = {"Accept": "application/json", **self._sign(url, schemes)}
         try:
             with self._session.get(
-                url, headers=headers, timeout=PATIENCE, allow_redirects=False, stream=True
+                url, headers=headers, timeout=REQUEST_SECONDS, allow_redirects=False, stream=True
             ) as response:
-                body = response.raw.read(MOST + 1, decode_content=True)
-                if len(body) > MOST:
-                    raise Unreachable(f"{url} answered more than {MOST // 1024**2}M.")
+                body = response.raw.read(MAX_ANSWER_BYTES + 1, decode_content=True)
+                if len(body) > MAX_ANSWER_BYTES:
+                    raise Unreachable(f"{url} answered more than {MAX_ANSWER_BYTES // 1024**2}M.")
                 return Answer(response.status_code, response.headers, body)
         except (requests.RequestException, OSError) as fault:
             raise Unreachable(f"{url} cannot be reached: {fault}") from fault
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the session and its connections."""
         self._session.close()
 
-    def _signed(self, url: str, schemes: tuple[Scheme, ...]) -> dict[str, str]:
+    def _sign(self, url: str, schemes: tuple[Scheme, ...]) -> dict[str, str]:
         held = self._credentials
-        if "oauth1" in schemes and held.user_context:
+        if "oauth1" in schemes and held.has_user_context:
             client = Client(
                 held.consumer_key or "",
                 held.consumer_secret,
@@ -125,12 +125,12 @@ class HttpClient:
         return {}
 
 
-def checked(base_url: str) -> str:
-    """A base address without a slash at its end.
+def check_base_url(base_url: str) -> str:
+    """Return a base address without a slash at its end.
 
     Raises:
-        BadBaseUrl: It is none, carries more than scheme, host and path, or would send credentials
-            unencrypted beyond this machine.
+        BadBaseUrl: It is not an address, has more than scheme, host and path, or would send
+            credentials unencrypted beyond this machine.
     """
     try:
         parts = urlsplit(base_url)

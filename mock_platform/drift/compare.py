@@ -1,6 +1,6 @@
 """Compares a JSON value with the JSON Schema that the sandbox declares for it.
 
-Knows what the sandbox's own descriptions use: references, alternatives, types, enumerations,
+It supports what the sandbox's own descriptions use: references, alternatives, types, enumerations,
 required and unknown properties, items and moments.
 """
 
@@ -15,7 +15,7 @@ from mock_platform.world.clock import parse_instant
 Kind = Literal["missing", "extra", "type", "enum", "format", "status", "header"]
 Schema = Mapping[str, Any]
 _REFERENCE = "#/components/schemas/"
-_SHOWN = 60
+_MAX_QUOTED_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Difference:
     got: str
 
     def as_json(self) -> dict[str, str]:
-        """The difference as data."""
+        """Return the difference as JSON data."""
         return {
             "kind": self.kind,
             "where": self.where,
@@ -37,8 +37,10 @@ class Difference:
         }
 
 
-def differences(value: Any, schema: Schema, components: Mapping[str, Schema]) -> list[Difference]:
-    """Everything in which a value differs; elements of an array share one place, said once."""
+def find_differences(
+    value: Any, schema: Schema, components: Mapping[str, Schema]
+) -> list[Difference]:
+    """Return all differences; elements of an array share one place, which is named once."""
     return list(dict.fromkeys(_compare(value, schema, components, "")))
 
 
@@ -58,15 +60,15 @@ def _compare(
         return
     for part in schema.get("allOf", ()):
         yield from _compare(value, part, components, where)
-    wanted = _types(schema)
-    if wanted and not any(_is(value, kind) for kind in wanted):
-        yield Difference("type", where or "(body)", " or ".join(wanted), kind_of(value))
+    wanted = _list_types(schema)
+    if wanted and not any(_has_type(value, kind) for kind in wanted):
+        yield Difference("type", where or "(body)", " or ".join(wanted), find_kind(value))
         return
     if "enum" in schema and value not in schema["enum"]:
         allowed = ", ".join(str(item) for item in schema["enum"] if item is not None)
-        yield Difference("enum", where, allowed, _shown(value))
+        yield Difference("enum", where, allowed, _quote(value))
     if schema.get("format") == "date-time" and isinstance(value, str) and not _is_instant(value):
-        yield Difference("format", where, "date-time", _shown(value))
+        yield Difference("format", where, "date-time", _quote(value))
     if isinstance(value, dict):
         yield from _compare_object(value, schema, components, where)
     elif isinstance(value, list) and "items" in schema:
@@ -82,18 +84,18 @@ def _compare_object(
     for name, declared in properties.items():
         # A property with a default is always served, though a request may leave it out.
         if name not in value and (name in schema.get("required", ()) or "default" in declared):
-            yield Difference("missing", _within(where, name), _told(declared), "absent")
+            yield Difference("missing", _join(where, name), _describe(declared), "absent")
     for name, item in value.items():
         if name in properties:
-            yield from _compare(item, properties[name], components, _within(where, name))
+            yield from _compare(item, properties[name], components, _join(where, name))
         elif isinstance(more, Mapping):
-            yield from _compare(item, more, components, _within(where, "*"))
+            yield from _compare(item, more, components, _join(where, "*"))
         elif more is False:
-            yield Difference("extra", _within(where, name), "absent", kind_of(item))
+            yield Difference("extra", _join(where, name), "absent", find_kind(item))
 
 
-def kind_of(value: Any) -> str:
-    """The JSON type of a value."""
+def find_kind(value: Any) -> str:
+    """Return the JSON type of a value."""
     kinds: Sequence[tuple[type, str]] = (
         (bool, "boolean"),
         (int, "integer"),
@@ -105,28 +107,28 @@ def kind_of(value: Any) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "null")
 
 
-def _is(value: Any, kind: str) -> bool:
-    found = kind_of(value)
+def _has_type(value: Any, kind: str) -> bool:
+    found = find_kind(value)
     return found == kind or (found == "integer" and kind == "number")
 
 
-def _types(schema: Schema) -> Sequence[str]:
+def _list_types(schema: Schema) -> Sequence[str]:
     declared = schema.get("type", ())
     return (declared,) if isinstance(declared, str) else declared
 
 
-def _told(schema: Schema) -> str:
+def _describe(schema: Schema) -> str:
     reference = schema.get("$ref", "")
-    return " or ".join(_types(schema)) or reference.removeprefix(_REFERENCE) or "any value"
+    return " or ".join(_list_types(schema)) or reference.removeprefix(_REFERENCE) or "any value"
 
 
-def _within(where: str, name: str) -> str:
+def _join(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def _shown(value: Any) -> str:
+def _quote(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _MAX_QUOTED_CHARACTERS else f"{text[:_MAX_QUOTED_CHARACTERS]}…"
 
 
 def _is_instant(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a drift check found, for people and for programs."""
+"""Writes the findings of a drift check, for people and for programs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _WORDS: Mapping[Kind, str] = {
 
 
 def as_json(drift: Drift, base_url: str) -> dict[str, Any]:
-    """The findings as data."""
+    """Return the findings as JSON data."""
     return {
         "base_url": base_url,
-        "drift": drift.found,
+        "drift": drift.differs,
         "operations": [
             {
                 "operation": each.operation,
@@ -37,13 +37,13 @@ def as_json(drift: Drift, base_url: str) -> dict[str, Any]:
     }
 
 
-def text(drift: Drift, base_url: str) -> str:
-    """The findings as lines: each operation that differs, and what could not be asked for."""
+def render_text(drift: Drift, base_url: str) -> str:
+    """Return the findings as lines: operations that differ, and those not checked."""
     lines = []
     for each in drift.checked:
         if each.differences:
             lines.append(f"{each.operation}  GET {each.path}")
-            lines += [f"  {_line(difference)}" for difference in each.differences]
+            lines += [f"  {_format_line(difference)}" for difference in each.differences]
     differing = sum(bool(each.differences) for each in drift.checked)
     lines += [f"not checked: {each.operation} ({each.reason})" for each in drift.skipped]
     lines.append(
@@ -53,6 +53,6 @@ def text(drift: Drift, base_url: str) -> str:
     return "\n".join(lines)
 
 
-def _line(difference: Difference) -> str:
-    told = _WORDS[difference.kind].format(expected=difference.expected, got=difference.got)
-    return f"{difference.kind} {difference.where}: {told}"
+def _format_line(difference: Difference) -> str:
+    words = _WORDS[difference.kind].format(expected=difference.expected, got=difference.got)
+    return f"{difference.kind} {difference.where}: {words}"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.core.operation import Operation
-from mock_platform.coverage.contract import documented, matching, parameters
+from mock_platform.coverage.contract import find_match, list_documented, list_parameters
 from mock_platform.coverage.outcomes import Outcome
 from mock_platform.operations import OPERATIONS
 from mock_platform.settings import Settings
@@ -16,7 +16,7 @@ def operation(id_: str) -> Operation:
 
 def test_outcomes_of_an_operation() -> None:
     """Success first, then what the operation declares and what its stages refuse with."""
-    found = documented(operation("line_items.list"), Settings())
+    found = list_documented(operation("line_items.list"), Settings())
 
     assert Outcome(200, "") == found[0]
     assert {
@@ -32,21 +32,21 @@ def test_outcomes_of_an_operation() -> None:
 
 def test_writes_can_be_refused_to_readers() -> None:
     """What the gates of an operation refuse with is among its outcomes."""
-    found = documented(operation("line_items.update"), Settings())
+    found = list_documented(operation("line_items.update"), Settings())
 
     assert Outcome(403, "READONLY_CLIENT_APPLICATION") in found
 
 
 def test_batches_have_item_errors() -> None:
     """A batch can be refused by its items."""
-    found = documented(operation("do_not_reach_lists.users"), Settings())
+    found = list_documented(operation("do_not_reach_lists.users"), Settings())
 
     assert Outcome(400, "operation_errors") in found
 
 
 def test_problem_types_have_their_status() -> None:
     """Declared problem types come with the status of their type, a blank one with what is left."""
-    found = documented(operation("account_activity.replay"), Settings())
+    found = list_documented(operation("account_activity.replay"), Settings())
 
     assert {Outcome(409, "conflict"), Outcome(404, "resource-not-found")} <= set(found)
     assert Outcome(410, "about:blank") in found
@@ -55,7 +55,7 @@ def test_problem_types_have_their_status() -> None:
 @pytest.mark.parametrize("entry", OPERATIONS, ids=lambda entry: entry.id)
 def test_declared_failures_are_outcomes(entry: Operation) -> None:
     """Nothing that an operation declares is forgotten, and nothing stands twice."""
-    found = documented(entry, Settings())
+    found = list_documented(entry, Settings())
 
     assert len(found) == len(set(found))
     assert set(entry.errors) <= {outcome.code for outcome in found}
@@ -64,11 +64,11 @@ def test_declared_failures_are_outcomes(entry: Operation) -> None:
 
 def test_parameters() -> None:
     """Parameters have the name of the wire, and tell whether they are required."""
-    found = dict(parameters(operation("account_history.list")))
+    found = dict(list_parameters(operation("account_history.list")))
 
     assert found["entity_id"]
     assert not found["count"]
-    assert () == parameters(operation("product_sets.get"))
+    assert () == list_parameters(operation("product_sets.get"))
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ def test_matching(observed: Outcome, meant: Outcome | None) -> None:
         Outcome(401, "about:blank"),
     ]
 
-    assert meant == matching(observed, known)
+    assert meant == find_match(observed, known)

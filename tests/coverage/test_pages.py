@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from mock_platform.coverage import render
-from mock_platform.coverage.pages import outcome_name
+from mock_platform.coverage.pages import name_outcome
 from tests.control.support import call, fields
 from tests.coverage.test_document import LIST, coverage
 from tests.support import Sandbox, sandbox
@@ -123,4 +123,4 @@ def test_junit_takes_any_code(box: Sandbox) -> None:
 )  # fmt: skip
 def test_outcome_names(status: int, code: str, name: str) -> None:
     """Outcomes read as people say them."""
-    assert name == outcome_name({"status": status, "code": code})
+    assert name == name_outcome({"status": status, "code": code})

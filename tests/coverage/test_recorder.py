@@ -5,13 +5,13 @@ from threading import Thread
 
 import pytest
 
-from mock_platform.coverage.outcomes import codes
+from mock_platform.coverage.outcomes import find_codes
 from mock_platform.coverage.recorder import (
     EARLIER,
     MOST_OUTCOMES,
     MOST_WORLDS,
     Recorder,
-    observed,
+    list_outcomes,
 )
 from mock_platform.world.journal import JournalEntry
 
@@ -62,7 +62,7 @@ def entry(
 )
 def test_codes(status: int, body: bytes, expected: list[str]) -> None:
     """A failure is told by the code that its body names, in whichever dialect."""
-    assert expected == list(codes(status, body))
+    assert expected == list(find_codes(status, body))
 
 
 def test_counts() -> None:
@@ -78,7 +78,7 @@ def test_counts() -> None:
     assert {"line_items.list", ""} == set(tallies)
     tally = tallies["line_items.list"]
     assert 3 == tally.requests
-    assert {(200, ""): 2, (400, "INVALID_PARAMETER"): 1} == observed(tally)
+    assert {(200, ""): 2, (400, "INVALID_PARAMETER"): 1} == list_outcomes(tally)
     assert {"count": 2, "cursor": 1} == tally.accepted
     assert {"sort_by": 1} == tally.refused
 
@@ -129,7 +129,7 @@ def test_outcomes_are_bounded() -> None:
     for number in range(MOST_OUTCOMES + 50):
         recorder.observe(entry(400, b'{"errors":[{"code":"C%d"}]}' % number))
 
-    outcomes = observed(recorder.tallies()["line_items.list"])
+    outcomes = list_outcomes(recorder.tallies()["line_items.list"])
 
     assert MOST_OUTCOMES + 1 == len(outcomes)
     assert {50} == {count for outcome, count in outcomes.items() if outcome == (400, "")}

@@ -70,7 +70,7 @@ def test_a_sandbox_does_not_differ_from_itself() -> None:
     """Everything that can be read is as declared; what cannot be asked for has a reason."""
     drift = checked()
 
-    assert not drift.found
+    assert not drift.differs
     assert {} == found(drift)
     assert {
         "insights.search_keywords", "account_history.list", "product_sets.get",
@@ -95,7 +95,7 @@ def test_renamed_field() -> None:
     """A renamed field is one that is missing and one that is not declared."""
     drift = checked(line_items=data(lambda record: record.update(title=record.pop("name"))))
 
-    assert drift.found
+    assert drift.differs
     assert {
         "line_items.list": [
             ("missing", "data[].name", "string or null", "absent"),
@@ -137,7 +137,7 @@ def test_rate_limit_is_no_drift() -> None:
     """A used-up rate limit says nothing about the contract."""
     drift = checked(placements=status(429))
 
-    assert not drift.found
+    assert not drift.differs
     (skipped,) = [each for each in drift.skipped if each.operation == "placements.list"]
     assert "try again later" in skipped.reason
 
@@ -166,7 +166,7 @@ def test_report() -> None:
     """The report tells each difference in a line and sums up."""
     drift = checked(line_items=data(lambda record: record.update(deleted="no")))
 
-    text = report.text(drift, "http://x")
+    text = report.render_text(drift, "http://x")
     shown = report.as_json(drift, "http://x")
 
     assert text.startswith(

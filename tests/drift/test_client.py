@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.drift.client import BadBaseUrl, Credentials, checked
+from mock_platform.drift.client import BadBaseUrl, Credentials, check_base_url
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from mock_platform.drift.client import BadBaseUrl, Credentials, checked
 )
 def test_good_base_urls(url: str, base: str) -> None:
     """An address of this machine, or any by https, with a path or not."""
-    assert base == checked(url)
+    assert base == check_base_url(url)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_good_base_urls(url: str, base: str) -> None:
 def test_bad_base_urls(url: str, text: str) -> None:
     """Whatever else is refused, plain http to another machine above all."""
     with pytest.raises(BadBaseUrl, match=text):
-        checked(url)
+        check_base_url(url)
 
 
 def test_credentials() -> None:
@@ -43,7 +43,7 @@ def test_credentials() -> None:
     four = {f"MOCK_PLATFORM_{name}": name.lower() for name in names}
     three = {name: value for name, value in four.items() if "ACCESS_TOKEN_SECRET" not in name}
 
-    assert Credentials.of(four).user_context
-    assert not Credentials.of(three).usable
-    bearer = Credentials.of({**three, "MOCK_PLATFORM_BEARER_TOKEN": "b"})
-    assert (False, True) == (bearer.user_context, bearer.usable)
+    assert Credentials.from_variables(four).has_user_context
+    assert not Credentials.from_variables(three).is_usable
+    bearer = Credentials.from_variables({**three, "MOCK_PLATFORM_BEARER_TOKEN": "b"})
+    assert (False, True) == (bearer.has_user_context, bearer.is_usable)

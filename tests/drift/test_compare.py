@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.drift.compare import differences, kind_of
+from mock_platform.drift.compare import find_differences, find_kind
 
 COMPONENTS: dict[str, dict[str, Any]] = {
     "Thing": {
@@ -52,14 +52,14 @@ LIST = {"type": "array", "items": {"$ref": "#/components/schemas/Thing"}}
 )  # fmt: skip
 def test_differences(value: Any, expected: list[tuple[str, str, str, str]]) -> None:
     """Each kind of difference is told with its place, what is declared and what came."""
-    found = differences(value, LIST, COMPONENTS)
+    found = find_differences(value, LIST, COMPONENTS)
 
     assert expected == [(d.kind, d.where, d.expected, d.got) for d in found]
 
 
 def test_elements_share_a_place() -> None:
     """A difference that many elements show is told once."""
-    found = differences([{"id": 1, "state": "ON"}] * 50, LIST, COMPONENTS)
+    found = find_differences([{"id": 1, "state": "ON"}] * 50, LIST, COMPONENTS)
 
     assert ["[].id"] == [difference.where for difference in found]
 
@@ -71,11 +71,11 @@ def test_elements_share_a_place() -> None:
 )  # fmt: skip
 def test_kinds(value: Any, kind: str) -> None:
     """Values have the types of JSON."""
-    assert kind == kind_of(value)
+    assert kind == find_kind(value)
 
 
 def test_long_values_are_cut() -> None:
     """A long value outside an enumeration does not flood the report."""
-    found = differences("x" * 100, {"type": "string", "enum": ["a"]}, {})
+    found = find_differences("x" * 100, {"type": "string", "enum": ["a"]}, {})
 
     assert ["x" * 60 + "…"] == [difference.got for difference in found]

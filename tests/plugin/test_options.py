@@ -23,7 +23,7 @@ def test_coverage_is_summed_up(run: Run) -> None:
 
     lines = section(result, "mock_platform: contract coverage")
     assert lines[0].startswith("Contract coverage 0.")
-    assert lines[2].startswith("Operations called             1/")
+    assert lines[2].startswith("Operations called                 1/")
 
 
 def test_coverage_goes_to_files(pytester: pytest.Pytester, run: Run) -> None:

@@ -67,7 +67,7 @@ def test_a_running_server_is_used(run: Run, shared: MockPlatform) -> None:
     result.assert_outcomes(passed=2)
     assert ["default"] == shared.worlds
     lines = section(result, "mock_platform: contract coverage")
-    assert lines[2].startswith("Operations called             2/")
+    assert lines[2].startswith("Operations called                 2/")
 
 
 def test_fixtures_and_scenario_files_reach_a_running_server(
