@@ -76,7 +76,9 @@ class Server:
                 {
                     world.name: {
                         "state": State(world, self.platform.tables).dump(),
-                        "beside": sorted((*at, it) for at, it in world.beside.whole().items()),
+                        "beside": sorted(
+                            (*at, it) for at, it in world.beside.read_records().items()
+                        ),
                         "snapshots": list(world.snapshots),
                         "epoch": world.epoch,
                         "journal": [entry.id for entry in world.journal],
@@ -126,11 +128,11 @@ def test_scenarios_go_on(tmp_path: Path, kill: bool) -> None:
         server.post("/_mock/scenarios/own/activate")
         first = server.ask("GET", "/12/accounts").status_code
         before = [server.scenario(name) for name in ("own", "usage-capped")]
-        active = list(server.platform.worlds.default.beside.whole())
+        active = list(server.platform.worlds.default.beside.read_records())
 
     with serving(kept(tmp_path)) as server:
         assert before == [server.scenario(name) for name in ("own", "usage-capped")]
-        assert active == list(server.platform.worlds.default.beside.whole())
+        assert active == list(server.platform.worlds.default.beside.read_records())
         second = server.ask("GET", "/12/accounts")
         assert (200, 401) == (first, second.status_code)
         assert "own/0" == second.headers["X-Mock-Rule"]
@@ -208,7 +210,7 @@ def test_start_up_scenarios_and_what_was_switched_by_hand(tmp_path: Path) -> Non
         server.post("/_mock/scenarios/conflict/activate")
 
     def active(server: Server, world: str = "default") -> list[str]:
-        records = server.platform.worlds.get(world).beside.whole()
+        records = server.platform.worlds.get(world).beside.read_records()
         return [key for table, key in records if table == "@active"]
 
     with serving(first) as server:

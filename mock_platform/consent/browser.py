@@ -14,7 +14,7 @@ from mock_platform.consent.pages import (
     OUT_OF_BAND,
     Form,
     consent_page,
-    denied_page,
+    denial_page,
     login_page,
     pin_page,
     redirect,
@@ -132,7 +132,7 @@ def _require_open_token(call: Call, world: World, step: Step) -> tuple[Record, R
     if not call.params.get("oauth_token"):
         raise PlainFailure(
             400,
-            "The address has no oauth_token. Open the link that the app gives: it ends in "
+            "The address has no oauth_token. Open the link that the app shows: it ends in "
             "oauth_token= and the token of POST /oauth/request_token.",
             REFUSALS,
         )
@@ -193,7 +193,7 @@ def _log_in(
     if user is None or not hmac.compare_digest(password.encode(), user["_password"].encode()):
         call.assume(REFUSALS)
         fault = (
-            "There is no such username and password. The sandbox's users are in its table "
+            "No user has this username and password. The sandbox's users are in its table "
             f"“users”; {call.base_url}/_mock/credentials shows one who can log in."
         )
         form = _make_form(session, token, app, step, forced=_is_login_forced(call))
@@ -216,7 +216,7 @@ def _find_user(world: World, name: str) -> Record | None:
 def _deny(call: Call, world: World, token: Record, app: Record) -> Document:
     request_tokens.deny(world, token)
     if token["callback"] == OUT_OF_BAND:
-        return denied_page(app)
+        return denial_page(app)
     call.assume(request_tokens.CALLBACK_PARAMETERS)
     return redirect(request_tokens.build_callback(token["callback"], denied=token["id"]))
 

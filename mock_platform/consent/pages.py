@@ -63,7 +63,7 @@ def pin_page(app: Record, pin: str) -> Document:
     return _render("pin.html", {"app": app, "pin": pin})
 
 
-def denied_page(app: Record) -> Document:
+def denial_page(app: Record) -> Document:
     """Return the page after a denial, for apps without a callback address."""
     return _render("denied.html", {"app": app})
 

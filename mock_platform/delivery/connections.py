@@ -85,11 +85,11 @@ def read_beginning(response: BaseHTTPResponse, most: int) -> bytes:
 def explain_fault(fault: Exception, where: str, timeout: float) -> tuple[FaultKind, str]:
     """Describe a fault of `FAULTS` in a word and in a sentence."""
     if isinstance(fault, TimeoutError | Urllib3Timeout):
-        return "timeout", f"{where} gave no whole answer within {timeout:g} seconds"
+        return "timeout", f"{where} sent no complete answer within {timeout:g} seconds"
     if isinstance(fault, ssl.SSLError | Urllib3SSLError):
         return "tls", f"no trusted TLS connection to {where}: {fault}"
     if isinstance(fault, ConnectionRefusedError):
         return "connection", f"nothing listens at {where}"
     if isinstance(fault, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
         return "connection", f"{where} closed the connection without an answer"
-    return "connection", f"{where} gave no usable answer: {fault}"
+    return "connection", f"{where} sent no usable answer: {fault}"

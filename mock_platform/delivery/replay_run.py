@@ -74,7 +74,7 @@ class ReplayRun:
             if silent == _MAX_SILENT_EVENTS:
                 return f"{_MAX_SILENT_EVENTS} events in a row were not answered in time; given up"
         if self._failed:
-            return f"{self._failed} of {self._failed + self._delivered} events were not taken"
+            return f"{self._failed} of {self._failed + self._delivered} events were not accepted"
         return None
 
     def _order_dispatches(self, job: Record, to: Receiver) -> Iterator[Dispatch]:

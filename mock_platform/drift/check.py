@@ -59,7 +59,7 @@ class Drift:
 
     @property
     def differs(self) -> bool:
-        """Whether anything differs."""
+        """Whether any answer differs from the description."""
         return any(each.differences for each in self.checked)
 
 

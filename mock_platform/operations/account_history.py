@@ -28,9 +28,9 @@ ECHO = public_fact(
 )
 WINDOW = settled(
     "account-history.window",
-    "start_time and end_time are required; entries lie at or after start_time and before end_time, "
-    "which must be later. Whole hours are whole in UTC: other minutes, seconds and fractions are "
-    "refused.",
+    "start_time and end_time are required; entries are those at or after start_time and before "
+    "end_time, which must be later. Whole hours are whole in UTC: other minutes, seconds and "
+    "fractions are refused.",
 )
 FOUND = expectation(
     "account-history.entries-found",
@@ -52,7 +52,7 @@ class WholeHour(Instant):
 
 
 class _Window(Schema):
-    """The window in which the entries lie."""
+    """The window of time of the entries."""
 
     start_time = WholeHour(required=True)
     end_time = WholeHour(required=True)

@@ -1,4 +1,4 @@
-"""Poll cards: list, read, create, delete for good (document B, "Poll cards").
+"""Poll cards: list, read, create, delete permanently (document B, "Poll cards").
 
 The module is named after the path below the account, `cards/poll`.
 """
@@ -69,8 +69,8 @@ IMAGE_POLL = public_fact(
 )
 SIZES = expectation(
     "cards-poll.image-size",
-    "The aspect 1.91:1 is kept if width by height, rounded to two places, is 1.91; sizes that are "
-    "not known are not held against an image. Others answer 400 INVALID_IMAGE.",
+    "The aspect 1.91:1 is kept if width by height, rounded to two places, is 1.91; an image "
+    "of unknown size is accepted. Others answer 400 INVALID_IMAGE.",
 )
 NAME_LENGTH = settled(
     "cards-poll.name-length", "The bound of 80 characters for card names holds for poll cards too."
@@ -230,6 +230,6 @@ OPERATIONS: tuple[Operation, ...] = (
         echo=_ECHO,
         show=_make_stub,
         assumptions=(STUB, ECHO_TYPE),
-        summary="Delete a poll card for good",
+        summary="Delete a poll card permanently",
     ),
 )

@@ -59,7 +59,7 @@ ECHO_TYPE = public_fact(
 PAIRS = expectation(
     "cards-video-conversation.pairs",
     "A call to action and its post need each other: either without the other answers 400 "
-    "INCLUSIVE_PARAMETERS. Title and second_cta may stand together. A hashtag may come without #.",
+    "INCLUSIVE_PARAMETERS. Title and second_cta may be used together. A hashtag needs no #.",
 )
 OWNER = expectation(
     "cards-video-conversation.owner", "video_owner_id is the first user of the account."

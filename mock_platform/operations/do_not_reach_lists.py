@@ -127,7 +127,7 @@ def settle(call: Call, world: World) -> None:
     """Let the list of the path leave PROCESSING if it is due.
 
     Raises:
-        AdsFailure: 404; the account has no such list.
+        AdsFailure: 404; the account has no list with this id.
     """
     world.transitions.settle("do_not_reach_list", LISTS.get_by_id(call, world)["id"], poll=True)
 
@@ -142,7 +142,7 @@ def _make_size_fields(record: Mapping[str, Any], size: int, *, processing: bool)
     """Return the fields of a list that follow from its size."""
     small = size < SMALLEST_TARGETABLE_USERS
     others = [r for r in record["reasons_not_targetable"] if r not in {PROCESSING, TOO_SMALL}]
-    # A list that is being processed counts as too small, whatever its size is.
+    # A list that is being processed counts as too small, of any size.
     own = [PROCESSING, TOO_SMALL] if processing else [TOO_SMALL] if small else []
     reasons = [*own, *others]
     return {

@@ -59,7 +59,7 @@ OTHER_KEYS = public_fact(
 SANDBOX_ONLY_THESE = settled(
     "features.sandbox-values",
     "The sandbox adds and removes exactly the documented keys; others are refused and come from "
-    "fixtures alone. Adding a key that is there and removing one that is not change nothing.",
+    "fixtures alone. Adding a present key and removing an absent one change nothing.",
 )
 
 

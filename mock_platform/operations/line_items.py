@@ -68,7 +68,7 @@ CATEGORIES = settled(
 )
 EXPANSION = expectation(
     "line-items.audience-expansion-served",
-    "audience_expansion is served with a line item once it was set; the record shown lacks it.",
+    "audience_expansion is served with a line item once it was set; the spec's record lacks it.",
 )
 PAY_BY_FOLLOWS = public_fact(
     "line-items.pay-by-follows-goal",

@@ -64,8 +64,8 @@ CREATED = public_fact(
 TRANSCODING = settled(
     "media-library.transcoding",
     "A video's media_status is TRANSCODE_PENDING until its transition of kind media ends in "
-    "TRANSCODE_COMPLETED or TRANSCODE_FAILED; by default it ends at once, so that the one value "
-    "which the spec has seen is served.",
+    "TRANSCODE_COMPLETED or TRANSCODE_FAILED; by default it ends at once, so that the only "
+    "value of the spec's samples is served.",
 )
 PREROLL = expectation(
     "media-library.preroll-video-id",

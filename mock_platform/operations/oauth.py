@@ -46,8 +46,8 @@ CALLBACK = public_fact(
 )
 ACCESS_LEVEL = expectation(
     "oauth.access-level",
-    "A token never allows more than the app's _permissions: x_auth_access_type=write does not give "
-    "an app that may only read more than that.",
+    "A token never allows more than the app's _permissions: x_auth_access_type=write does not let "
+    "an app write that may only read.",
 )
 AGAIN = expectation(
     "oauth.request-token-again",
@@ -68,7 +68,7 @@ INVALIDATED = public_fact(
 )
 GRANT_ENDS = expectation(
     "oauth.invalidate-ends-grant",
-    "Invalidating an access token takes the user's grant to the app back, so that authenticate "
+    "Invalidating an access token removes the user's grant to the app, so that authenticate "
     "asks again.",
 )
 
@@ -91,7 +91,7 @@ REQUEST_TOKEN = Auth(("oauth1-request-token",), on_failure=_translate_refusal)
 
 
 class RequestTokenRequest(Schema):
-    """Parameters of oauth/request_token."""
+    """Parameters of the address oauth/request_token."""
 
     oauth_callback = Text(
         required=True,

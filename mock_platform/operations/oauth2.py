@@ -83,7 +83,7 @@ CLIENT_OR_OWNER = Auth(
 
 
 class TokenRequest(Schema):
-    """Parameters of oauth2/token."""
+    """Parameters of the address oauth2/token."""
 
     grant_type = Text(
         metadata={
@@ -102,7 +102,7 @@ class BearerToken(Schema):
 
 
 class InvalidateRequest(Schema):
-    """Parameters of oauth2/invalidate_token."""
+    """Parameters of the address oauth2/invalidate_token."""
 
     access_token = Text()
 
@@ -114,7 +114,7 @@ class InvalidatedToken(Schema):
 
 
 def token(call: Call, world: World) -> dict[str, str]:
-    """Return the app's valid bearer token; create it if there is none."""
+    """Return the app's valid bearer token; create one if it has none."""
     app = call.caller.app
     assert app is not None
     if _is_in_query(call, "grant_type"):

@@ -45,7 +45,7 @@ SHAPE = public_fact(
     "post.object",
     "A post object has the shape of the 1.1 interface: 24 keys, id is a number, id_str a text, "
     "text in compat mode, full_text with display_text_range in extended mode; card_uri and "
-    "extended_entities only where there is such a thing. The author is the whole user object of "
+    "extended_entities only where the post has one. The author is the whole user object of "
     "41 keys, or with trim_user id and id_str.",
     "section 7, post create",
 )
@@ -54,8 +54,8 @@ TWEET_MODE = settled(
 )
 GRANT = settled(
     "post.grant",
-    "Who is no user answers 403 USER_NOT_FOUND, who gave the caller no grant for the account 403 "
-    "ACTION_NOT_ALLOWED; nobody needs a grant to post as oneself.",
+    "An unknown user answers 403 USER_NOT_FOUND, one who gave the caller no grant for the account "
+    "403 ACTION_NOT_ALLOWED; posting as oneself needs no grant.",
 )
 TEXT = public_fact(
     "post.text-required",

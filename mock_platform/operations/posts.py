@@ -16,8 +16,8 @@ from mock_platform.world.world import World
 SHAPE = public_fact(
     "posts.named-object",
     "The update of a name answers with the extended form beside the text that the spec names: "
-    "full_text, display_text_range and post_id; post_id is echoed as a number. An empty name takes "
-    "the name away.",
+    "full_text, display_text_range and post_id; post_id is echoed as a number. An empty name "
+    "removes the name.",
     "section 3, long ids in echo; section 7, post create",
 )
 

@@ -52,9 +52,9 @@ MESSAGES = expectation(
 )
 GROUPS = settled(
     "products.item-groups",
-    "item_group_id is demanded of a product that names several variants by itself, and of one that "
-    "leaves a group in which others stay; lists without item_group_key show the first submitted "
-    "member of a group.",
+    "item_group_id is required for a product that names several variants by itself, and for one "
+    "that leaves a group in which others stay; lists without item_group_key show the first "
+    "submitted member of a group.",
 )
 REPEATED = settled(
     "products.repeated-id",
@@ -68,7 +68,7 @@ REPLACED = expectation(
 NOT_FETCHED = expectation(
     "products.not-fetched",
     "Pages and images are never fetched: that a title matches its landing page, and that an image "
-    "has 500x500 pixels and at most 5 MB, is taken on the merchant's word.",
+    "has 500x500 pixels and at most 5 MB, is not checked.",
 )
 DELETE_MESSAGES = public_fact(
     "products.delete-report",
@@ -106,7 +106,7 @@ class ProductList(Schema):
 
 
 class ProductUpsert(Schema):
-    """Up to 25 products; each one is judged by itself."""
+    """Up to 25 products; each one has a result of its own."""
 
     products = ListOf(
         Anything(
@@ -222,7 +222,7 @@ def list_products(call: Call, world: World) -> PageOf:
 
 
 def upsert(call: Call, world: World) -> dict[str, Any]:
-    """Create or update products, each judged by itself."""
+    """Create or update products; return a result for each one."""
     catalog = find_catalog(call, world)
     sent = call.params["products"]
     ids = [product.get("id") for product in sent if isinstance(product, dict)]
@@ -414,7 +414,7 @@ OPERATIONS = (
         "DELETE",
         f"{_ONE}/products",
         delete_products,
-        summary="Delete products for good",
+        summary="Delete products permanently",
         returns=Data(DeleteResult),
         params=ProductDelete,
         location=Location.JSON,

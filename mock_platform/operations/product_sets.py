@@ -307,7 +307,7 @@ OPERATIONS = (
         "DELETE",
         f"{_SETS}/:product_set_id",
         delete,
-        summary="Delete a product set for good",
+        summary="Delete a product set permanently",
         origin=Origin.PUBLIC_FACT,
         echo=_OWN,
         assumptions=(DELETE, ECHO_ID),

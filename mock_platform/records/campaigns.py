@@ -116,7 +116,7 @@ def standard_delivery_of(line_item: Record) -> bool | None:
 
 
 _NULL: FieldOptions = {"load_default": None, "allow_none": True}
-"""What a field takes that is null unless somebody sets it."""
+"""Options of a field that is null unless it is set."""
 
 
 class FundingInstrumentRecord(Stamped):

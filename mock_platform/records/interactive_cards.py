@@ -142,7 +142,7 @@ class VideoConversationCardRecord(ConversationContent, Stamped):
 
 def _check_poll(record: Record) -> Iterator[tuple[str, str]]:
     if record["deleted"]:
-        yield "deleted", "a deleted poll card is gone for good; leave the record out"
+        yield "deleted", "a deleted poll card does not exist any more; leave the record out"
     if "fourth_choice" in record and "third_choice" not in record:
         yield "fourth_choice", "fourth_choice needs third_choice"
 

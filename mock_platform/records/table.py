@@ -194,10 +194,10 @@ class Table:
 
     def _explain(self, fault: ValidationError) -> list[tuple[str, str]]:
         """Return the faults of a record, with an explanation for unknown keys of its parts."""
-        told = {_format_place(steps): steps for steps in _find_unknown_steps(fault.messages)}
+        unknown = {_format_place(steps): steps for steps in _find_unknown_steps(fault.messages)}
         found = []
         for name, text in flatten(fault.messages):
-            steps = told.get(name)
+            steps = unknown.get(name)
             if steps is not None and text == _UNKNOWN:
                 known = _find_names_at(self._loader, steps[:-1])
                 found.append(
@@ -220,14 +220,14 @@ Tables = Mapping[str, Table]
 def rename_fields(*names: tuple[str, str]) -> Callable[[Record], Record]:
     """Return a `from_public` for fields that are served under another name: (served, stored)."""
 
-    def stored(record: Record) -> Record:
+    def convert(record: Record) -> Record:
         own = dict(record)
         for served, name in names:
             if served in own and own.setdefault(name, own[served]) == own[served]:
                 del own[served]
         return own
 
-    return stored
+    return convert
 
 
 def find_recorded_keys(table: Table, record: Record) -> list[str]:

@@ -24,7 +24,7 @@ DEFAULT_EXPIRY_MONTHS = 13
 
 IDENTITY = expectation(
     "audiences.user-identity",
-    "A user is known by the set of its identifiers: the same set again replaces it, Delete removes "
+    "A user is identified by the set of its identifiers: the same set replaces it, Delete removes "
     "every user that shares an identifier. Identifiers are compared without case.",
 )
 SIZE = expectation(

@@ -43,13 +43,13 @@ MINIMUM_AGE = public_fact(
 )
 CONFLICT = public_fact(
     "replay.conflict-per-webhook",
-    "A job in progress stands in the way of another one for the same webhook only.",
+    "A job in progress prevents only another one for the same webhook.",
     "section 6, replay failures",
 )
 STATES = public_fact(
     "replay.states",
-    "A job is in progress until every event was taken (COMPLETE) or not (INCOMPLETE); its end is "
-    "announced to the webhook by a replay_job_status event.",
+    "A job is in progress until every event was accepted (COMPLETE) or not (INCOMPLETE); its end "
+    "is announced to the webhook by a replay_job_status event.",
     "section 6, job ends with an event",
 )
 PACE = settled(
@@ -76,9 +76,9 @@ ENVELOPE = public_fact(
 )
 DELIVERY = expectation(
     "replay.attempts",
-    "An event counts as taken when the receiver answers 200 within 10 seconds; otherwise it is "
-    "tried 3 times in all, 0.2 and 0.4 seconds apart. After 3 events in a row that timed out the "
-    "rest is given up.",
+    "An event is accepted when the receiver answers 200 within 10 seconds; otherwise it is tried "
+    "3 times in all, 0.2 and 0.4 seconds apart. After 3 events in a row that timed out the job "
+    "gives up.",
 )
 CREATES = (WINDOW, TO_DATE, CONFLICT, STATES, PACE, CRC, ENVELOPE, DELIVERY)
 """The assumptions that every created job relies on."""

@@ -27,7 +27,7 @@ OPERATION_ERRORS = settled(
     "batch.operation-errors-shape",
     "operation_errors is an array parallel to the input; each entry is an array of error objects "
     "with code, message and parameter (one of params by its name there), empty for a sound item. "
-    "Beside it is request alone, the array of the operations as they were understood, without "
+    "Beside it there is only request, the array of the operations as they were understood, without "
     "their users.",
     "B, Custom audiences: batch errors",
 )

@@ -1,4 +1,4 @@
-"""Where scenarios meet the pipeline: which rules see a request, and what it asks for by itself."""
+"""Connects scenarios with the pipeline: which rules see a request, and which it asks for itself."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Director:
     """The pipeline's interceptor: hands each call to the engine of its world."""
 
     def before_auth(self, call: Call, world: World, proceed: Proceed) -> Reply:
-        """Let rules of the stage `before_auth` act, and read what the request asks for itself."""
+        """Let rules of the stage `before_auth` act, and read which rules the request asks for."""
         engine = engine_of(world)
         assert call.operation is not None
         rules = engine.early.get(call.operation.id)
         if call.header(HEADER) is not None or call.header("prefer") is not None:
             try:
-                asked = _asked(call, engine)
+                asked = _find_requested_rules(call, engine)
             except (UnknownScenario, BadParameters, CannotPerform, BadPreference) as fault:
-                return _refused(fault)
+                return _make_refusal(fault)
             call.switch = [armed for armed in asked if not armed.rule.before_auth]
             own = [armed for armed in asked if armed.rule.before_auth]
             rules = [*own, *(rules or ())]
@@ -39,7 +39,7 @@ class Director:
         return engine.act(rules, call, proceed)
 
     def around(self, call: Call, world: World, proceed: Proceed) -> Reply:
-        """Let the other rules act."""
+        """Let the rules of all other stages act."""
         engine = engine_of(world)
         assert call.operation is not None
         rules = engine.late.get(call.operation.id)
@@ -52,12 +52,12 @@ class Director:
 
 
 def engine_of(world: World) -> Engine:
-    """The engine of a world; the platform adds one to each."""
+    """Return the engine of a world; the platform adds one to each."""
     return world.companion(Engine)
 
 
-def _asked(call: Call, engine: Engine) -> list[ActiveRule]:
-    """The rules that a request asks for, for itself alone."""
+def _find_requested_rules(call: Call, engine: Engine) -> list[ActiveRule]:
+    """Return the rules that a request asks for, for itself alone."""
     assert call.operation is not None
     found: list[ActiveRule] = []
     name = call.header(HEADER)
@@ -73,7 +73,7 @@ def _asked(call: Call, engine: Engine) -> list[ActiveRule]:
     return found
 
 
-def _refused(fault: Exception) -> Reply:
+def _make_refusal(fault: Exception) -> Reply:
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": "Bad scenario switch",

@@ -307,17 +307,17 @@ class Engine:
         """Restore the definitions and active scenarios that `mark` returned."""
         self._put(*mark)
 
-    def whole(self) -> Beside:
+    def read_records(self) -> Beside:
         """Return everything that is defined and active, in recorded form."""
         return as_records(self._defined, self._active, self._start_up)
 
     def pending(self) -> Beside:
         """Return what changed since it was last recorded."""
-        return self._ledger.pending(self.whole)
+        return self._ledger.pending(self.read_records)
 
     def mark_recorded(self) -> None:
         """Note that what was pending is recorded."""
-        self._ledger.mark_recorded(self.whole)
+        self._ledger.mark_recorded(self.read_records)
 
     def undo(self) -> None:
         """Undo what rules counted meanwhile: what was pending could not be recorded."""

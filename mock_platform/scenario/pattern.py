@@ -1,4 +1,4 @@
-"""Regular expressions that cannot be made to hang: bounded, and refused where they backtrack badly.
+"""Regular expressions that cannot hang: bounded, and refused where they backtrack too much.
 
 Python's engine tries every way to share a text among a pattern's repetitions. The number of ways is
 bounded here before the pattern is ever used: by its form, and by the length of the text.
@@ -75,4 +75,4 @@ def _count_ways_of_part(kind: Any, argument: Any) -> int:
         return _count_ways(argument[3])
     if kind is kinds.BRANCH:
         return sum(_count_ways(branch) for branch in argument[1])
-    raise BadPattern("look-around, back references and conditions are not taken")
+    raise BadPattern("look-around, back references and conditions are not allowed")

@@ -2,7 +2,7 @@
 
 The loader's complaints and the published JSON Schema come from the same declarations, so that they
 cannot disagree. Wherever a value is allowed, so is `$name`, a parameter of the scenario; `$$` at
-the beginning of a text stands for one dollar sign.
+the beginning of a text means one dollar sign.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ class _Builder:
                 if documents > 1:
                     raise _make_malformed(event, "a second document; a file holds one scenario")
                 if event.tags:
-                    raise _make_malformed(event, "tags are not taken")
+                    raise _make_malformed(event, "tags are not allowed")
                 data = self._read_value(next(self._events), ())
             elif not isinstance(event, DocumentEndEvent) and documents:
                 raise _make_malformed(event, "more than one value")
@@ -195,12 +195,12 @@ class _Builder:
         if self._count > MAX_VALUES:
             raise _make_malformed(event, f"more than {MAX_VALUES:,} values")
         if isinstance(event, AliasEvent):
-            raise _make_malformed(event, "aliases (*name) are not taken; write the value out")
+            raise _make_malformed(event, "aliases (*name) are not allowed; write the value out")
         assert isinstance(event, ScalarEvent | SequenceStartEvent | MappingStartEvent)
         if event.anchor is not None:
-            raise _make_malformed(event, "anchors (&name) are not taken; write the value out")
+            raise _make_malformed(event, "anchors (&name) are not allowed; write the value out")
         if event.tag is not None and event.tag != "!":
-            raise _make_malformed(event, f"tags are not taken, got {str(event.tag)[:60]}")
+            raise _make_malformed(event, f"tags are not allowed, got {str(event.tag)[:60]}")
         if isinstance(event, ScalarEvent):
             return _read_scalar(event)
         if len(at) >= MAX_DEPTH:

@@ -188,7 +188,7 @@ class DurableStore(MemoryStore):
             self._parts.mark_recorded()
 
     def _whole(self, snapshot: Snapshot, base: Base | None = None) -> Whole:
-        beside = {} if self._parts is None else self._parts.whole()
+        beside = {} if self._parts is None else self._parts.read_records()
         rows: dict[str, dict[str, Slot]] = {}
         for (table, key), slot in self._placed(beside).items():
             rows.setdefault(table, {})[key] = slot

@@ -21,7 +21,7 @@ class Kept(Protocol):
     def put_back(self, mark: Any) -> None:
         """Be again what `mark` returned."""
 
-    def whole(self) -> Beside:
+    def read_records(self) -> Beside:
         """All of it, as it is recorded."""
 
     def pending(self) -> Beside:
@@ -56,9 +56,9 @@ class Parts:
     def __init__(self, parts: Callable[[], Sequence[Kept]]) -> None:
         self._parts = parts
 
-    def whole(self) -> Beside:
+    def read_records(self) -> Beside:
         """All of all of them."""
-        return {at: record for part in self._parts() for at, record in part.whole().items()}
+        return {at: record for part in self._parts() for at, record in part.read_records().items()}
 
     def pending(self) -> Beside:
         """What changed in any of them since it was last recorded."""

@@ -73,7 +73,7 @@ class Windows:
 
     # -- for whoever records them --------------------------------------------------------------
 
-    def whole(self) -> Beside:
+    def read_records(self) -> Beside:
         """All windows as records."""
         return {(TABLE, _name(key)): _record(key, window) for key, window in self._open.items()}
 

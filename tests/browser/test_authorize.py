@@ -147,7 +147,7 @@ def test_a_wrong_password_is_told_and_repaired(page: Page, live_world: LiveWorld
     page.get_by_label("Username").fill(live_world.screen_name)
     page.get_by_label("Password").fill("wrong")
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("alert")).to_contain_text("There is no such username and password.")
+    expect(page.get_by_role("alert")).to_contain_text("No user has this username and password.")
     expect(page.get_by_label("Username")).to_have_value(live_world.screen_name)
     log_in(page, live_world)
 

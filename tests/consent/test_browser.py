@@ -358,7 +358,7 @@ def test_a_wrong_login_is_told_and_can_be_repeated(box: Sandbox, name: str, pass
     page = opened(box).submit("log_in", screen_name=name, password=password)
 
     assert (403, LOG_IN, name) == (page.status, page.heading, page.form.fields["screen_name"])
-    assert "There is no such username and password." in page.fault
+    assert "No user has this username and password." in page.fault
     assert "http://localhost/_mock/credentials" in page.fault
     assert ASK == page.log_in().heading
 

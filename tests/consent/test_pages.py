@@ -33,7 +33,7 @@ ALL = {
     "login, again": pages.login_page(form(), APP, "harbor", "Wrong."),
     "consent": pages.consent_page(form(), APP, USER, "write"),
     "pin": pages.pin_page(APP, "1234567"),
-    "denied": pages.denied_page(APP),
+    "denied": pages.denial_page(APP),
     "refusal": pages.refusal_page(404, "Nothing here."),
     "redirect": pages.redirect("https://a.example/cb?x=1"),
 }
@@ -149,7 +149,7 @@ def test_whatever_comes_from_outside_is_escaped() -> None:
         pages.login_page(hostile, app, HOSTILE, HOSTILE),
         pages.consent_page(hostile, app, user, "write"),
         pages.pin_page(app, HOSTILE),
-        pages.denied_page(app),
+        pages.denial_page(app),
         pages.refusal_page(400, HOSTILE),
         pages.redirect(HOSTILE),
     ]

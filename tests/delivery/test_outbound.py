@@ -253,8 +253,8 @@ def test_where_nothing_listens_is_told() -> None:
     [
         (close, "closed the connection without an answer"),
         (reset, "closed the connection without an answer"),
-        (truncate, "gave no usable answer"),
-        (garbage, "gave no usable answer"),
+        (truncate, "sent no usable answer"),
+        (garbage, "sent no usable answer"),
     ],
 )
 def test_a_broken_answer_is_told_apart(
@@ -287,7 +287,7 @@ def test_the_time_is_for_the_whole_answer(receiver: Receiver, misbehaviour: Misb
     fault = fault_of(lambda: Outbound(timeout=0.2).send("POST", receiver.url, {}, b"{}"))
 
     assert "timeout" == fault.kind
-    assert str(fault).endswith("gave no whole answer within 0.2 seconds")
+    assert str(fault).endswith("sent no complete answer within 0.2 seconds")
     assert 0.2 <= UPTIME() - started < PATIENCE
 
 

@@ -186,7 +186,7 @@ class TestPatience:
         script, fate = self.run(*refused)
 
         assert 15 == len(script.asked)
-        assert ("INCOMPLETE", 0, 15, "15 of 15 events were not taken") == fate
+        assert ("INCOMPLETE", 0, 15, "15 of 15 events were not accepted") == fate
 
     def test_a_job_is_worked_through_once(self) -> None:
         """A second run of the same job finds its deliveries made and does nothing."""

@@ -84,7 +84,7 @@ class TestReceiversThatFail:
         desk.wait()
 
         assert ["one", "one", "one", "two"] == receiver.event_ids
-        assert ("INCOMPLETE", 1, 1, "1 of 2 events were not taken") == desk.fate(job_id)
+        assert ("INCOMPLETE", 1, 1, "1 of 2 events were not accepted") == desk.fate(job_id)
         assert {
             "webhook_id": WEBHOOK,
             "job_state": "Incomplete",
@@ -131,7 +131,7 @@ class TestReceiversThatFail:
 
             (_, _, status, error), second = desk.deliveries()[1:3]
             assert status is None
-            assert (error or "").endswith("gave no whole answer within 3 seconds")
+            assert (error or "").endswith("sent no complete answer within 3 seconds")
             assert (2, 200) == second[1:3]
             assert ("COMPLETE", 1, 0, None) == desk.fate(job_id)
 

@@ -76,7 +76,7 @@ def test_receiver_down(desk: Desk, receiver: Receiver) -> None:
     """No event arrives, each attempt says why, and the job is incomplete."""
     activate(desk, "webhook-receiver-down")
 
-    assert ("INCOMPLETE", 0, 3, "3 of 3 events were not taken") == replay(desk)
+    assert ("INCOMPLETE", 0, 3, "3 of 3 events were not accepted") == replay(desk)
     assert [] == receiver.event_ids
     told = "the connection was refused, by scenario rule webhook-receiver-down/0; nothing was sent"
     assert [(key, n, None, told) for key in IDS for n in (1, 2, 3)] == attempts(desk)
@@ -204,7 +204,7 @@ def test_one_lost_in_a_replay(desk: Desk, receiver: Receiver) -> None:
     """The second of the job's events is missing, and the job is incomplete."""
     activate(desk, "webhook-delivery-lost", call=2)
 
-    assert ("INCOMPLETE", 2, 1, "1 of 3 events were not taken") == replay(desk)
+    assert ("INCOMPLETE", 2, 1, "1 of 3 events were not accepted") == replay(desk)
     assert ["one", "three"] == receiver.event_ids
 
 

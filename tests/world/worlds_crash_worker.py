@@ -114,7 +114,7 @@ def _world(world: World, platform: Platform) -> dict[str, Any]:
     return {
         "state": State(world, platform.tables).dump(),
         "seed": world.seed,
-        "beside": sorted((*at, record) for at, record in world.beside.whole().items()),
+        "beside": sorted((*at, record) for at, record in world.beside.read_records().items()),
         "snapshots": [*points.items()],
         "origin": None if world.origin is None else _point(world, world.origin),
     }

@@ -1,0 +1,163 @@
+"""Names and docstrings are plain: functions are verbs, docstrings say something.
+
+A function that is named by a bare participle, adverb or adjective (`_told`, `_beside`, `_whole`)
+does not say what it does.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import mock_platform
+
+ROOT = Path(mock_platform.__file__).parent
+ROOMS = (
+    "consent",
+    "coverage",
+    "delivery",
+    "drift",
+    "operations",
+    "records",
+    "rules",
+    "scenario",
+)
+
+VERBS_AND_NOUNS = {
+    # Verbs that end like a participle.
+    "embed", "exceed", "feed", "flatten", "listen", "need", "open", "proceed", "seed", "shorten",
+    "succeed",
+    # Nouns that do: the rest of the name says what is done with them.
+    "token",
+}  # fmt: skip
+IRREGULAR = {
+    "begun", "bound", "built", "done", "drawn", "found", "gone", "held", "kept", "known", "laid",
+    "left", "lost", "made", "meant", "met", "said", "seen", "sent", "shown", "told", "understood",
+}  # fmt: skip
+ADVERBS_AND_PREPOSITIONS = {
+    "above", "again", "among", "around", "back", "behind", "below", "beside", "between", "beyond",
+    "by", "in", "inside", "of", "out", "there", "under", "with", "within", "without",
+}  # fmt: skip
+ADJECTIVES = {
+    "absent", "alive", "bare", "common", "due", "foreign", "missing", "only", "outstanding",
+    "own", "plain", "same", "strange", "usual", "visible", "whole",
+}  # fmt: skip
+OLD_WORDS = re.compile(r"\b(?:anew|befalls?|mends?|mended|mishaps?|such none)\b", re.IGNORECASE)
+
+ALLOWED = {
+    "scenario/director.py: around": "the name of a stage of the pipeline",
+    "scenario/engine.py: unfired_expectations": "a public name of the client",
+}
+"""Functions that break the rule, as FILE: NAME, with the reason."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Documented = ast.Module | ast.ClassDef | Function
+
+
+def sources() -> Iterator[tuple[str, ast.Module, str]]:
+    """Path below the package, syntax tree and text of every module of the rooms."""
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            text = path.read_text()
+            yield path.relative_to(ROOT).as_posix(), ast.parse(text), text
+
+
+def is_no_verb(word: str) -> bool:
+    """Whether a word says what something is, or where, but not what is done."""
+    if word in VERBS_AND_NOUNS:
+        return False
+    listed = IRREGULAR | ADVERBS_AND_PREPOSITIONS | ADJECTIVES
+    return word in listed or re.search(r"\w(?:ed|en)$", word) is not None
+
+
+def is_value(function: Function) -> bool:
+    """Whether a method is read like an attribute, so that a noun with an adjective names it."""
+    names = {ast.unparse(each).partition("(")[0] for each in function.decorator_list}
+    return not names.isdisjoint({"property", "cached_property", "cache"})
+
+
+def is_badly_named(function: Function) -> bool:
+    """Whether a function begins with a word that is no verb; a value may, if a noun follows."""
+    words = function.name.strip("_").split("_")
+    if function.name.startswith("__") or (is_value(function) and len(words) > 1):
+        return False
+    return is_no_verb(words[0])
+
+
+def definitions(tree: ast.AST, *, public: bool = True) -> Iterator[tuple[Documented, bool]]:
+    """Every module, class and function, and whether its name is public at every level."""
+    if isinstance(tree, ast.Module):
+        yield tree, True
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef | Function):
+            seen = public and not node.name.startswith("_")
+            yield node, seen
+            inside = seen and isinstance(node, ast.ClassDef)
+            yield from definitions(node, public=inside)
+        else:
+            yield from definitions(node, public=public)
+
+
+def test_functions_are_named_by_verbs() -> None:
+    """No function begins with a participle, an adverb, a preposition or a bare adjective."""
+    bad = [
+        f"{path}:{node.lineno}: {node.name}"
+        for path, tree, _ in sources()
+        for node in ast.walk(tree)
+        if isinstance(node, Function) and is_badly_named(node)
+        if f"{path}: {node.name}" not in ALLOWED
+    ]
+
+    assert "" == "\n".join(bad)
+
+
+def test_docstrings_say_something() -> None:
+    """What is public has a docstring, and no docstring has fewer than four words."""
+    bad = []
+    for path, tree, _ in sources():
+        for node, public in definitions(tree):
+            text = ast.get_docstring(node)
+            name = "the module" if isinstance(node, ast.Module) else node.name
+            if text is None and public:
+                bad.append(f"{path}: {name} has no docstring")
+            elif text is not None and len(text.split()) < 4:
+                bad.append(f"{path}: {name} says only {text!r}")
+
+    assert "" == "\n".join(bad)
+
+
+def test_no_old_words() -> None:
+    """Words that a dictionary calls old or rare are not used in code, comments and messages."""
+    bad = [
+        f"{path}:{number}: {line.strip()}"
+        for path, _, text in sources()
+        for number, line in enumerate(text.splitlines(), 1)
+        if OLD_WORDS.search(line)
+    ]
+
+    assert "" == "\n".join(bad)
+
+
+def test_the_rule_finds_what_it_bans() -> None:
+    """Participles, adverbs and adjectives are found with and without underscores, verbs pass."""
+    source = """
+def _told(): ...
+def _beside(): ...
+def asked_for(): ...
+def find_held(): ...
+class A:
+    @property
+    def timed_fields(self): ...
+    @property
+    def timed(self): ...
+"""
+
+    found = [
+        node.name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, Function) and is_badly_named(node)
+    ]
+
+    assert ["_told", "_beside", "asked_for", "timed"] == found
