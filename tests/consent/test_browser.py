@@ -89,7 +89,7 @@ def test_a_denied_out_of_band_request_ends_on_a_page(box: Sandbox) -> None:
 @pytest.mark.spec("A, POST {base_url}/oauth/request_token", "the value oob selects")
 @pytest.mark.spec("A, GET {base_url}/oauth/authorize", "Desktop applications")
 def test_out_of_band_mode_shows_a_pin(box: Sandbox) -> None:
-    """The PIN has 7 digits and stands in the page; there is no redirect."""
+    """The page shows the PIN of 7 digits; it does not redirect."""
     page = opened(box, callback="oob").log_in().submit("allow")
 
     assert 200 == page.status
@@ -212,7 +212,7 @@ def test_force_login_asks_to_log_in_again_and_once(box: Sandbox, path: str, valu
 @pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Same query parameters")
 @pytest.mark.parametrize("path", PATHS)
 def test_force_login_asks_even_where_the_app_was_granted(box: Sandbox, path: str) -> None:
-    """force_login=true stands against the redirect without re-approval."""
+    """force_login=true prevents the redirect without re-approval."""
     page = opened(box).log_in().submit("allow")
     again(box, page, path, force_login="true").log_in()
 
@@ -234,7 +234,7 @@ def test_other_values_of_force_login_do_nothing(box: Sandbox, value: str, warned
 @pytest.mark.spec("A, GET {base_url}/oauth/authenticate", "Same query parameters")
 @pytest.mark.parametrize("path", PATHS)
 def test_screen_name_prefills_the_username_box(box: Sandbox, path: str) -> None:
-    """The name stands in the field, whatever it contains."""
+    """The field contains the name, with any characters."""
     page = opened(box, path, screen_name='"><script>alert(1)</script>')
 
     assert '"><script>alert(1)</script>' == page.form.fields["screen_name"]
@@ -297,7 +297,7 @@ def test_a_page_says_why_a_token_cannot_be_answered(
 
 
 def test_a_token_that_another_user_allowed_cannot_be_answered(box: Sandbox) -> None:
-    """Once one user has allowed a request, nobody else can."""
+    """Once one user has allowed a request, no other user can."""
     token = token_of(box, "allowed by another")
     page = visitor(box).open("/oauth/authorize", oauth_token=token).log_in()
 
@@ -354,7 +354,7 @@ def test_the_username_is_taken_as_people_write_it(box: Sandbox, name: str) -> No
     ],
 )
 def test_a_wrong_login_is_told_and_can_be_repeated(box: Sandbox, name: str, password: str) -> None:
-    """The page comes again with 403, keeps the name, says where the users stand."""
+    """The page comes again with 403, keeps the name, says where the users are listed."""
     page = opened(box).submit("log_in", screen_name=name, password=password)
 
     assert (403, LOG_IN, name) == (page.status, page.heading, page.form.fields["screen_name"])
@@ -364,7 +364,7 @@ def test_a_wrong_login_is_told_and_can_be_repeated(box: Sandbox, name: str, pass
 
 
 def test_another_account_can_be_used(box: Sandbox) -> None:
-    """A logged-in user can log out on the page and log in as somebody else."""
+    """A logged-in user can log out on the page and log in as another user."""
     page = opened(box).log_in().submit("switch")
     headings = [page.heading, page.log_in("northbike_co").heading]
 
@@ -373,7 +373,7 @@ def test_another_account_can_be_used(box: Sandbox) -> None:
 
 
 def test_a_session_ends_with_its_world(box: Sandbox) -> None:
-    """After a reset nobody is logged in, and answering leads back to the login."""
+    """After a reset no user is logged in, and answering leads back to the login."""
     page = opened(box).log_in()
     box.platform.worlds.default.reset()
     again(box, page, "/oauth/authorize")

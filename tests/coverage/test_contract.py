@@ -54,7 +54,7 @@ def test_problem_types_have_their_status() -> None:
 
 @pytest.mark.parametrize("entry", OPERATIONS, ids=lambda entry: entry.id)
 def test_declared_failures_are_outcomes(entry: Operation) -> None:
-    """Nothing that an operation declares is forgotten, and nothing stands twice."""
+    """Nothing that an operation declares is forgotten, and nothing is listed twice."""
     found = list_documented(entry, Settings())
 
     assert len(found) == len(set(found))
@@ -63,7 +63,7 @@ def test_declared_failures_are_outcomes(entry: Operation) -> None:
 
 
 def test_parameters() -> None:
-    """Parameters have the name of the wire, and tell whether they are required."""
+    """Parameters have the name of the wire, and say whether they are required."""
     found = dict(list_parameters(operation("account_history.list")))
 
     assert found["entity_id"]

@@ -13,7 +13,7 @@ LIST = f"/12/accounts/{ACCOUNT}/line_items"
 
 
 def coverage(box: Sandbox, world: str = "") -> CoverageDocument:
-    """The coverage as the control plane gives it."""
+    """The coverage as the control plane returns it."""
     found: CoverageDocument = call(box, "GET", "/coverage", world).get_json()
     return found
 
@@ -25,12 +25,12 @@ def row(found: CoverageDocument, operation: str) -> dict[str, Any]:
 
 
 def counts(entry: dict[str, Any]) -> dict[tuple[int, str], int]:
-    """The outcomes of a row that were met."""
+    """The outcomes of a row that were covered."""
     return {(o["status"], o["code"]): o["count"] for o in entry["outcomes"] if o["count"]}
 
 
 def test_nothing_met() -> None:
-    """A fresh server has met nothing of all that is documented."""
+    """A fresh server has covered nothing of what is documented."""
     box = sandbox()
 
     found = coverage(box)
@@ -96,7 +96,7 @@ def test_counts_outlive_reset_and_full_journal() -> None:
 
 
 def test_worlds() -> None:
-    """An address with a world shows what that one met, even when it is gone; others all."""
+    """An address with a world shows that world, even when it is gone; others show all."""
     box = sandbox()
     call(box, "PUT", "/worlds/w1")
     box.call("GET", LIST)
@@ -110,7 +110,7 @@ def test_worlds() -> None:
 
 
 def test_delete() -> None:
-    """Counting begins anew, for one world or for all."""
+    """Counting starts from zero, for one world or for all."""
     box = sandbox()
     call(box, "PUT", "/worlds/w1")
     for prefix in ("", "/~w1"):
@@ -123,7 +123,7 @@ def test_delete() -> None:
 
 
 def test_merge() -> None:
-    """Two documents add up as if one server had met both; neither is changed."""
+    """Two documents add up as if one server had counted both; neither is changed."""
     one, other, both = sandbox(), sandbox(), sandbox()
     for box in (one, both):
         box.call("GET", f"{LIST}?count=2")

@@ -46,7 +46,7 @@ def test_unknown_form(box: Sandbox) -> None:
 
 
 def test_text(box: Sandbox) -> None:
-    """The text tells totals, gaps, silent operations and stray requests."""
+    """The text shows totals, gaps, uncalled operations and stray requests."""
     text = render(coverage(box), "text")
 
     assert re.search(r"^Operations called +1/80 +1\.2 %$", text, re.MULTILINE)
@@ -57,7 +57,7 @@ def test_text(box: Sandbox) -> None:
 
 
 def test_junit(box: Sandbox) -> None:
-    """What was met passes, what was not is skipped; counts are those of the cases."""
+    """What was covered passes, the rest is skipped; counts are those of the cases."""
     root = ET.fromstring(render(coverage(box), "junit"))
 
     cases = {

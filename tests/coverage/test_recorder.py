@@ -25,7 +25,7 @@ def entry(
     world: str = "default",
     sent: tuple[str, ...] = (),
 ) -> JournalEntry:
-    """What a journal would be told of a request."""
+    """The journal entry of a request."""
     return JournalEntry(
         id="r1", at=AT, world=world, method="GET", url="http://localhost/", status=status,
         milliseconds=1.0, operation=operation, response_body=body, sent=sent,
@@ -61,7 +61,7 @@ def entry(
     ],
 )
 def test_codes(status: int, body: bytes, expected: list[str]) -> None:
-    """A failure is told by the code that its body names, in whichever dialect."""
+    """A failure is counted by the code that its body names, in any dialect."""
     assert expected == list(find_codes(status, body))
 
 

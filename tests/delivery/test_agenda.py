@@ -67,7 +67,7 @@ class Kitchen:
 
 @pytest.fixture
 def kitchen() -> Iterator[Kitchen]:
-    """A kitchen whose clock stands."""
+    """A kitchen with a frozen clock."""
     found = Kitchen()
     yield found
     found.agenda.stop(5)
@@ -134,7 +134,7 @@ def test_a_reset_world_is_forgotten(kitchen: Kitchen) -> None:
     """What was watched in a world before its reset is not settled in the world after it."""
     kitchen.bake()
     kitchen.world.reset()
-    with kitchen.world.work():  # the same key again, which nobody watches
+    with kitchen.world.work():  # the same key again, which is not watched
         kitchen.world.store.put("loaves", "rye", {"id": "rye", "state": "DOUGH"})
         kitchen.world.transitions.begin("baking", "rye")
     kitchen.world.clock.advance(3600)

@@ -50,7 +50,7 @@ class TestProgressions:
         assert ("COMPLETE", 1) == (desk.job(job_id)["state"], len(receiver.statuses))
 
     def test_time_passes_by_itself(self, receiver: Receiver) -> None:
-        """With a running clock the end is announced though nobody looks."""
+        """With a running clock the end is announced even if no request reads the job."""
         with Desk(receiver.url, freeze=None) as desk:
             desk.pace("time", seconds=0.05)
             job_id = desk.create()
@@ -218,7 +218,7 @@ class TestWhileAJobRuns:
         assert (1, []) == (len(receiver.received), receiver.statuses)
 
     def test_a_saved_state_goes_on_with_it(self, slow: Desk, receiver: Receiver) -> None:
-        """A world that returns to a moment in the middle of a job begins its deliveries anew."""
+        """A world that returns to a moment in the middle of a job starts its deliveries again."""
         job_id = self.begin(slow, receiver)
         saved = slow.world.save()
         slow.world.reset()
@@ -367,7 +367,7 @@ class TestRestart:
     def test_a_job_in_progress_by_a_fixtures_word_stays_so(
         self, desk: Desk, receiver: Receiver
     ) -> None:
-        """A record that was put in progress delivers nothing and stands in the way of others."""
+        """A record that was put in progress delivers nothing and blocks other jobs."""
         record = {
             "id": "77", "webhook_id": WEBHOOK, "from_date": "202611201000", "state": "IN_PROGRESS",
             "to_date": "202611201100", "created_at": "2026-11-20T11:00:00.000Z", "_app_id": "11827",

@@ -31,7 +31,7 @@ def faults(desk: Desk, **changes: Any) -> list[tuple[str, str]]:
 
 @pytest.mark.spec("A, Events", "The Activity interface")
 def test_an_added_event_is_kept_and_delivered(desk: Desk, receiver: Receiver) -> None:
-    """It stands in the log as of now, and the receiver gets it, signed."""
+    """It is logged with the current time, and the receiver gets it, signed."""
     added = add(desk)
     desk.wait()
 

@@ -31,7 +31,7 @@ _REAL_LOOKUP = socket.getaddrinfo
 
 
 class Names:
-    """A name service of our own: each lookup of a name gives the next of its addresses."""
+    """A name service of our own: each lookup of a name returns the next of its addresses."""
 
     def __init__(self) -> None:
         self.addresses: dict[str, list[list[str]]] = {}
@@ -260,7 +260,7 @@ def test_where_nothing_listens_is_told() -> None:
 def test_a_broken_answer_is_told_apart(
     receiver: Receiver, misbehaviour: Misbehaviour, text: str
 ) -> None:
-    """A connection that ends, or an answer that is none, is a fault of the connection."""
+    """A connection that ends, or an invalid answer, is a fault of the connection."""
     receiver.plan.append(misbehaviour)
 
     fault = fault_of(lambda: Outbound().send("POST", receiver.url, {}, b"{}"))
@@ -367,7 +367,7 @@ class TestTLS:
             assert 200 == Outbound().send("POST", secure.url, {}, b"{}").status
 
     def test_an_untrusted_receiver_is_not(self, secure: Receiver) -> None:
-        """A certificate that nobody vouches for ends the request before anything is sent."""
+        """An untrusted certificate ends the request before anything is sent."""
         fault = fault_of(lambda: Outbound().send("POST", secure.url, {}, b"{}"))
 
         assert "tls" == fault.kind

@@ -148,7 +148,7 @@ class TestReceiversThatFail:
     def test_waits_double_between_attempts(
         self, desk: Desk, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Between the attempts lie the backoff and its double."""
+        """The pauses between attempts are the backoff and its double."""
         waits: list[float] = []
         monkeypatch.setattr(Sender, "_pause", lambda _self, _to, seconds: waits.append(seconds))
         receiver.plan.extend([500, 500, 500])
@@ -193,7 +193,7 @@ class TestChallenge:
     def test_a_failed_tls_connection_makes_the_webhook_invalid(
         self, desk: Desk, tmp_path: Path
     ) -> None:
-        """A certificate that nobody trusts is a wrong answer."""
+        """An untrusted certificate is a wrong answer."""
         with Receiver(tls=TlsMaterial.generate(directory=tmp_path).server_context()) as stranger:
             desk.lead_to(stranger.url)
             job_id = desk.create()

@@ -31,7 +31,7 @@ class Differing:
     asked: list[tuple[str, str]] = field(default_factory=list)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request; the last part of its path tells what is different."""
+        """Answer one request; the last part of its path says what is different."""
         name = environ["PATH_INFO"].rpartition("/")[2]
         self.asked.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
         told: list[Any] = []

@@ -105,7 +105,7 @@ def test_renamed_field() -> None:
 
 
 def test_other_type_and_value() -> None:
-    """Another type and a value outside the enumeration are told with both sides."""
+    """Another type and a value outside the enumeration are reported with both sides."""
 
     def change(record: dict[str, Any]) -> None:
         record.update(deleted="no", objective="WORLD_PEACE")
@@ -127,7 +127,7 @@ def test_other_type_and_value() -> None:
     ],
 )
 def test_other_status(answer: Change, got: str) -> None:
-    """Another status is told with the codes of the body or where it leads."""
+    """Another status is reported with the codes of the body or its redirect target."""
     drift = checked(placements=answer)
 
     assert {"placements.list": [("status", "status", "200", got)]} == found(drift)
@@ -143,7 +143,7 @@ def test_rate_limit_is_no_drift() -> None:
 
 
 def test_no_json() -> None:
-    """A body that is no JSON is told."""
+    """A body that is not JSON is reported."""
     drift = checked(placements=status(200, b"<html>", **{"content-type": "text/html"}))
 
     assert [
@@ -154,16 +154,16 @@ def test_no_json() -> None:
 
 
 def test_without_accounts_nothing_below_them_is_asked_for() -> None:
-    """Operations whose parameters no list gives are named, not guessed."""
+    """Operations whose parameters no list contains are named, not guessed."""
     drift = checked(accounts=status(401, b'{"errors":[{"code":89}]}'))
 
     assert {"accounts.list": [("status", "status", "200", "401 89")]} == found(drift)
     reasons = {each.operation: each.reason for each in drift.skipped}
-    assert "no list of the server gives :account_id" == reasons["line_items.list"]
+    assert "no list of the server contains :account_id" == reasons["line_items.list"]
 
 
 def test_report() -> None:
-    """The report tells each difference in a line and sums up."""
+    """The report has a line for each difference, and totals."""
     drift = checked(line_items=data(lambda record: record.update(deleted="no")))
 
     text = report.render_text(drift, "http://x")

@@ -51,14 +51,14 @@ LIST = {"type": "array", "items": {"$ref": "#/components/schemas/Thing"}}
     ],
 )  # fmt: skip
 def test_differences(value: Any, expected: list[tuple[str, str, str, str]]) -> None:
-    """Each kind of difference is told with its place, what is declared and what came."""
+    """Each kind of difference is reported with its place, what is declared and what came."""
     found = find_differences(value, LIST, COMPONENTS)
 
     assert expected == [(d.kind, d.where, d.expected, d.got) for d in found]
 
 
 def test_elements_share_a_place() -> None:
-    """A difference that many elements show is told once."""
+    """A difference of many elements is reported once."""
     found = find_differences([{"id": 1, "state": "ON"}] * 50, LIST, COMPONENTS)
 
     assert ["[].id"] == [difference.where for difference in found]

@@ -1,4 +1,4 @@
-"""A sandbox for tests that can share one: its world starts anew for each of them."""
+"""A sandbox for tests that can share one: its world is reset for each of them."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ BEFORE = END - timedelta(hours=4)
 
 @pytest.fixture
 def desk(receiver: Receiver) -> Iterator[Desk]:
-    """A sandbox whose clock stands before the path's end."""
+    """A sandbox whose clock is frozen before the path's end."""
     with Desk(receiver.url, freeze=BEFORE) as found:
         found.pace("manual")
         yield found
@@ -27,7 +27,7 @@ def desk(receiver: Receiver) -> Iterator[Desk]:
 def post(
     desk: Desk, webhook_id: str = WEBHOOK, *, bearer: str = BEARER, **query: Any
 ) -> TestResponse:
-    """Ask for a replay the old way, for the last hour unless told otherwise."""
+    """Ask for a replay the old way, for the last hour unless given otherwise."""
     whole = {"from_date": desk.ago(hours=1), "to_date": desk.ago()} | query
     return desk.client.post(
         f"/2/account_activity/replay/webhooks/{webhook_id}/subscriptions/all",
@@ -39,7 +39,7 @@ def post(
 @pytest.mark.spec("A, Versioning", "brand word inside")
 @pytest.mark.spec("A, Release history", "2026-03-20: Deprecation")
 def test_before_its_end_it_answers_in_its_own_shape(desk: Desk) -> None:
-    """for_user_id is the app's owner; the job stands under replay_event."""
+    """for_user_id is the app's owner; the job is under replay_event."""
     answer = post(desk)
     body = answer.get_json()
 

@@ -322,7 +322,7 @@ class TestCreate:
 
     @pytest.mark.spec("B, Accounts", "POST {ads_sandbox_base_url}/12/accounts: none")
     def test_belongs_to_the_caller(self, box: Sandbox) -> None:
-        """Who created it lists and reads it on both addresses; nobody else does."""
+        """Who created it lists and reads it on both addresses; other users do not."""
         account = create(box)["id"]
 
         assert listed(box) == [*MINE, account]
@@ -404,14 +404,14 @@ class TestUpdate:
         assert faults(update(box, ACCOUNT, name="")) == [("INVALID_PARAMETER", "name")]
 
     def test_nothing(self, box: Sandbox) -> None:
-        """Without parameters the record is answered as it stands."""
+        """Without parameters the record is answered unchanged."""
         before = box.record("accounts", ACCOUNT)
 
         assert update(box, ACCOUNT).status_code == 200
         assert box.record("accounts", ACCOUNT) == before
 
     def test_in_a_form(self, box: Sandbox) -> None:
-        """Parameters may stand in a form as well as in the query."""
+        """Parameters may be sent in a form as well as in the query."""
         form = {"name": "By form", "industry_type": "TRAVEL"}
 
         body = box.call("PUT", f"/12/accounts/{ACCOUNT}", form=form).get_json()
@@ -453,7 +453,7 @@ class TestDelete:
         assert read(box, ACCOUNT, with_deleted="true").get_json()["data"] == gone
 
     def test_out_of_reach(self, box: Sandbox) -> None:
-        """What hangs on a deleted account answers as for an unknown one, on both addresses."""
+        """Addresses below a deleted account answer as for an unknown one, on both addresses."""
         delete(box, ACCOUNT)
 
         for path in ("", "/account_apps", "/features", "/curated_categories", "/account_media"):

@@ -25,7 +25,7 @@ def test_all_of_them(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, Advertiser business category", "id, name, iab_categories")
 def test_codes(box: Sandbox) -> None:
-    """Codes have the IAB's form, and no code stands in two categories."""
+    """Codes have the IAB's form, and no code is in two categories."""
     data = box.call("GET", PATH).get_json()["data"]
     codes = [code for category in data for code in category["iab_categories"]]
 
@@ -44,7 +44,7 @@ def test_the_same_for_everybody(box: Sandbox) -> None:
 
 
 def test_needs_a_caller(box: Sandbox) -> None:
-    """Without credentials nobody sees them."""
+    """Without credentials they are not shown."""
     assert box.call("GET", PATH, keys=None).status_code == 401
 
 

@@ -109,7 +109,7 @@ class TestRequest:
         ],
     )
     def test_refused(self, box: Sandbox, body: Any, expected: list[tuple[str, str]]) -> None:
-        """Everything that is wrong is named, with the place where it stands."""
+        """Everything that is wrong is named, with its place."""
         response = post(box, body)
 
         assert response.status_code == 400
@@ -157,7 +157,7 @@ class TestRequest:
     @pytest.mark.spec("B, Not shown", "Audience estimate")
     @pytest.mark.spec("B, What public facts and settled questions add", "Catalog and set")
     def test_strict(self) -> None:
-        """The spec does not show the answer, so --strict gives none."""
+        """The spec does not show the answer, so --strict returns none."""
         assert post(sandbox(strict=True), {CRITERIA: [COFFEE]}).status_code == 501
 
 
@@ -165,14 +165,14 @@ class TestSize:
     """How the size behaves."""
 
     def test_repeats(self, box: Sandbox) -> None:
-        """The same criteria give the same size, in any order, however often each stands."""
+        """The same criteria have the same size, in any order and with repetitions."""
         first = size(box, COFFEE, AMERICA)
 
         assert size(box, AMERICA, COFFEE, AMERICA) == first
         assert size(box, COFFEE | {"targeting_value": "COFFEE"}, AMERICA) == first
 
     def test_by_seed(self) -> None:
-        """Another seed gives another size, the same seed the same one."""
+        """Another seed leads to another size, the same seed to the same one."""
         sizes = [size(sandbox(seed=seed), COFFEE) for seed in (1, 1, 2)]
 
         assert sizes[0] == sizes[1] != sizes[2]

@@ -273,7 +273,7 @@ class TestCreate:
         assert [("MEDIA_NOT_FOUND", "slides[1][1].media_key")] == faults(slid)
 
     def test_all_unknown_media_at_once(self, box: Sandbox) -> None:
-        """Each unknown key is named where it stands."""
+        """Each unknown key is named with its place."""
         response = create(box, swipeable("3_1", IMAGE, "3_2"), details())
 
         assert [
@@ -385,7 +385,7 @@ class TestRules:
     @pytest.mark.spec("B, Card", "APP: googleplay_deep_link", case="googleplay_deep_link")
     @pytest.mark.parametrize(("part", "expected"), WRONG_PARTS)
     def test_part(self, box: Sandbox, part: JSON, expected: list[tuple[str, str]]) -> None:
-        """Each fault of a component is named where it stands, and nothing else is."""
+        """Each fault of a component is named with its place, and nothing else is."""
         assert expected == sorted(faults(create(box, media(), part)), key=str)
 
     @pytest.mark.spec("B, Card", "Destination: WEBSITE")
@@ -425,7 +425,7 @@ class TestRules:
         assert [("INVALID_PARAMETER", name)] == faults(response)
 
     def test_all_violations_at_once(self, box: Sandbox) -> None:
-        """Name, component and destination are told together."""
+        """Faults of name, component and destination are reported together."""
         response = create(
             box,
             media(""),

@@ -43,7 +43,7 @@ IMAGE_POLL = "1712870000005000015"
 
 @pytest.fixture
 def box(box: Sandbox) -> Sandbox:
-    """A sandbox whose clock stands at noon."""
+    """A sandbox whose clock is frozen at noon."""
     box.platform.worlds.default.clock.freeze(NOW)
     return box
 
@@ -78,7 +78,7 @@ def test_text_poll(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, What public facts and settled questions add", "Poll and conversation")
 def test_echo(box: Sandbox) -> None:
-    """The echo holds the duration as a number and a card type that nobody sends."""
+    """The echo holds the duration as a number and a card type that no request sends."""
     expected = POLL | {"duration_in_minutes": 60, "account_id": ACCOUNT, "card_type": "poll"}
 
     assert expected == echo(post(box, "cards/poll", **POLL))
@@ -177,7 +177,7 @@ def test_all_violations_at_once(box: Sandbox) -> None:
 @pytest.mark.spec("B, Poll cards", "media_key (optional")
 @pytest.mark.spec("B, What public facts and settled questions add", "Numbers of poll")
 def test_video_poll(box: Sandbox) -> None:
-    """A poll with a video tells its address, aspect and duration, and not its key."""
+    """A poll with a video shows its address, aspect and duration, but not its key."""
     response = post(box, "cards/poll", **POLL, media_key=VIDEO)
     record = data(response)
     video = data(get(box, f"media_library/{VIDEO}"))
@@ -213,7 +213,7 @@ def test_sizes_of_a_video_poll(
     size: tuple[int | None, int | None],
     expected: tuple[str, str],
 ) -> None:
-    """Sizes are the aspect's two numbers, and there whatever is known of the video."""
+    """Sizes are the aspect's two numbers, present even if little is known of the video."""
     width, height = size
     box.change("media_library", VIDEO, aspect_ratio=aspect_ratio, _width=width, _height=height)
     record = data(post(box, "cards/poll", **POLL, media_key=VIDEO))
@@ -223,7 +223,7 @@ def test_sizes_of_a_video_poll(
 
 
 def test_image_poll(box: Sandbox) -> None:
-    """A poll with an image tells its address and size."""
+    """A poll with an image shows its address and size."""
     response = post(box, "cards/poll", **POLL, media_key=IMAGE_800)
 
     assert {
@@ -310,7 +310,7 @@ def test_feature(box: Sandbox) -> None:
 @pytest.mark.spec("B, Poll cards", "DELETE /12/accounts/:account_id/cards/poll/:card_id")
 @pytest.mark.spec("B, States and transitions", "Poll card, DELETE")
 def test_hard_delete(box: Sandbox) -> None:
-    """A deleted poll card is answered as a stub of seven keys, and is gone for good."""
+    """A deleted poll card is answered as a stub of seven keys, and does not exist any more."""
     before = data(get(box, f"cards/poll/{VIDEO_POLL}"))
 
     stub = data(delete(box, f"cards/poll/{VIDEO_POLL}"))

@@ -263,7 +263,7 @@ def test_unfit_media(box: Sandbox, name: str, key: str) -> None:
     [(1920, 1080, True), (854, 480, True), (640, 480, False), (1280, 700, False)],
 )
 def test_aspect(box: Sandbox, width: int, height: int, fine: bool) -> None:
-    """The aspect is told by the sizes: 16:9 as exactly as whole pixels allow."""
+    """The aspect follows from the sizes: 16:9 as exactly as whole pixels allow."""
     box.change("media_library", OTHER_VIDEO, _width=width, _height=height)
     response = post(box, PATH, **CARD | {"media_key": OTHER_VIDEO})
 
@@ -271,7 +271,7 @@ def test_aspect(box: Sandbox, width: int, height: int, fine: bool) -> None:
 
 
 def test_aspect_without_sizes(box: Sandbox) -> None:
-    """The aspect ratio tells the sizes; without it the video's own; 16:9 if nothing is known."""
+    """Sizes are the aspect ratio's; without it the video's own; 16:9 if nothing is known."""
     for known in ({}, {"aspect_ratio": None, "_width": 1920, "_height": 1080}, {"_width": None}):
         box.change("media_library", OTHER_VIDEO, **{"_width": None, "_height": None} | known)
         record = data(post(box, PATH, **CARD | {"media_key": OTHER_VIDEO}))
@@ -291,7 +291,7 @@ def test_aspect_unknown(box: Sandbox) -> None:
 
 
 def test_all_violations_at_once(box: Sandbox) -> None:
-    """Lengths, lacks, pairs and the either-or are told together; so are unknown media."""
+    """Lengths, lacks, pairs and the either-or are reported together; so are unknown media."""
     response = post(box, PATH, name="x" * 81, first_cta="a b", third_cta="#c", media_key=VIDEO)
     unknown = post(box, PATH, **FULL | dict.fromkeys(MEDIA_NAMES, UNKNOWN))
 
@@ -427,7 +427,7 @@ def test_unset(box: Sandbox) -> None:
 def test_update_keeps_the_rules(
     box: Sandbox, card: str, params: dict[str, str], expected: list[tuple[str, str]]
 ) -> None:
-    """The card must stand as it would become; a refused update changes nothing."""
+    """The rules apply to the card after the update; a refused update changes nothing."""
     before = box.record("video_conversation_cards", card)
     response = put(box, f"{PATH}/{card}", **params)
 

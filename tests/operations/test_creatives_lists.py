@@ -180,7 +180,7 @@ def test_with_total_count(box: Sandbox, family: Family) -> None:
 @pytest.mark.spec("B, States and transitions", "Account media, media")
 @pytest.mark.spec("B, Common conventions", "with_deleted (boolean")
 def test_with_deleted(box: Sandbox, family: Family) -> None:
-    """Deleted records show only with with_deleted; those deleted for good never again."""
+    """Deleted records show only with with_deleted; permanently deleted ones never again."""
     before = keys(box, family)
     all_before = keys(box, family, with_deleted="true")
     if family.path == "cards":
@@ -234,7 +234,7 @@ def test_second_delete(box: Sandbox, family: Family) -> None:
 @pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll/:card_id")
 @pytest.mark.spec("B, Video conversation cards", "GET .../video_conversation/:card_id")
 def test_one_is_read_as_listed(box: Sandbox, family: Family) -> None:
-    """A record reads alone as it stands in the list, its id echoed under the path's name."""
+    """A record reads alone as in the list, its id echoed under the path's name."""
     listed = {record[family.key]: record for record in data(get(box, family.path))}
     response = get(box, f"{family.path}/{family.one}")
 
@@ -245,7 +245,7 @@ def test_one_is_read_as_listed(box: Sandbox, family: Family) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_records_of_other_accounts(box: Sandbox, family: Family, method: str) -> None:
-    """A record of another account is unknown, as is an id that nobody has."""
+    """A record of another account is unknown, as is an id that does not exist."""
     for key in (family.foreign, "nothing"):
         response = box.call(method, f"{BASE}/{family.path}/{key}")
 

@@ -28,7 +28,7 @@ EMAIL = hashed("ada@example.com")
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox whose clock stands at noon."""
+    """A sandbox whose clock is frozen at noon."""
     made = sandbox()
     made.platform.worlds.default.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
     return made
@@ -258,7 +258,7 @@ def test_the_same_user_again_is_replaced(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, Custom audiences", "operation_type")
 def test_delete_takes_users_out_by_any_identifier(box: Sandbox) -> None:
-    """One shared identifier is enough; nobody else goes."""
+    """One shared identifier is enough; other users stay."""
     handle = hashed("ada")
     upload(box, [update({"email": [EMAIL], "handle": [handle]}, {"email": [hashed("b")]})])
 
@@ -342,7 +342,7 @@ BAD_ITEMS = [
 def test_a_bad_item_refuses_the_whole_batch(
     box: Sandbox, rule: str, item: dict[str, Any], parameter: str
 ) -> None:
-    """Item faults stand under operation_errors at their index; nothing of the batch is kept."""
+    """Item faults are under operation_errors at their index; nothing of the batch is kept."""
     response = upload(box, [update(SOUND), item, update(SOUND)])
 
     body = response.get_json()

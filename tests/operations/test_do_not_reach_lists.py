@@ -20,7 +20,7 @@ PHONE = sha256(b"+15550199").hexdigest()
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox whose clock stands at noon."""
+    """A sandbox whose clock is frozen at noon."""
     made = sandbox()
     noon = datetime.fromisoformat("2026-11-20T12:00:00+00:00")
     made.platform.worlds.default.clock.freeze(noon)
@@ -197,7 +197,7 @@ def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
 def test_a_bad_item_refuses_the_whole_batch(
     box: Sandbox, item: dict[str, Any], parameter: str
 ) -> None:
-    """Item faults stand under operation_errors at the input's index; nothing is kept."""
+    """Item faults are under operation_errors at the input's index; nothing is kept."""
     response = upload(box, [operation({"email": [EMAIL]}), item])
     body = response.get_json()
 
@@ -250,7 +250,7 @@ class TestYoungLists:
         return found
 
     def test_the_kind(self, box: Sandbox) -> None:
-        """The kind stands beside the others, with the shipped young list under way."""
+        """The kind is listed with the others, with the young list of the fixtures."""
         kind = sandbox().client.get("/_mock/transitions").get_json()["do_not_reach_list"]
 
         assert {

@@ -74,7 +74,7 @@ class TestNames:
         assert {"id": key} == echo(on_catalogs(box, "DELETE", f"/{key}"))
 
     def test_products_echo_the_catalog_under_its_own_name(self, box: Sandbox) -> None:
-        """What hangs on a catalog echoes product_catalog_id."""
+        """Records of a catalog echo product_catalog_id."""
         response = on_catalogs(box, "GET", f"/{CATALOG}/products", query_string={"count": "2"})
 
         assert {"product_catalog_id": CATALOG, "count": 2} == echo(response)
@@ -106,7 +106,7 @@ class TestNames:
 
 
 class TestCardType:
-    """Poll and conversation cards echo a card_type that nobody sends."""
+    """Poll and conversation cards echo a card_type that no request sends."""
 
     @pytest.mark.parametrize("path", [f"cards/poll/{POLL}", "cards/poll", "cards/poll/1"])
     def test_polls_in_small_letters(self, box: Sandbox, path: str) -> None:

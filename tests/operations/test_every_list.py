@@ -26,7 +26,7 @@ REQUIRED = {
     "custom_audiences.targeted": {"with_active": "false"},
 }
 OWN_PATHS = {"custom_audiences.targeted": {"custom_audience_id": "1nmth"}}
-"""Where the records of a list hang that are elsewhere than those of the others."""
+"""The parents of those lists whose records do not belong to an account."""
 
 
 def names(operation: Operation) -> set[str]:
@@ -47,7 +47,7 @@ BEYOND = [
     if "with_total_count" in names(operation)
     and operation.id in {"line_items.list", "custom_audiences.targeted"}
 ]
-"""Those whose total document B does not show; the others stand in `spec/test_conventions.py`."""
+"""Those whose total document B does not show; the others are in `spec/test_conventions.py`."""
 
 
 def each(*having: str) -> pytest.MarkDecorator:
@@ -76,7 +76,7 @@ def read(box: Sandbox, listing: Operation, **query: str) -> tuple[int, dict[str,
 def test_pages_add_up(box: Sandbox, listing: Operation) -> None:
     """Page by page one sees what one page shows, and the last one has no cursor.
 
-    The fixtures give each list more than one page of one.
+    The fixtures have more than one page of one record for each list.
     """
     _, whole = read(box, listing)
     seen: list[Any] = []
@@ -113,7 +113,7 @@ def test_with_total_count_is_a_boolean(box: Sandbox, listing: Operation) -> None
 
 @pytest.mark.parametrize("listing", BEYOND, ids=lambda operation: operation.id)
 def test_total_count_beyond_the_document(box: Sandbox, listing: Operation) -> None:
-    """Lists that document B shows no total for give it as the others do."""
+    """Lists for which document B shows no total return it as the others do."""
     _, whole = read(box, listing)
     _, counted = read(box, listing, with_total_count="true", count="1")
     status, both = read(box, listing, with_total_count="true", cursor="x")
@@ -151,7 +151,7 @@ def test_sorting_turns_round(box: Sandbox, listing: Operation) -> None:
 @each()
 @pytest.mark.parametrize("cursor", ["x", "WyJ4Il0.x", "é", "0"])
 def test_a_foreign_cursor_is_refused(box: Sandbox, listing: Operation, cursor: str) -> None:
-    """A cursor that this list did not give answers INVALID_PARAMETER."""
+    """A cursor that this list did not return answers INVALID_PARAMETER."""
     status, body = read(box, listing, cursor=cursor)
 
     assert (status, body["errors"][0]["code"]) == (400, "INVALID_PARAMETER")

@@ -135,7 +135,7 @@ class TestAdd:
         )
 
     def test_in_a_form(self, box: Sandbox) -> None:
-        """The keys may stand in a form."""
+        """The keys may be sent in a form."""
         response = box.call("POST", SANDBOX, form={"feature_keys": "BRAND_TPN,DR_TAP"})
 
         assert {"BRAND_TPN", "DR_TAP"} <= {*keys(response)}

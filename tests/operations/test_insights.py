@@ -158,7 +158,7 @@ class TestParameters:
         assert faults(ask(box, **{name: "soon"})) == [("INVALID_PARAMETER", name)]
 
     def test_all_at_once(self, box: Sandbox) -> None:
-        """Limits across parameters are told together with the rest."""
+        """Limits across parameters are reported together with the rest."""
         response = ask(
             box,
             granularity="WEEK",
@@ -240,7 +240,7 @@ class TestWindow:
     def test_buckets(
         self, box: Sandbox, granularity: str, seconds: int, buckets: int, offset: int
     ) -> None:
-        """Buckets are counted from the start, wherever it lies; a rest is one more bucket."""
+        """Buckets are counted from the start, at any time; a rest is one more bucket."""
         start = START + timedelta(seconds=offset)
         end = start + timedelta(seconds=seconds)
 
@@ -335,7 +335,7 @@ class TestNumbers:
         assert data(box) == first
 
     def test_by_seed(self, box: Sandbox) -> None:
-        """Another seed gives other numbers."""
+        """Another seed leads to other numbers."""
         assert data(sandbox(seed=0)) == data(box)
         assert data(sandbox(seed=1)) != data(box)
 

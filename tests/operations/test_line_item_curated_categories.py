@@ -263,7 +263,7 @@ def test_deleted_and_other_line_items_cannot_be_linked(box: Sandbox, line_item: 
         (CLICKS, EUROPEAN, 400),  # US, but GB, DE, ES
         (PREROLL, EUROPEAN, 200),  # GB of GB, DE, ES
         (PREROLL, CYCLING, 400),  # US and GB, but DE, FR, NL
-        (VIDEO, CYCLING, 200),  # an excluded country is none that is aimed at
+        (VIDEO, CYCLING, 200),  # an excluded country is not targeted
         (ENGAGEMENTS, CYCLING, 200),  # everywhere
     ],
 )
@@ -307,7 +307,7 @@ def test_either_end_changes(box: Sandbox, changes: dict[str, str]) -> None:
 def test_a_refused_update_changes_nothing(
     box: Sandbox, changes: dict[str, str], status: int, code: str, parameter: str
 ) -> None:
-    """The link must stand as it would become."""
+    """The rules apply to the link after the update."""
     before = box.record("line_item_curated_categories", FIRST)
     response = call(box, "PUT", FIRST, **changes)
 

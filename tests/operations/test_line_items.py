@@ -240,7 +240,7 @@ def test_what_the_table_forbids_is_refused(
     params: dict[str, str],
     expected: list[tuple[str, str]],
 ) -> None:
-    """Each rule refuses what lies just outside, names the parameter and keeps the record."""
+    """Each rule refuses what is just outside, names the parameter and keeps the record."""
     before = box.record("line_items", line_item)
 
     response = put(box, line_item, **params)
@@ -339,7 +339,7 @@ def test_an_unrelated_update_never_trips_over_an_old_record(box: Sandbox) -> Non
 @pytest.mark.spec("B, Line items", "PUT /12/accounts/:account_id/line_items/:line_item_id")
 @pytest.mark.spec("B, What public facts and settled questions add", "Parameters of a")
 def test_parameters_are_taken_from_a_form_as_well(box: Sandbox) -> None:
-    """PUT parameters may stand in the body instead of the query."""
+    """PUT parameters may be sent in the body instead of the query."""
     response = box.call("PUT", f"{PATH}/{CLICKS}", form={"name": "From a form"})
 
     assert response.get_json()["data"]["name"] == "From a form"
@@ -421,7 +421,7 @@ def test_a_delete_is_irreversible_and_happens_once(box: Sandbox) -> None:
 
 
 def test_changes_enter_the_account_history(box: Sandbox) -> None:
-    """Updates and deletes are written down with who, what and how the entity then stands."""
+    """Updates and deletes are recorded with user, changes and the entity after them."""
     put(box, CLICKS, name="Renamed")
     put(box, CLICKS, name="Renamed")
     box.call("DELETE", f"{PATH}/{CLICKS}")
@@ -465,7 +465,7 @@ def test_line_items_are_listed_and_filtered(box: Sandbox) -> None:
     "B, Line items", "Update parameters", "bid_strategy: default", "goal: default depends"
 )
 def test_what_is_not_sent_keeps_its_value(box: Sandbox) -> None:
-    """Goal, bid strategy and pay_by have defaults only where nothing stands; an update has none."""
+    """Goal, bid strategy and pay_by have defaults where nothing is stored; an update has none."""
     before = box.record("line_items", INSTALLS)
 
     data = put(box, INSTALLS, name="Renamed").get_json()["data"]

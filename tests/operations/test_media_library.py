@@ -93,7 +93,7 @@ def test_search_follows_changes(box: Sandbox) -> None:
 
 @pytest.mark.parametrize("sort_by", ["created_at-asc", "updated_at-desc", None])
 def test_search_page_by_page(box: Sandbox, sort_by: str | None) -> None:
-    """A search for several words gives the same page by page as at once, and counts them."""
+    """A search for several words returns the same page by page as at once, and counts them."""
     store = box.platform.worlds.default.store
     image = store.get("media_library", IMAGE)
     assert image is not None
@@ -301,7 +301,7 @@ def test_media_category_is_needed(box: Sandbox) -> None:
 
 
 def test_adding_twice(box: Sandbox) -> None:
-    """A key is added once; what stands in the library already, deleted or not, is refused."""
+    """A key is added once; what is in the library already, deleted or not, is refused."""
     assert post(box, "media_library", media_key=UPLOADED_IMAGE).status_code == 200
     for key in (UPLOADED_IMAGE, IMAGE, DELETED_IMAGE):
         response = post(box, "media_library", media_key=key)
@@ -312,7 +312,7 @@ def test_adding_twice(box: Sandbox) -> None:
 
 
 def test_uploaded_again(box: Sandbox) -> None:
-    """A deleted object can be added anew once its media was uploaded again."""
+    """A deleted object can be added again once its media was uploaded again."""
     world = box.platform.worlds.default
     uploaded = box.record("media", UPLOADED_IMAGE)
     post(box, "media_library", media_key=UPLOADED_IMAGE, name="first")
@@ -429,7 +429,7 @@ class TestTranscoding:
         assert ["TRANSCODE_PENDING", "TRANSCODE_COMPLETED"] == seen
 
     def test_by_hand(self, box: Sandbox) -> None:
-        """Under manual, the record moves when told to, to a failure if so wished."""
+        """Under manual, the record changes only by hand, also to a failure."""
         self.slow(box, Pace("manual"))
         world = box.platform.worlds.default
         post(box, "media_library", media_key=UPLOADED_AMPLIFY)

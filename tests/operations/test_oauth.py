@@ -62,7 +62,7 @@ def test_request_tokens_have_the_public_shape(box: Sandbox) -> None:
     assert 5 == len({k.token for k in keys}) == len({k.token_secret for k in keys})
 
 
-# -- request_token: where parameters stand -------------------------------------------------------
+# -- request_token: places of parameters -------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_out_of_band_mode_needs_a_configured_callback_too(box: Sandbox) -> None:
 def test_x_auth_access_type_overrides_the_access_level(
     box: Sandbox, permissions: list[str], wanted: str | None, access: str
 ) -> None:
-    """It narrows what the app's permissions give, and the access token keeps the result."""
+    """It narrows what the app's permissions allow, and the access token keeps the result."""
     box.change("apps", "11827", _permissions=permissions)
     keys = begun(box) if wanted is None else begun(box, x_auth_access_type=wanted)
     token = pairs(exchange(box, keys, granted(box, keys)))["oauth_token"]

@@ -251,7 +251,7 @@ def test_the_threshold_holds_without_other_limits() -> None:
 
 
 def test_two_limits_send_each_header_once() -> None:
-    """With an OAuth limit beside it the headers tell the tighter one."""
+    """With an OAuth limit beside it the headers show the tighter one."""
     box = sandbox(bearer_threshold=2, oauth_limit=5)
     response = post(box, "/oauth2/token", GRANT)
 

@@ -47,7 +47,7 @@ def test_access_token_answers_with_the_access_token_payload(box: Sandbox) -> Non
 
 
 def test_the_access_token_acts_for_the_user_who_allowed(box: Sandbox) -> None:
-    """It signs for whoever logged in, whoever owns the app."""
+    """It signs for the user who logged in, with any owner of the app."""
     keys = begun(box)
     found = pairs(exchange(box, keys, granted(box, keys, "northbike_co")))
     owned = Keys(APP.key, APP.secret, found["oauth_token"], found["oauth_token_secret"])
@@ -368,7 +368,7 @@ def test_an_invalidated_token_answers_401_with_code_89(
 @pytest.mark.spec("A, Other v2 endpoints", "OAuth 1.0a endpoints")
 @pytest.mark.spec("A, States and transitions", "access token issued")
 def test_a_new_creation_yields_a_different_token(box: Sandbox) -> None:
-    """After invalidation the three-legged flow gives another pair, which works."""
+    """After invalidation the three-legged flow returns another pair, which works."""
     box.call("POST", "/1.1/oauth/invalidate_token.json", keys=HARBOR)
     keys = begun(box)
     found = pairs(exchange(box, keys, granted(box, keys)))

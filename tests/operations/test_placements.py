@@ -60,7 +60,7 @@ def test_other_product_type(box: Sandbox, product_type: str) -> None:
 
 
 def test_belongs_to_no_account(box: Sandbox) -> None:
-    """Every user sees the same ones; without credentials nobody does."""
+    """Every user sees the same ones; without credentials they are not shown."""
     assert box.call("GET", PATH, keys=NORTHBIKE).get_json()["data"] == data(box)
     assert box.call("GET", PATH, keys=None).status_code == 401
 

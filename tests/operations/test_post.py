@@ -41,13 +41,13 @@ INVALID, MISSING, INCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "INCLUSI
 
 @pytest.fixture
 def box(box: Sandbox) -> Sandbox:
-    """A sandbox whose clock stands."""
+    """A sandbox whose clock is frozen."""
     box.platform.worlds.default.clock.freeze(NOW)
     return box
 
 
 def create(box: Sandbox, **params: Any) -> Any:
-    """Post as the authenticated user, with a text, unless told otherwise."""
+    """Post as the authenticated user, with a text, unless given otherwise."""
     return post(box, "post", **{"as_user_id": OWN, "text": "Hello"} | params)
 
 
@@ -277,7 +277,7 @@ class TestText:
 
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "text: required")
     def test_required_without_media(self, box: Sandbox) -> None:
-        """A text may be absent only if there are media; a blank one is told apart."""
+        """A text may be absent only if there are media; a blank one has its own code."""
         absent = post(box, "post", as_user_id=OWN)
         blank = [create(box, text=text) for text in ("", " ", "\n\t")]
 
@@ -430,7 +430,7 @@ class TestMedia:
 
     @pytest.mark.spec("B, Media library object", "posted (boolean)")
     def test_posted(self, box: Sandbox) -> None:
-        """The library tells that media was posted."""
+        """The library marks media as posted."""
         assert data(get(box, f"media_library/{SQUARE}"))["posted"] is False
         create(box, media_keys=SQUARE)
 
@@ -549,7 +549,7 @@ class TestCard:
 
 @pytest.mark.spec("B, Posting on behalf of an advertiser", "conversation_settings: default")
 def test_all_violations_at_once(box: Sandbox) -> None:
-    """Everything that is wrong is told together, by stage."""
+    """All faults are reported together, by stage."""
     shape = post(box, "post", name="x" * 81, conversation_settings="NOBODY", video_cta="WATCH_NOW")
     state = create(box, as_user_id=ADVERTISER, nullcast="false", media_keys=f"{GIF},{VIDEO}")
 
@@ -564,7 +564,7 @@ def test_all_violations_at_once(box: Sandbox) -> None:
 
 
 def test_form_body(box: Sandbox) -> None:
-    """Parameters may stand in a form body as well."""
+    """Parameters may be sent in a form body as well."""
     response = box.call("POST", f"{BASE}/post", form={"as_user_id": OWN, "text": "From a form"})
 
     assert "From a form" == data(response)["text"]

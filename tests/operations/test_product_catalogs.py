@@ -280,7 +280,7 @@ GOOD = [
 @pytest.mark.spec("B, Limits", "Additional product", case="additional_image_link", side="inside")
 @pytest.mark.parametrize("change", GOOD)
 def test_what_the_table_allows_is_stored(box: Sandbox, change: dict[str, Any]) -> None:
-    """Each field within its rule is taken and served as it was sent."""
+    """Each field within its rule is accepted and served as it was sent."""
     (result,) = upsert(box, SOUND | change)
 
     assert (result["status"], result["errors"]) == ("CREATE_SUCCESS", [])
@@ -435,7 +435,7 @@ def test_a_body_without_products_is_refused(box: Sandbox, body: Any) -> None:
 
 
 def test_an_item_that_is_no_object_is_an_error(box: Sandbox) -> None:
-    """Odd items are told one by one."""
+    """Odd items are reported one by one."""
     results = upsert(box, 5, SOUND, {"id": ["x"]}, None)
 
     assert [r["status"] for r in results] == ["ERROR", "CREATE_SUCCESS", "ERROR", "ERROR"]

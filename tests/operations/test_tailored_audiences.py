@@ -33,7 +33,7 @@ def grant(box: Sandbox, audience: str = "1nmth", **params: Any) -> TestResponse:
 @pytest.mark.spec("B, Tailored audience permission", "id, tailored_audience_id")
 @pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
 def test_permissions_are_listed_for_the_owner(box: Sandbox) -> None:
-    """The owner sees what stands, without revoked ones, in the documented shape."""
+    """The owner sees the permissions, without revoked ones, in the documented shape."""
     body = box.call("GET", path()).get_json()
 
     assert body == {
@@ -270,7 +270,7 @@ def test_running_campaigns_continue_after_a_revocation(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
 def test_the_longest_lists_of_ids_find_what_they_name(box: Sandbox) -> None:
-    """Among 200 ids, those of permissions that stand are found; a revoked one is not."""
+    """Among 200 ids, those of valid permissions are found; a revoked one is not."""
     padding = [f"x{number}" for number in range(198)]
     query = {"tailored_audience_permission_ids": ",".join([*padding, "14m", "ri"])}
     found = box.call("GET", path(), query_string=query).get_json()["data"]

@@ -31,7 +31,7 @@ def desk() -> Iterator[Desk]:
         assert [] == found.platform.errors
 
 
-def told(answer: TestResponse) -> dict[str, str]:
+def faults_in(answer: TestResponse) -> dict[str, str]:
     """Each parameter of an invalid-request problem with its message."""
     assert (400, PROBLEM) == (answer.status_code, answer.content_type)
     body = answer.get_json()
@@ -165,14 +165,14 @@ class TestRefused:
     @pytest.mark.spec("A, Limits", "webhook_id: 1 to", side="outside")
     @pytest.mark.parametrize("value", ["", "1" * 20, "12a", " 1", "-1", "١٢", "1\n", 5, None, []])
     def test_other_webhook_ids_are_refused(self, desk: Desk, value: Any) -> None:
-        """1 to 19 ASCII digits in a string, nothing else; the value stands in the problem."""
+        """1 to 19 ASCII digits in a string, nothing else; the problem contains the value."""
         answer = desk.client.post(
             "/2/webhooks/replay",
             json=desk.body() | {"webhook_id": value},
             headers={"Authorization": f"Bearer {BEARER}"},
         )
 
-        assert ["webhook_id"] == list(told(answer))
+        assert ["webhook_id"] == list(faults_in(answer))
 
     @pytest.mark.spec("A, Replay job create request", "from_date: yes", "to_date: yes: UTC")
     @pytest.mark.spec("A, Limits", "from_date, to_date", side="outside")
@@ -190,7 +190,7 @@ class TestRefused:
     )
     def test_dates_have_exactly_12_digits(self, desk: Desk, name: str, value: Any) -> None:
         """11 and 13 characters, other characters and numbers are refused."""
-        found = told(desk.post(**{name: value}))
+        found = faults_in(desk.post(**{name: value}))
 
         assert [name] == list(found)
         assert found[name].startswith(("Expected yyyymmddhhmm (12 digits, UTC)", "Expected String"))
@@ -202,7 +202,7 @@ class TestRefused:
         assert {
             name: "Expected a minute of the calendar as yyyymmddhhmm (day is out of range for "
             f'month), got "202602301200" for {name}'
-        } == told(desk.post(**{name: "202602301200"}))
+        } == faults_in(desk.post(**{name: "202602301200"}))
 
     @pytest.mark.spec("A, Events", "A webhook receives")
     @pytest.mark.spec("A, Limits", "Replay window: events", side="outside")
@@ -211,28 +211,30 @@ class TestRefused:
         assert {
             "from_date": "from_date may lie at most 24 hours back: it is before 202611191200, got "
             "202611191159"
-        } == told(desk.post(from_date="202611191159"))
+        } == faults_in(desk.post(from_date="202611191159"))
 
     def test_a_minute_in_the_future_is_refused(self, desk: Desk) -> None:
         """The minute after the present one is refused."""
-        assert ["to_date"] == list(told(desk.post(to_date="202611201201")))
+        assert ["to_date"] == list(faults_in(desk.post(to_date="202611201201")))
 
     @pytest.mark.spec("A, Replay job create request", "The description")
     def test_dates_out_of_order_are_refused(self, desk: Desk) -> None:
         """from_date after to_date is refused."""
         assert {
             "from_date": "from_date must not be after to_date, got 202611201101 and 202611201100"
-        } == told(desk.post(from_date="202611201101", to_date="202611201100"))
+        } == faults_in(desk.post(from_date="202611201101", to_date="202611201100"))
 
     def test_form_and_window_are_told_together(self, desk: Desk) -> None:
         """A malformed id does not hide a window that is too old and ends in the future."""
-        found = told(desk.post(webhook_id="x", from_date="202611191159", to_date="202611201201"))
+        found = faults_in(
+            desk.post(webhook_id="x", from_date="202611191159", to_date="202611201201")
+        )
 
         assert {"webhook_id", "from_date", "to_date"} == set(found)
 
     def test_one_malformed_date_does_not_hide_the_other(self, desk: Desk) -> None:
         """The date that can be read is held to the window all the same."""
-        found = told(desk.post(from_date="202611191159", to_date="tomorrow"))
+        found = faults_in(desk.post(from_date="202611191159", to_date="tomorrow"))
 
         assert {"from_date", "to_date"} == set(found)
         assert "24 hours back" in found["from_date"]
@@ -241,18 +243,18 @@ class TestRefused:
         """With --replay-minimum-age, 31 and 10 minutes pass and a minute less does not."""
         with Desk(f"http://127.0.0.1:{unused_port()}/", replay_minimum_age=True) as desk:
             assert ["from_date", "to_date"] == list(
-                told(desk.post(from_date="202611201130", to_date="202611201151"))
+                faults_in(desk.post(from_date="202611201130", to_date="202611201151"))
             )
             answer = desk.post(from_date="202611201129", to_date="202611201150")
             assert 200 == answer.status_code
 
     def test_the_window_is_read_against_the_worlds_clock(self, desk: Desk) -> None:
-        """After a journey the window lies around the new present."""
+        """After a time travel the window follows the new time."""
         desk.world.clock.travel(NOW - timedelta(days=30))
 
         assert 200 == desk.post(from_date="202610201200", to_date="202610211200").status_code
         assert ["from_date", "to_date"] == list(
-            told(desk.post(from_date="202611201100", to_date="202611201200"))
+            faults_in(desk.post(from_date="202611201100", to_date="202611201200"))
         )
 
     @pytest.mark.spec("A, Replay job create request", "JSON body, Content-Type")
@@ -287,7 +289,7 @@ class TestRefused:
             headers={"Authorization": f"Bearer {BEARER}"},
         )
 
-        assert {"webhook_id", "from_date", "to_date"} == set(told(answer))
+        assert {"webhook_id", "from_date", "to_date"} == set(faults_in(answer))
 
     @pytest.mark.spec("A, Replay job create request", "JSON body, Content-Type")
     @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Request: JSON body")
@@ -301,7 +303,7 @@ class TestRefused:
             headers={"Authorization": f"Bearer {BEARER}"},
         )
 
-        assert {} == told(answer)
+        assert {} == faults_in(answer)
         assert 1 == len(answer.get_json()["errors"])
 
 
@@ -380,7 +382,7 @@ class TestWhoMay:
 
     def test_parameters_come_before_the_webhook(self, desk: Desk) -> None:
         """An unknown webhook with a wrong window is an invalid request."""
-        assert ["to_date"] == list(told(desk.post(webhook_id="404", to_date="202611201201")))
+        assert ["to_date"] == list(faults_in(desk.post(webhook_id="404", to_date="202611201201")))
 
 
 class TestConflict:
@@ -414,7 +416,7 @@ class TestConflict:
         assert 1 == jobs(desk)
 
     def test_another_webhook_is_free(self, desk: Desk) -> None:
-        """A job of one webhook does not stand in the way of another's."""
+        """A job of one webhook does not block another webhook's."""
         desk.create()
 
         assert 200 == desk.post(webhook_id=SECOND_WEBHOOK).status_code
@@ -488,7 +490,7 @@ class TestLimit:
     """100 requests per app and 15 minutes, a public number."""
 
     def test_the_hundred_and_first_request_is_refused(self) -> None:
-        """With --limits public the window counts, tells its state, and ends by the clock."""
+        """With --limits public the window counts, shows its state, and ends by the clock."""
         with Desk(f"http://127.0.0.1:{unused_port()}/", limits="public") as desk:
             desk.pace("manual")
             answers = [desk.post(webhook_id="404") for _ in range(100)]
@@ -511,7 +513,7 @@ class TestLimit:
 
     @pytest.mark.spec("A, Versioning", "Numeric rate limits")
     def test_it_is_off_by_default(self, desk: Desk) -> None:
-        """The spec shows no number, so by default nothing is counted or told."""
+        """The spec shows no number, so by default nothing is counted or shown."""
         statuses = {desk.post(webhook_id="404").status_code for _ in range(101)}
 
         assert {404} == statuses

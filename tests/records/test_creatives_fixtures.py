@@ -95,7 +95,7 @@ def test_amplify_videos_are_account_media(store: MemoryStore) -> None:
 
 
 def test_uploads_are_not_in_a_library(store: MemoryStore) -> None:
-    """What stands in media does not stand in a library."""
+    """What is in `media` is not in a library."""
     assert not [m for m in records(store, "media") if store.get("media_library", m["media_key"])]
 
 

@@ -102,7 +102,7 @@ def test_a_later_folder_lies_over_an_earlier_one(tmp_path: Path) -> None:
 def test_each_fault_names_file_line_column_record_and_field(
     tmp_path: Path, tables: dict[str, object], expected: str
 ) -> None:
-    """A fault is told with its exact place, what is wrong and what is allowed."""
+    """A fault is reported with its exact place, what is wrong and what is allowed."""
     found = complaints(write(tmp_path, **tables))
 
     assert len(found) == 1

@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_read_once(folder: Path) -> None:
-    """As long as its files stay as they are, what was read is given again."""
+    """As long as its files stay as they are, the same fixtures are returned."""
     reader = Reader()
     overlays = Overlays(reader)
 
@@ -62,7 +62,7 @@ def test_a_changed_folder_is_read_again(folder: Path, change: str) -> None:
 
 
 def test_the_order_of_folders_counts(folder: Path) -> None:
-    """The last one lies on top, so the same two the other way round are something else."""
+    """The last one is on top, so the same two in the other order are another set."""
     reader = Reader()
     overlays = Overlays(reader)
     other = folder / "other"

@@ -47,7 +47,7 @@ class Sample:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The record as somebody writes it down."""
+        """The record as a user would write it."""
         return self.public | (self.own or {})
 
     @property
@@ -631,7 +631,7 @@ SAMPLES: dict[str, list[Sample]] = {
         )
     ],
 }
-"""Of every table at least one record in its public shape; keys of the mock's own stand apart."""
+"""Of every table at least one record in its public shape; the mock's own keys are separate."""
 
 
 def test_every_table_has_a_sample() -> None:
@@ -696,6 +696,6 @@ def read(box: Sandbox, sample: Sample) -> Any:
 
 
 def identity(sample: Sample) -> Any:
-    """By what a record is told from others in a list."""
+    """The value by which a record is found in a list."""
     name = sample.key if sample.key in sample.public else "entity_id"
     return {name: sample.public[name]}.items()

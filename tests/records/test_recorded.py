@@ -78,7 +78,7 @@ def test_recorded_keys_are_kept_and_served(box: Sandbox) -> None:
 
 
 def test_recorded_keys_deep_in_a_record(box: Sandbox) -> None:
-    """Keys of parts are kept where they stood, among defaults and rules that hold as ever."""
+    """Keys of parts are kept at their place; defaults and rules apply as usual."""
     card = card_with(box, tracking="x", utm={"a": [1]})
     put = box.client.put(f"/_mock/state/cards/{CARD}?as=recorded", json=card)
     read = box.call("GET", f"{BASE}/cards/{CARD}").get_json()["data"]
@@ -183,16 +183,16 @@ def test_check_prints_warnings_and_is_content(
 def test_a_scenario_sets_recorded_keys() -> None:
     """`set` takes a record that says so, and refuses unknown keys of others."""
 
-    def told(merge: dict[str, Any]) -> list[str]:
+    def complain(merge: dict[str, Any]) -> list[str]:
         found: list[str] = []
         check = KIND.cross_check
         assert check is not None
         check({"set": {"line_items/itttx": merge}}, (), lambda _, text: found.append(text))
         return found
 
-    assert [] == told({"tracking": 1} | MARK)
-    assert told({"tracking": 1})
-    assert told({AS: "x"})
+    assert [] == complain({"tracking": 1} | MARK)
+    assert complain({"tracking": 1})
+    assert complain({AS: "x"})
 
 
 def test_no_field_is_called_as_the_mark() -> None:

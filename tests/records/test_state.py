@@ -44,7 +44,7 @@ def faults(raised: pytest.ExceptionInfo[BadRecord]) -> list[tuple[str, str | int
 
 
 def test_a_table_lists_its_records_in_order(state: State) -> None:
-    """`all`, iteration and length agree, and the fixtures stand in their order."""
+    """`all`, iteration and length agree, and the fixtures have their order."""
     users = state["users"].all()
 
     assert [user["id"] for user in users] == ["2244994945", "3805104374", "2790441185"]
@@ -54,7 +54,7 @@ def test_a_table_lists_its_records_in_order(state: State) -> None:
 
 
 def test_an_unknown_table_names_the_nearest(state: State) -> None:
-    """A misspelt table is told with what was meant and what there is."""
+    """A misspelt table is reported with the nearest name and all names."""
     with pytest.raises(UnknownTable, match=r"no table 'acounts'\. Did you mean 'accounts'\?"):
         state["acounts"]
 
@@ -71,7 +71,7 @@ def test_put_creates_with_defaults(state: State) -> None:
 
 
 def test_put_takes_the_key_from_beside_the_record(state: State) -> None:
-    """The key may stand outside the record; inside it must then say the same."""
+    """The key may be given outside the record; inside it must then be the same."""
     body = {key: value for key, value in ACCOUNT.items() if key != "id"}
 
     assert state["accounts"].put(body, key="acc2")["id"] == "acc2"
@@ -175,7 +175,7 @@ def test_records_come_and_go_as_copies(state: State) -> None:
 
 
 def test_patch_merges(state: State) -> None:
-    """Fields given replace, null takes out, the others stay."""
+    """Given fields replace, null removes, the others stay."""
     state["accounts"].put(ACCOUNT)
 
     patched = state["accounts"].patch("acc1", {"name": "Books", "industry_type": None})
@@ -298,6 +298,6 @@ def test_loading_checks_references_within_the_document(state: State) -> None:
 
 @pytest.mark.parametrize("document", [None, [], {}, {"tables": []}, "tables"])
 def test_a_document_of_another_form_is_refused(state: State, document: Any) -> None:
-    """The form of a state is told where something else came."""
+    """A document of another form is refused with the form of a state."""
     with pytest.raises(BadRecord, match=r'a state is \{"tables"'):
         state.load(document)

@@ -230,7 +230,7 @@ def test_a_history_leads_to_what_holds_now(world: World) -> None:
 
 
 def test_who_changed_something_was_a_user_of_the_account(world: World) -> None:
-    """Entries are of the entity's account, and of somebody who may work on it."""
+    """Entries are of the entity's account, and of a user who may work on it."""
     for record, entries in entity_histories(world):
         for entry in entries:
             account = one(world, "accounts", entry["_account_id"])

@@ -45,7 +45,7 @@ def engine(box: Sandbox) -> Engine:
 
 
 def define(box: Sandbox, document: dict[str, Any]) -> str:
-    """Define a scenario, called `s` if it has no name; gives the name."""
+    """Define a scenario, called `s` if it has no name; returns the name."""
     whole = {"name": "s", **document}
     found = loads(dumps(whole), box.platform.library.operations, "s.json")
     engine(box).define(found)

@@ -19,8 +19,8 @@ def box() -> Sandbox:
     return sandbox()
 
 
-def met(box: Sandbox, *, holding: bool = False, **event: str) -> DeliveryFault | None:
-    """What befalls a delivery."""
+def fault_of(box: Sandbox, *, holding: bool = False, **event: str) -> DeliveryFault | None:
+    """The fault of a delivery."""
     return engine(box).on_delivery({**EVENT, **event}, holding=holding)
 
 
@@ -38,15 +38,15 @@ def met(box: Sandbox, *, holding: bool = False, **event: str) -> DeliveryFault |
         ([{"delay": 1}, {"drop": True}, {"delay": 2}], DeliveryFault("s/0", drop=True, delay=3)),
     ],
 )
-def test_what_befalls_a_delivery(box: Sandbox, then: Any, delivery_fault: DeliveryFault) -> None:
+def test_the_fault_of_a_delivery(box: Sandbox, then: Any, delivery_fault: DeliveryFault) -> None:
     """Each effect, alone and together with delays."""
     arm(box, {**ON, "then": then})
 
-    assert delivery_fault == met(box)
+    assert delivery_fault == fault_of(box)
 
 
 @pytest.mark.parametrize(
-    ("text", "field", "told"),
+    ("text", "field", "expected"),
     [
         ("{on: deliveris, then: {error: 89}}", "rules[0].on", "Did you mean 'deliveries'?"),
         ("{on: deliveries}", "rules[0]", "then is missing"),
@@ -74,12 +74,12 @@ def test_what_befalls_a_delivery(box: Sandbox, then: Any, delivery_fault: Delive
         ("{on: [deliveries], then: {error: 89}}", "rules[0].on[0]", "is not allowed"),
     ],
 )  # fmt: skip
-def test_complaints(text: str, field: str, told: str) -> None:
+def test_complaints(text: str, field: str, expected: str) -> None:
     """What is wrong has a place, and a hint at what is allowed."""
     (fault,) = complaints(f"name: a\nrules:\n- {text}")
 
     assert (3, field) == (fault.line, fault.field)
-    assert told in fault.text
+    assert expected in fault.text
 
 
 def test_conditions_on_the_event(box: Sandbox) -> None:
@@ -87,10 +87,12 @@ def test_conditions_on_the_event(box: Sandbox) -> None:
     when = {"event": {"id": {"in": ["7", "8"]}, "event_type": "post.create", "webhook_id": 1}}
     arm(box, {**ON, "when": when, "then": {"drop": True}})
 
-    assert met(box) is not None
-    assert met(box, id="8") is not None
+    assert fault_of(box) is not None
+    assert fault_of(box, id="8") is not None
     assert [None] * 3 == [
-        met(box, id="9"), met(box, event_type="post.delete"), met(box, webhook_id="2"),
+        fault_of(box, id="9"),
+        fault_of(box, event_type="post.delete"),
+        fault_of(box, webhook_id="2"),
     ]  # fmt: skip
     assert [(2, 2)] == [
         (rule["matched"], rule["fired"]) for rule in engine(box).describe("s")["rules"]
@@ -102,7 +104,7 @@ def test_calls_and_times_count_deliveries(box: Sandbox) -> None:
     arm(box, {**ON, "call": {"every": 2}, "times": 2, "then": {"drop": True}})
     box.call("GET", "/12/accounts")
 
-    assert [False, True, False, True, False, False] == [met(box) is not None for _ in range(6)]
+    assert [False, True, False, True, False, False] == [fault_of(box) is not None for _ in range(6)]
 
 
 def test_named_states(box: Sandbox) -> None:
@@ -114,8 +116,8 @@ def test_named_states(box: Sandbox) -> None:
     )
 
     assert [DeliveryFault("s/0", drop=True), DeliveryFault("s/1", duplicate=True)] == [
-        met(box),
-        met(box),
+        fault_of(box),
+        fault_of(box),
     ]
 
 
@@ -123,15 +125,15 @@ def test_nothing_is_held_while_something_is(box: Sandbox) -> None:
     """The delivery that another waits for goes out; it did not use the rule up."""
     arm(box, {**ON, "times": 1, "then": {"reorder": True}})
 
-    assert met(box, holding=True) is None
-    assert DeliveryFault("s/0", reorder=True) == met(box)
+    assert fault_of(box, holding=True) is None
+    assert DeliveryFault("s/0", reorder=True) == fault_of(box)
 
 
 def test_every_request_is_no_delivery(box: Sandbox) -> None:
     """A rule without `on`, or on everything, acts on requests alone."""
     arm(box, {"then": {"error": 89}}, {"on": "*", "then": {"error": 89}})
 
-    assert met(box) is None
+    assert fault_of(box) is None
 
 
 def test_parameters_are_checked_once_they_are_bound() -> None:

@@ -45,7 +45,7 @@ def test_the_example_of_the_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "column", "field", "told"),
+    ("text", "line", "column", "field", "expected"),
     [
         ("rules:\n- then: {error: 89}", 1, 1, "", "name is missing"),
         ("name: a", 1, 1, "", "rules is missing"),
@@ -140,16 +140,16 @@ def test_the_example_of_the_form() -> None:
          "the index of an item"),
     ],
 )  # fmt: skip
-def test_complaints(text: str, line: int, column: int, field: str, told: str) -> None:
+def test_complaints(text: str, line: int, column: int, field: str, expected: str) -> None:
     """Every fault has its place and field, and says what is allowed or what to do."""
     (found,) = complaints(text)
 
     assert (line, column, field) == (found.line, found.column, found.field)
-    assert told in found.text
+    assert expected in found.text
 
 
 def test_all_faults_at_once() -> None:
-    """Nobody mends a file fault by fault; they come in the order of the file."""
+    """All faults of a file are reported at once, in the order of the file."""
     found = complaints("name: A\nrules:\n- then: {eror: 1}\n- on: nothing\n  then: {error: 89}")
 
     assert [1, 3, 4] == [fault.line for fault in found]
@@ -164,7 +164,7 @@ def test_places_in_json() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    """A file is read by its name; one that is not there is told like any other fault."""
+    """A file is read by its name; a missing one is reported like any other fault."""
     (tmp_path / "a.yaml").write_text(EXAMPLE)
     (tmp_path / "a.txt").write_text(EXAMPLE)
 
@@ -187,7 +187,7 @@ rules:
 
 
 def test_parameters_are_put_in() -> None:
-    """A parameter stands wherever a value may, and behind a table's name."""
+    """A parameter can be used wherever a value can, and after a table's name."""
     first, second, third = read(PARAMETERS).bind(
         {"on": "line_items.list", "period": "Monthly", "code": 93, "record": "r1"}
     )
@@ -199,7 +199,7 @@ def test_parameters_are_put_in() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "parameter", "told"),
+    ("given", "parameter", "expected"),
     [
         ({"perod": "Daily"}, "perod", "Did you mean 'period'?"),
         ({"period": "Weekly"}, "period", "Allowed: Daily, Monthly."),
@@ -212,17 +212,17 @@ def test_parameters_are_put_in() -> None:
         ({"code": 10**30}, "code", f"{10**30} is not allowed"),
     ],
 )
-def test_bad_parameters(given: dict[str, Any], parameter: str, told: str) -> None:
-    """What a parameter stands for must fit where it stands; the complaint names it."""
+def test_bad_parameters(given: dict[str, Any], parameter: str, expected: str) -> None:
+    """The value of a parameter must fit its place; the complaint names the parameter."""
     with pytest.raises(BadParameters) as raised:
         read(PARAMETERS).bind({"record": "r1", **given})
 
     assert [parameter] == [name for name, _ in raised.value.faults]
-    assert told in raised.value.faults[0][1]
+    assert expected in raised.value.faults[0][1]
 
 
 @pytest.mark.parametrize(
-    ("parameters", "rule", "line", "column", "field", "told"),
+    ("parameters", "rule", "line", "column", "field", "expected"),
     [
         ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
          "90 is not allowed. Allowed: 32, "),
@@ -239,13 +239,13 @@ def test_bad_parameters(given: dict[str, Any], parameter: str, told: str) -> Non
     ],
 )  # fmt: skip
 def test_bad_defaults(
-    parameters: str, rule: str, line: int, column: int, field: str, told: str
+    parameters: str, rule: str, line: int, column: int, field: str, expected: str
 ) -> None:
-    """A default that its rule cannot have is told where it stands, before anybody activates it."""
+    """A default that its rule cannot have is reported at its place, before an activation."""
     (found,) = complaints(f"name: a\nparameters: {parameters}\nrules:\n- {rule}\n")
 
     assert (line, column, field) == (found.line, found.column, found.field)
-    assert told in found.text
+    assert expected in found.text
 
 
 def test_bad_defaults_of_json(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def replay(box: Sandbox) -> TestResponse:
 
 
 def in_process(box: Sandbox, method: str, path: str) -> Reply:
-    """A reply before it is sent, to a call that nobody signed (with `auth="off"`)."""
+    """A reply before it is sent, to an unsigned call (with `auth="off"`)."""
     call = Call(
         method=method, url=f"http://localhost{path}", path=path, base_url="http://localhost",
         headers=[],
@@ -204,7 +204,7 @@ def test_patch_of_no_json(box: Sandbox) -> None:
     ],
 )
 def test_sending(effects: Any, sending: Sending) -> None:
-    """Delays add up; how an answer is sent is told to the edge."""
+    """Delays add up; the edge gets how an answer is sent."""
     box = sandbox(auth="off")
     arm(box, {"on": "line_items.list", "then": effects})
 
@@ -319,7 +319,7 @@ def test_items_of_a_batch(box: Sandbox) -> None:
 
 
 def test_items_beyond_the_batch(box: Sandbox) -> None:
-    """Where the request has none of the items, it is answered as ever, with a warning."""
+    """Where the request has none of the items, it is answered as usual, with a warning."""
     arm(box, {"on": "custom_audiences.users", "then": {"items": {"2": "NOT_FOUND"}}})
 
     answer = box.call("POST", AUDIENCE, data=batch("a", "b"), content_type="application/json")
@@ -410,7 +410,7 @@ def test_set_is_validated(box: Sandbox) -> None:
 
 
 def test_every_effect_has_a_form() -> None:
-    """Each kind stands under its keyword and declares what it takes."""
+    """Each kind is stored under its keyword and declares what it accepts."""
     for keyword, kind in KINDS.items():
         assert keyword == kind.keyword
         assert (kind.form is None) != (kind.by_value is None)

@@ -95,7 +95,7 @@ def test_probability_follows_the_seed() -> None:
 
 
 def test_the_first_rule_that_fits_acts_and_all_count(box: Sandbox) -> None:
-    """Rules stand in order; one that comes too late counts the call all the same."""
+    """Rules act in order; one that comes too late still counts the call."""
     arm(box, {**ON, "call": 1, "then": {"error": 89}}, {**ON, "then": {"error": 88}})
 
     assert [401, 429] == statuses(box, 2)
@@ -200,7 +200,7 @@ def test_everything(box: Sandbox) -> None:
 
 
 def test_switching(box: Sandbox) -> None:
-    """Known, active, begun anew, switched off; one by one or all at once."""
+    """Scenarios are listed, activated, restarted and deactivated, one by one or all at once."""
     name = define(box, {"rules": [{**FAIL, "times": 1}]})
     found = [call(box)]
     for _ in range(2):

@@ -24,7 +24,7 @@ def test_shipped_and_given(tmp_path: Path) -> None:
 
 
 def test_read_late(tmp_path: Path) -> None:
-    """The folder is read when somebody asks, so that a start costs nothing."""
+    """The folder is read when it is first needed, so that a start costs nothing."""
     library = Library(tmp_path, OPERATIONS)
     write(tmp_path, "a.yaml", "name: A")
 
@@ -55,7 +55,7 @@ def test_fixtures_are_no_scenarios(tmp_path: Path) -> None:
 
 
 def test_check(tmp_path: Path) -> None:
-    """Every fault of every file, and names that stand twice."""
+    """Every fault of every file, and names that occur twice."""
     write(tmp_path, "a.yaml")
     write(tmp_path, "b.yaml", SOUND.format("a"))
     bad = write(tmp_path, "c.yaml", "name: c\nrules: [{then: {eror: 89}}]")
@@ -74,5 +74,5 @@ def test_check(tmp_path: Path) -> None:
     [("usage-capped", False), ("a.yaml", True), ("a.json", True), ("./a", True), ("a.b", False)],
 )
 def test_names_and_files(text: str, file: bool) -> None:
-    """A file is told from a name by its ending or its folder."""
+    """A file differs from a name by its suffix or its folder."""
     assert file == is_file(text)

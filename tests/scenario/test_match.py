@@ -79,7 +79,7 @@ def test_json_matches(when: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("when", "call", "told"),
+    ("when", "call", "expected"),
     [
         ({"path": {"id": "x"}}, CALL, 'path.id: expected "x", got "abc1"'),
         ({"path": {"other": "x"}}, CALL, 'path.other: expected "x", it was absent'),
@@ -107,9 +107,9 @@ def test_json_matches(when: dict[str, Any]) -> None:
         ({"form": {"a": "1"}}, JSON_CALL, 'form.a: expected "1", it was absent'),
     ],
 )  # fmt: skip
-def test_differences(when: dict[str, Any], call: Call, told: str) -> None:
+def test_differences(when: dict[str, Any], call: Call, expected: str) -> None:
     """A condition that does not hold says what it expected and what was there."""
-    assert told == str(difference(when, call))
+    assert expected == str(difference(when, call))
 
 
 def test_long_texts_match_no_pattern() -> None:

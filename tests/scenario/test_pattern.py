@@ -28,7 +28,7 @@ def test_usual_patterns_are_taken(pattern: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "told"),
+    ("pattern", "expected"),
     [
         ("(a+)+", "repetition within a repetition"),
         ("(a|aa)*", "repetition within a repetition"),
@@ -42,9 +42,9 @@ def test_usual_patterns_are_taken(pattern: str, text: str) -> None:
         ("a" * (MAX_PATTERN_CHARACTERS + 1), "at most 200 characters"),
     ],
 )
-def test_patterns_that_could_hang_are_refused(pattern: str, told: str) -> None:
+def test_patterns_that_could_hang_are_refused(pattern: str, expected: str) -> None:
     """Nested and too many repetitions, and what is no pattern at all."""
-    with pytest.raises(BadPattern, match=told):
+    with pytest.raises(BadPattern, match=expected):
         compile_pattern(pattern)
 
 

@@ -71,7 +71,7 @@ def test_places() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "column", "told"),
+    ("text", "line", "column", "expected"),
     [
         ("a: &x 1\nb: *x", 1, 4, "anchors"),
         ("a: 1\nb: *x", 2, 4, "aliases"),
@@ -85,29 +85,29 @@ def test_places() -> None:
         ("a: \x01", 1, 1, "not valid YAML"),
     ],
 )
-def test_what_is_not_taken(text: str, line: int, column: int, told: str) -> None:
-    """Of YAML only what JSON can say is taken; the rest is refused where it stands."""
+def test_what_is_not_taken(text: str, line: int, column: int, expected: str) -> None:
+    """Of YAML only what JSON also has is accepted; the rest is refused at its place."""
     found = fault(text)
 
     assert (line, column) == found[:2]
-    assert told in found[2]
+    assert expected in found[2]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ('{"a": 1, "a": 2}', 'key "a" occurs twice'),
         ('{"a": }', "not valid JSON"),
         ('{"a": NaN}', "not valid JSON"),
     ],
 )
-def test_json_that_is_not_taken(text: str, told: str) -> None:
+def test_json_that_is_not_taken(text: str, expected: str) -> None:
     """JSON is held to the same rules."""
-    assert told in fault(text, JSON)[2]
+    assert expected in fault(text, JSON)[2]
 
 
 def test_not_utf_8() -> None:
-    """The line of the first bad byte is told."""
+    """The line of the first bad byte is reported."""
     with pytest.raises(Malformed) as raised:
         read(YAML, b"a: 1\nb: \xe4\n")
 

@@ -68,7 +68,7 @@ def test_a_known_scenario_comes_before_a_folder(
 
 
 def test_all_faults_are_told(tmp_path: Path) -> None:
-    """Of all files and folders at once, each with its place, names that stand twice included."""
+    """Of all files and folders at once, each with its place, names that occur twice included."""
     folder = tmp_path / "mine"
     one = write(folder, "one.yaml")
     bad = write(folder, "bad.yaml", "name: bad\nrules: [{then: {eror: 89}}]")

@@ -88,7 +88,7 @@ def test_other_preferences(box: Sandbox, prefer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("headers", "told"),
+    ("headers", "expected"),
     [
         ({"Prefer": "code=200"}, "neither a status from 400 to 599 nor a numeric code"),
         ({"Prefer": "code=399"}, "neither a status"),
@@ -98,16 +98,16 @@ def test_other_preferences(box: Sandbox, prefer: str) -> None:
         ({"X-Mock-Scenario": "nowhere"}, "There is no scenario 'nowhere'"),
     ],
 )
-def test_bad_switches(box: Sandbox, headers: dict[str, str], told: str) -> None:
+def test_bad_switches(box: Sandbox, headers: dict[str, str], expected: str) -> None:
     """What cannot be asked for is refused, with what can."""
     answer = ask(box, **headers)
 
     assert (400, "application/problem+json") == (answer.status_code, answer.content_type)
-    assert told in answer.get_json()["detail"]
+    assert expected in answer.get_json()["detail"]
 
 
 def test_a_scenario_for_one_request(box: Sandbox) -> None:
-    """Its rules begin anew with each request that asks for them, and nothing is left of them."""
+    """Its rules start from zero with each request that asks for them, and leave nothing behind."""
     define(box, {"rules": [
         {**ON, "call": 1, "then": [{"error": 89}, {"set_state": "x"}]},
         {"on": "accounts.list", "then": {"error": 88}},

@@ -41,7 +41,7 @@ class Stage:
 
     @property
     def fired(self) -> list[int]:
-        """How often each rule acted, as the control plane tells it."""
+        """How often each rule acted, as the control plane shows it."""
         told = self.box.client.get(f"/_mock/scenarios/{self.name}").get_json()
         return [rule["fired"] for rule in told["rules"]]
 

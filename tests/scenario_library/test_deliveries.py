@@ -45,7 +45,7 @@ def activate(desk: Desk, name: str, **parameters: Any) -> None:
 
 
 def fired(desk: Desk, name: str) -> int:
-    """How often the scenario's only rule acted, as the control plane tells it."""
+    """How often the scenario's only rule acted, as the control plane shows it."""
     (rule,) = desk.client.get(f"/_mock/scenarios/{name}").get_json()["rules"]
     found: int = rule["fired"]
     return found
@@ -171,7 +171,7 @@ def test_out_of_order_live(desk: Desk, receiver: Receiver) -> None:
 
 
 def test_what_is_held_ends_with_its_world(desk: Desk, receiver: Receiver) -> None:
-    """After a reset nobody comes to hear of it."""
+    """After a reset no receiver gets it."""
     activate(desk, "webhook-out-of-order", times=1)
     add(desk)
     desk.wait()

@@ -90,7 +90,7 @@ def test_every_problem_type_has_its_scenario() -> None:
 
 
 def test_the_promised_names_are_there() -> None:
-    """What users were told by name is shipped under that name."""
+    """Scenarios that the documents name are in the package under that name."""
     assert set() == NAMED - set(NAMES)
 
 

@@ -108,7 +108,7 @@ def test_a_skewed_clock_spares_bearer_tokens(box: Sandbox) -> None:
 
 
 def test_an_outage_does_not_look_at_credentials(box: Sandbox) -> None:
-    """Whoever asks for whatever gets 503, in the words of each path family."""
+    """Every request is answered with 503, in the words of its path family."""
     stage = Stage("outage", box)
 
     replay, accounts = stage.ask("webhooks.replay"), box.client.get("/12/accounts")
@@ -196,7 +196,7 @@ def test_counts_that_differ(box: Sandbox, name: str, operation: str, data: Any) 
 
 @pytest.mark.parametrize("reason", ["TOO_SMALL", "PROCESSING"])
 def test_a_list_that_is_not_targetable(box: Sandbox, reason: str) -> None:
-    """The reason stands in the answer; the list is deleted all the same."""
+    """The answer contains the reason; the list is deleted all the same."""
     stage = Stage("do-not-reach-list-not-targetable", box, reason=reason)
 
     data = stage.ask("do_not_reach_lists.delete").get_json()["data"]
