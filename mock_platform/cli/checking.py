@@ -41,7 +41,7 @@ def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
     click.echo(f"No faults in {', '.join(str(path) for path in paths)}.", err=True)
 
 
-def _warn(warning: fixtures.Complaint) -> None:
+def _warn(warning: fixtures.FixtureComplaint) -> None:
     click.echo(str(warning), err=True)
 
 

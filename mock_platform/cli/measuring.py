@@ -15,7 +15,14 @@ from mock_platform.control.known_credentials import environment
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import pretty
 from mock_platform.coverage import CoverageDocument, Format, render
-from mock_platform.drift import BadBaseUrl, Credentials, Drift, Unreachable, check, report
+from mock_platform.drift import (
+    BadBaseUrl,
+    Drift,
+    ServerUnreachable,
+    SigningCredentials,
+    check,
+    report,
+)
 from mock_platform.drift.client import REQUEST_SECONDS, HttpClient
 from mock_platform.platform import Platform
 
@@ -70,7 +77,7 @@ def _check_server(client: HttpClient) -> Drift:
     platform = Platform()
     try:
         return check(client, describe_everything(platform).at(client.base_url), platform)
-    except Unreachable as fault:
+    except ServerUnreachable as fault:
         raise click.UsageError(str(fault)) from fault
     finally:
         platform.close()
@@ -90,9 +97,9 @@ def _require_consent(base_url: str, *, yes: bool) -> None:
         raise click.UsageError(f"Nothing was sent. Use --yes to send signed requests to {host}.")
 
 
-def _credentials(file: Path | None) -> Credentials:
+def _credentials(file: Path | None) -> SigningCredentials:
     variables = dict(os.environ) if file is None else _read_variables(file)
-    found = Credentials.from_variables(variables)
+    found = SigningCredentials.from_variables(variables)
     if not found.is_usable:
         source = "the environment" if file is None else str(file)
         raise click.UsageError(f"{source} contains no credentials. Needed: {_NEEDED}.")

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from mock_platform.consent import request_tokens
 from mock_platform.consent.pages import (
     OUT_OF_BAND,
-    Form,
+    PageForm,
     consent_page,
     denial_page,
     login_page,
@@ -29,7 +29,7 @@ from mock_platform.core.unread import NO_EFFECT
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
-Step = Literal["authorize", "authenticate"]
+BrowserStep = Literal["authorize", "authenticate"]
 
 PAGES = expectation(
     "oauth.pages",
@@ -54,7 +54,7 @@ REFUSALS = expectation(
 )
 
 
-def show(call: Call, world: World, step: Step) -> Document:
+def show(call: Call, world: World, step: BrowserStep) -> Document:
     """Return the next page for this user, or the redirect back to the app."""
     token, app = _require_open_token(call, world, step)
     if any(name == "oauth_callback" for name, _ in call.query):
@@ -79,7 +79,7 @@ def show(call: Call, world: World, step: Step) -> Document:
     return consent_page(form, app, user, token["access"])
 
 
-def answer(call: Call, world: World, step: Step) -> Document:
+def answer(call: Call, world: World, step: BrowserStep) -> Document:
     """Return the page or redirect that follows the user's click on a page."""
     token, app = _require_open_token(call, world, step)
     session = find_session(call, world)
@@ -122,7 +122,7 @@ def render_failure(call: Call, failure: Failure, reply: Reply) -> Reply:
 # -- what may be answered ----------------------------------------------------------------------
 
 
-def _require_open_token(call: Call, world: World, step: Step) -> tuple[Record, Record]:
+def _require_open_token(call: Call, world: World, step: BrowserStep) -> tuple[Record, Record]:
     """Return the request token that the user is asked about, and its app.
 
     Raises:
@@ -185,7 +185,7 @@ def _is_login_forced(call: Call) -> bool:
 
 
 def _log_in(
-    call: Call, world: World, step: Step, token: Record, app: Record, session: Session
+    call: Call, world: World, step: BrowserStep, token: Record, app: Record, session: Session
 ) -> Document:
     name = call.params.get("screen_name", "").strip().removeprefix("@")
     user = _find_user(world, name)
@@ -234,7 +234,7 @@ def _allow(call: Call, world: World, token: Record, app: Record, user: Record) -
 
 
 def _redirect_to_page(
-    token: Record, step: Step, *, forced: bool = False, cookies: tuple[str, ...] = ()
+    token: Record, step: BrowserStep, *, forced: bool = False, cookies: tuple[str, ...] = ()
 ) -> Document:
     """Redirect to the page itself by GET, so that a reload does not send the form again."""
     query = {"oauth_token": token["id"]} | ({"force_login": "true"} if forced else {})
@@ -245,12 +245,12 @@ def _make_form(
     session: Session,
     token: Record,
     app: Record,
-    step: Step,
+    step: BrowserStep,
     *,
     forced: bool,
     cookies: tuple[str, ...] = (),
-) -> Form:
-    return Form(
+) -> PageForm:
+    return PageForm(
         address=step,
         oauth_token=token["id"],
         authenticity_token=session.authenticity_token(token["id"]),

@@ -25,7 +25,7 @@ OUT_OF_BAND = "oob"
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class PageForm:
     """The content of a page's form, and the proof that its sender was shown the page."""
 
     address: Literal["authorize", "authenticate"]
@@ -38,13 +38,13 @@ class Form:
     cookies: tuple[str, ...] = ()
 
 
-def login_page(form: Form, app: Record, screen_name: str, fault: str | None = None) -> Document:
+def login_page(form: PageForm, app: Record, screen_name: str, fault: str | None = None) -> Document:
     """Return the page that asks who the user is; with `fault`, the second try."""
     names = {"form": form, "app": app, "screen_name": screen_name, "fault": fault}
     return _render("login.html", names, form, 200 if fault is None else 403)
 
 
-def consent_page(form: Form, app: Record, user: Record, access: str) -> Document:
+def consent_page(form: PageForm, app: Record, user: Record, access: str) -> Document:
     """Return the page that asks the user to allow or deny an app `access` (read or write)."""
     can, cannot = _list_abilities(app, access)
     names = {
@@ -81,7 +81,7 @@ def redirect(address: str, status: int = 302, cookies: tuple[str, ...] = ()) -> 
 
 
 def _render(
-    template: str, names: dict[str, Any], form: Form | None = None, status: int = 200
+    template: str, names: dict[str, Any], form: PageForm | None = None, status: int = 200
 ) -> Document:
     environment = _environment()
     html = environment.get_template(template).render(names)
@@ -92,7 +92,7 @@ def _render(
     return Document(html, status, cookies=() if form is None else form.cookies, policy=policy)
 
 
-def _list_form_targets(form: Form | None) -> str:
+def _list_form_targets(form: PageForm | None) -> str:
     """Return the `form-action` sources: targets of the form and of the redirects after it."""
     if form is None:
         return "'none'"

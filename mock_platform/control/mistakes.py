@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.control.refusal import BadQuery
-from mock_platform.records.state import BadRecord, Fault, UnknownRecord, UnknownTable
+from mock_platform.records.state import BadRecord, RecordFault, UnknownRecord, UnknownTable
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario
@@ -25,8 +25,8 @@ def _pairs(faults: Any) -> list[tuple[str, str]]:
     return [(field, text) for field, text in faults]
 
 
-def _record_faults(faults: Any) -> list[Fault]:
-    return [Fault(f["table"], f["record"], f["field"], f["message"]) for f in faults]
+def _record_faults(faults: Any) -> list[RecordFault]:
+    return [RecordFault(f["table"], f["record"], f["field"], f["message"]) for f in faults]
 
 
 def _as_is(value: Any) -> Any:

@@ -20,7 +20,7 @@ _NO_ROOM_PAUSE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AgendaEntry:
     """A record whose state is to change: its world (in one epoch), its kind and its key."""
 
     world: World
@@ -35,7 +35,7 @@ class Agenda:
     def __init__(self, on_error: Callable[[BaseException], None]) -> None:
         self._on_error = on_error
         self._changed = threading.Condition()
-        self._entries: set[Entry] = set()
+        self._entries: set[AgendaEntry] = set()
         self._turn = 0
         """Grows with each change, so that a change is not missed while the thread is looking."""
         self._seen = 0
@@ -43,7 +43,7 @@ class Agenda:
         self._stopped = False
         self._thread: threading.Thread | None = None
 
-    def watch(self, entry: Entry) -> None:
+    def watch(self, entry: AgendaEntry) -> None:
         """Settle this record as soon as it is due."""
         with self._changed:
             if self._stopped:
@@ -92,7 +92,7 @@ class Agenda:
                 if self._turn == turn:
                     self._changed.wait(min(waits) if waits else None)
 
-    def _look(self, entry: Entry) -> float | None:
+    def _look(self, entry: AgendaEntry) -> float | None:
         """Settle an entry; return real seconds until it is due, `None` if only a change helps."""
         world, under_way, due = entry.world, None, None
         try:

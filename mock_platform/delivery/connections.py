@@ -20,7 +20,7 @@ from urllib3.util.url import Url, parse_url
 
 FAULTS = (OSError, HTTPError, http.client.HTTPException, ValueError)
 """Every exception with which a request can end without an answer."""
-FaultKind = Literal["address", "name", "timeout", "connection", "tls", "stopped"]
+OutboundFaultKind = Literal["address", "name", "timeout", "connection", "tls", "stopped"]
 Opener = Callable[[str, int], socket.socket]
 
 
@@ -82,7 +82,7 @@ def read_beginning(response: BaseHTTPResponse, most: int) -> bytes:
     return body
 
 
-def explain_fault(fault: Exception, where: str, timeout: float) -> tuple[FaultKind, str]:
+def explain_fault(fault: Exception, where: str, timeout: float) -> tuple[OutboundFaultKind, str]:
     """Describe a fault of `FAULTS` in a word and in a sentence."""
     if isinstance(fault, TimeoutError | Urllib3Timeout):
         return "timeout", f"{where} sent no complete answer within {timeout:g} seconds"

@@ -10,12 +10,12 @@ import threading
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 
-from mock_platform.delivery.agenda import Agenda, Entry
+from mock_platform.delivery.agenda import Agenda, AgendaEntry
 from mock_platform.delivery.envelope import make_activity, make_job_status
 from mock_platform.delivery.events import ADDED
 from mock_platform.delivery.replay_run import ReplayRun
 from mock_platform.delivery.sender import Dispatch, Invalid, Sender, Stale, find_receiver
-from mock_platform.delivery.workers import Workers
+from mock_platform.delivery.workers import DeliveryWorkers
 from mock_platform.rules.replay_jobs import CREATED, REPLAY_JOB
 from mock_platform.settings import DeliverySettings
 from mock_platform.world.clock import UPTIME
@@ -32,7 +32,7 @@ class Deliverer:
         self, settings: DeliverySettings, on_error: Callable[[BaseException], None]
     ) -> None:
         self._sender = Sender(settings)
-        self._workers = Workers(settings.workers, on_error)
+        self._workers = DeliveryWorkers(settings.workers, on_error)
         self._agenda = Agenda(on_error)
         self._held: dict[Hashable, Dispatch] = {}
         """Events that scenarios hold back until the next one of their webhook is delivered."""
@@ -116,7 +116,7 @@ class Deliverer:
 
     def _take_up(self, world: World, job_id: str, *, armed: bool) -> None:
         epoch = world.epoch
-        entry = Entry(world, epoch, REPLAY_JOB.name, job_id)
+        entry = AgendaEntry(world, epoch, REPLAY_JOB.name, job_id)
         if armed:
             self._agenda.watch(entry)
             return

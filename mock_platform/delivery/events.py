@@ -36,7 +36,7 @@ class BadEvent(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class AddedEvent:
+class LoggedEvent:
     """An event as stored in the log, and whether it is being delivered.
 
     `why_not` says why it is not.
@@ -48,7 +48,7 @@ class AddedEvent:
     warnings: tuple[str, ...]
 
 
-def add_event(world: World, given: Mapping[str, Any]) -> AddedEvent:
+def add_event(world: World, given: Mapping[str, Any]) -> LoggedEvent:
     """Add an event to a webhook's log, and deliver it if the webhook is valid.
 
     `given` holds `webhook_id`, `event_type`, `payload`, and optionally `created_at` (an instant, or
@@ -83,7 +83,7 @@ def add_event(world: World, given: Mapping[str, Any]) -> AddedEvent:
     name = find_event_name(event["event_type"])
     assert name is not None
     happened = parse_instant(event["created_at"])
-    return AddedEvent(
+    return LoggedEvent(
         event,
         live,
         None if isinstance(to, Receiver) else to,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from mock_platform.world.clock import UPTIME
 
 if TYPE_CHECKING:
-    from mock_platform.delivery.connections import FaultKind
+    from mock_platform.delivery.connections import OutboundFaultKind
 
 MAX_ANSWER_BYTES = 64 * 1024
 """Bytes of an answer's body that are read; the rest is ignored."""
@@ -30,13 +30,13 @@ MAX_ANSWER_BYTES = 64 * 1024
 class OutboundFault(Exception):
     """A request without an answer; `kind` says why in one word, the text in a sentence."""
 
-    def __init__(self, kind: FaultKind, text: str) -> None:
+    def __init__(self, kind: OutboundFaultKind, text: str) -> None:
         super().__init__(text)
         self.kind = kind
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReceiverAnswer:
     """What a receiver answered: the status and the beginning of the body."""
 
     status: int
@@ -96,7 +96,7 @@ class Outbound:
 
     def send(
         self, method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes = b""
-    ) -> Answer:
+    ) -> ReceiverAnswer:
         """Send one request and return the answer, with any status.
 
         Raises:
@@ -128,7 +128,7 @@ class Outbound:
                     preload_content=False,
                 )
                 response = connection.getresponse()
-                return Answer(
+                return ReceiverAnswer(
                     response.status, connections.read_beginning(response, MAX_ANSWER_BYTES)
                 )
         finally:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mock_platform.core.jsonio import dumps, loads
-from mock_platform.delivery.outbound import Answer, Outbound, OutboundFault
+from mock_platform.delivery.outbound import Outbound, OutboundFault, ReceiverAnswer
 from mock_platform.delivery.signing import (
     SIGNATURE_HEADERS,
     find_challenge_fault,
@@ -25,7 +25,7 @@ from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.ids import unguessable
 from mock_platform.world.world import World
 
-Outcome = Literal["accepted", "refused", "silent"]
+DeliveryOutcome = Literal["accepted", "refused", "silent"]
 """The result of a delivery: accepted, answered otherwise, or the last attempt timed out."""
 
 _ANY_NESTING = 10_000
@@ -124,7 +124,7 @@ class Sender:
         token = unguessable(32)
         attempt = _Attempt(to, job_id, None, 1, make_challenge_url(to.url, token), None)
         answer = self._try(attempt, "GET", {"Accept": "application/json"}, b"")
-        if isinstance(answer, Answer):
+        if isinstance(answer, ReceiverAnswer):
             error = find_challenge_fault(to.secret, token, answer.status, answer.body)
         else:
             error = str(answer)
@@ -149,7 +149,7 @@ class Sender:
             asked = (each.on_delivery(shown, holding=holding) for each in world.companions)
             return next((fault for fault in asked if fault is not None), None)
 
-    def deliver(self, sent: Dispatch) -> Outcome:
+    def deliver(self, sent: Dispatch) -> DeliveryOutcome:
         """Post a body until it is accepted or the attempts are used up.
 
         Raises:
@@ -170,7 +170,7 @@ class Sender:
                     lost, None, f"lost by scenario rule {delivery_fault.rule}; nothing was sent"
                 )
                 return "refused"
-        outcome: Outcome = "refused"
+        outcome: DeliveryOutcome = "refused"
         for number in range(1, self._settings.attempts + 1):
             if number > 1:
                 self._pause(to, self._settings.backoff * 2 ** (number - 2))
@@ -201,7 +201,7 @@ class Sender:
 
     def _try(
         self, attempt: _Attempt, method: str, headers: Mapping[str, str], data: bytes
-    ) -> Answer | OutboundFault:
+    ) -> ReceiverAnswer | OutboundFault:
         self._begin(attempt)
         started = UPTIME()
         try:
@@ -237,7 +237,7 @@ class Sender:
             attempt.at = wire_millis(world.clock.now())
 
     def _record(
-        self, attempt: _Attempt, answer: Answer | OutboundFault | None, error: str | None
+        self, attempt: _Attempt, answer: ReceiverAnswer | OutboundFault | None, error: str | None
     ) -> None:
         entry = {
             "id": f"d{next(self._numbers)}",
@@ -247,7 +247,7 @@ class Sender:
             "attempt": attempt.number,
             "at": attempt.at,
             "url": attempt.url,
-            "status": answer.status if isinstance(answer, Answer) else None,
+            "status": answer.status if isinstance(answer, ReceiverAnswer) else None,
             "error": error,
             "milliseconds": round(attempt.milliseconds, 3),
             "body": attempt.body,
@@ -265,14 +265,14 @@ class Sender:
                 pass
 
 
-def _explain_failure(answer: Answer | OutboundFault) -> str | None:
+def _explain_failure(answer: ReceiverAnswer | OutboundFault) -> str | None:
     """Return why an answer does not accept the delivery; `None` if it does."""
     if isinstance(answer, OutboundFault):
         return str(answer)
     return None if answer.status == 200 else f"answered with status {answer.status}, not 200"
 
 
-def _is_wrong(answer: Answer | OutboundFault) -> bool:
+def _is_wrong(answer: ReceiverAnswer | OutboundFault) -> bool:
     """Return whether a failed answer to a challenge makes the webhook invalid at once.
 
     Other statuses, time-outs and closed connections may be temporary.
@@ -284,7 +284,7 @@ def _is_wrong(answer: Answer | OutboundFault) -> bool:
 
 def _make_scenario_failure(
     delivery_fault: DeliveryFault | None, number: int
-) -> Answer | OutboundFault | None:
+) -> ReceiverAnswer | OutboundFault | None:
     """Return the failure that a scenario injects for an attempt; `None` if it injects none."""
     if delivery_fault is None or delivery_fault.fail is None:
         return None
@@ -294,7 +294,7 @@ def _make_scenario_failure(
         return OutboundFault("connection", "the connection was refused")
     if delivery_fault.fail == "timeout":
         return OutboundFault("timeout", "no answer came in time")
-    return Answer(delivery_fault.fail, b"")
+    return ReceiverAnswer(delivery_fault.fail, b"")
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from mock_platform.world.clock import UPTIME
 Task = Callable[[], None]
 
 
-class Workers:
+class DeliveryWorkers:
     """At most `count` daemon threads. Exceptions of tasks go to `on_error`."""
 
     def __init__(self, count: int, on_error: Callable[[BaseException], None]) -> None:

@@ -7,14 +7,14 @@ the findings.
 from __future__ import annotations
 
 from mock_platform.drift.check import CheckedOperation, Drift, SkippedOperation, check
-from mock_platform.drift.client import BadBaseUrl, Credentials, Unreachable
+from mock_platform.drift.client import BadBaseUrl, ServerUnreachable, SigningCredentials
 
 __all__ = [
     "BadBaseUrl",
     "CheckedOperation",
-    "Credentials",
     "Drift",
+    "ServerUnreachable",
+    "SigningCredentials",
     "SkippedOperation",
-    "Unreachable",
     "check",
 ]

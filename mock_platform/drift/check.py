@@ -16,7 +16,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.description.openapi import templated
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.operation import Operation
-from mock_platform.drift.client import Answer
+from mock_platform.drift.client import ServerAnswer
 from mock_platform.drift.compare import Difference, find_differences
 from mock_platform.platform import Platform
 
@@ -28,7 +28,7 @@ _MAX_NESTING_LEVELS = 256
 class Server(Protocol):
     """The other server, or a replacement for it in tests."""
 
-    def get(self, path: str, schemes: tuple[Scheme, ...]) -> Answer:
+    def get(self, path: str, schemes: tuple[Scheme, ...]) -> ServerAnswer:
         """Return the answer to one GET request."""
 
 
@@ -135,7 +135,7 @@ class _Reader:
             self._records[path] = [each for each in body["data"] if isinstance(each, dict)]
         return CheckedOperation(operation.id, path, answer.status, tuple(found))
 
-    def _compare(self, operation: Operation, answer: Answer) -> tuple[list[Difference], Any]:
+    def _compare(self, operation: Operation, answer: ServerAnswer) -> tuple[list[Difference], Any]:
         wanted = operation.returns.status
         if answer.status != wanted:
             return [Difference("status", "status", str(wanted), _describe_status(answer))], None
@@ -148,7 +148,7 @@ class _Reader:
         content = entry["responses"][str(wanted)]["content"][operation.returns.media_type]
         return [*found, *find_differences(body, content["schema"], self._components)], body
 
-    def _compare_headers(self, operation: Operation, answer: Answer) -> list[Difference]:
+    def _compare_headers(self, operation: Operation, answer: ServerAnswer) -> list[Difference]:
         headers = {name.lower(): value for name, value in answer.headers.items()}
         found = []
         kind = headers.get("content-type", "")
@@ -194,7 +194,7 @@ class _Reader:
         self.skipped.append(SkippedOperation(operation.id, reason))
 
 
-def _describe_status(answer: Answer) -> str:
+def _describe_status(answer: ServerAnswer) -> str:
     """Describe a status, with its redirect target or the codes in its body."""
     location = answer.headers.get("location") or answer.headers.get("Location")
     if 300 <= answer.status < 400 and location:
@@ -203,7 +203,7 @@ def _describe_status(answer: Answer) -> str:
     return f"{answer.status} {codes}".strip()
 
 
-def _read_codes(answer: Answer) -> str:
+def _read_codes(answer: ServerAnswer) -> str:
     try:
         body = loads(answer.body)
     except BadJson:

@@ -29,12 +29,12 @@ class BadBaseUrl(ValueError):
     """An address to which signed requests should not be sent."""
 
 
-class Unreachable(Exception):
+class ServerUnreachable(Exception):
     """The server did not answer, or answered too much."""
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
+class SigningCredentials:
     """What requests are signed with: four OAuth 1.0a values, a bearer token, or both."""
 
     consumer_key: str | None = None
@@ -65,7 +65,7 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerAnswer:
     """The answer of the server."""
 
     status: int
@@ -76,7 +76,9 @@ class Answer:
 class HttpClient:
     """A client of one base address, with its session."""
 
-    def __init__(self, base_url: str, credentials: Credentials, ca: Path | None = None) -> None:
+    def __init__(
+        self, base_url: str, credentials: SigningCredentials, ca: Path | None = None
+    ) -> None:
         self.base_url = check_base_url(base_url)
         self._credentials = credentials
         self._session = requests.Session()
@@ -86,7 +88,7 @@ class HttpClient:
         if ca is not None:
             self._session.verify = str(ca)
 
-    def get(self, path: str, schemes: tuple[Scheme, ...]) -> Answer:
+    def get(self, path: str, schemes: tuple[Scheme, ...]) -> ServerAnswer:
         """Return one answer; `schemes` are those that the operation accepts, empty for none.
 
         Raises:
@@ -100,10 +102,12 @@ class HttpClient:
             ) as response:
                 body = response.raw.read(MAX_ANSWER_BYTES + 1, decode_content=True)
                 if len(body) > MAX_ANSWER_BYTES:
-                    raise Unreachable(f"{url} answered more than {MAX_ANSWER_BYTES // 1024**2}M.")
-                return Answer(response.status_code, response.headers, body)
+                    raise ServerUnreachable(
+                        f"{url} answered more than {MAX_ANSWER_BYTES // 1024**2}M."
+                    )
+                return ServerAnswer(response.status_code, response.headers, body)
         except (requests.RequestException, OSError) as fault:
-            raise Unreachable(f"{url} cannot be reached: {fault}") from fault
+            raise ServerUnreachable(f"{url} cannot be reached: {fault}") from fault
 
     def close(self) -> None:
         """Close the session and its connections."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from mock_platform.world.clock import parse_instant
 
-Kind = Literal["missing", "extra", "type", "enum", "format", "status", "header"]
+DifferenceKind = Literal["missing", "extra", "type", "enum", "format", "status", "header"]
 Schema = Mapping[str, Any]
 _REFERENCE = "#/components/schemas/"
 _MAX_QUOTED_CHARACTERS = 60
@@ -22,7 +22,7 @@ _MAX_QUOTED_CHARACTERS = 60
 class Difference:
     """One way in which an answer differs. `where` is a place such as `data[].name`."""
 
-    kind: Kind
+    kind: DifferenceKind
     where: str
     expected: str
     got: str

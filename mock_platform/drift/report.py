@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mock_platform.drift.check import Drift
-from mock_platform.drift.compare import Difference, Kind
+from mock_platform.drift.compare import Difference, DifferenceKind
 
-_WORDS: Mapping[Kind, str] = {
+_WORDS: Mapping[DifferenceKind, str] = {
     "missing": "missing, declared as {expected}",
     "extra": "not declared, got {got}",
     "type": "declared as {expected}, got {got}",

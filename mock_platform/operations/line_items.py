@@ -181,7 +181,7 @@ class Update:
         return any(name in self.sent for name in names)
 
 
-Rule = Callable[[Update], Iterator[AdsError]]
+ConditionalRule = Callable[[Update], Iterator[AdsError]]
 
 
 def update(call: Call, world: World) -> Record:
@@ -373,7 +373,7 @@ def _check_advertiser_user(u: Update) -> Iterator[AdsError]:
         yield AdsError.of(name, not_allowed(name, why))
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[ConditionalRule, ...] = (
     _check_bid,
     _check_pay_by,
     _check_frequency,

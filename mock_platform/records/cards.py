@@ -82,7 +82,7 @@ _DEEP_LINKS = {
 }
 CARD_URI = r"card://[0-9]{1,19}"
 
-Faults = dict[str, Any]
+CardFaults = dict[str, Any]
 """Faults by field, nested as marshmallow nests them."""
 
 
@@ -189,7 +189,7 @@ class CardContent(Schema):
         """Refuse components beside slides, and either one if not composed as the spec demands."""
         if not isinstance(original, Mapping):
             return
-        faults: Faults = {}
+        faults: CardFaults = {}
         if "components" in original and "slides" in original:
             faults["components"] = [exclusive("components", "slides")]
         elif isinstance(original.get("components"), list):
@@ -324,7 +324,7 @@ def _read_type(value: Any) -> str:
 
 def _find_foreign_fields(
     original: Mapping[str, Any], kind: str, fields: Mapping[str, Sequence[str]], noun: str
-) -> Faults:
+) -> CardFaults:
     """Return faults of the fields that belong to other types only."""
     owners = {
         name: [other for other, names in fields.items() if name in names]
@@ -338,7 +338,9 @@ def _find_foreign_fields(
     }
 
 
-def _find_missing_fields(original: Mapping[str, Any], names: Sequence[str], owner: str) -> Faults:
+def _find_missing_fields(
+    original: Mapping[str, Any], names: Sequence[str], owner: str
+) -> CardFaults:
     return {name: [missing("{name}", f"in {owner}")] for name in names if name not in original}
 
 
@@ -358,7 +360,7 @@ def _describe_misfit(
     return f"exactly one {' or '.join(media)} and one {' or '.join(ends)} component, got {shown}"
 
 
-def _raise_faults(faults: Faults) -> None:
+def _raise_faults(faults: CardFaults) -> None:
     if faults:
         raise ValidationError(faults)
 

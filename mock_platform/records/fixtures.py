@@ -33,7 +33,7 @@ _MAX_FILE_BYTES = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class FixtureComplaint:
     """One fault of a file: where, and what to do about it."""
 
     file: Path
@@ -48,7 +48,7 @@ class Complaint:
 class BadFixtures(ValueError):
     """Fixture files with faults; `complaints` holds all of them."""
 
-    def __init__(self, complaints: Sequence[Complaint]) -> None:
+    def __init__(self, complaints: Sequence[FixtureComplaint]) -> None:
         super().__init__("\n".join(str(complaint) for complaint in complaints))
         self.complaints = list(complaints)
 
@@ -71,35 +71,35 @@ class _Loader:
         self.relative: dict[tuple[str, str], list[Relative]] = {}
         self.records: dict[str, dict[str, Record]] = {name: {} for name in tables}
         self.sources: dict[tuple[str, str], _Source] = {}
-        self.complaints: list[Complaint] = []
-        self.warnings: list[Complaint] = []
+        self.complaints: list[FixtureComplaint] = []
+        self.warnings: list[FixtureComplaint] = []
 
     def read_folder(self, folder: Path) -> None:
         if not folder.is_dir():
-            self.complaints.append(Complaint(folder, 1, 1, "is no folder of fixture files"))
+            self.complaints.append(FixtureComplaint(folder, 1, 1, "is no folder of fixture files"))
             return
         for path in sorted(folder.glob("*.json")):
             self.read_file(path, folder)
 
     def read_file(self, path: Path, folder: Path) -> None:
         if not path.resolve().is_relative_to(folder.resolve()):
-            self.complaints.append(Complaint(path, 1, 1, "leads out of its folder"))
+            self.complaints.append(FixtureComplaint(path, 1, 1, "leads out of its folder"))
             return
         if path.suffix != ".json":
             text = "is no fixture file: those are called TABLE.json"
-            self.complaints.append(Complaint(path, 1, 1, text))
+            self.complaints.append(FixtureComplaint(path, 1, 1, text))
             return
         table = self.tables.get(path.stem)
         if table is None:
             near = get_close_matches(path.stem, list(self.tables), 1)
             hint = f" Did you mean {near[0]}.json?" if near else ""
             text = f"no table is called {path.stem!r}.{hint} Tables: {', '.join(self.tables)}"
-            self.complaints.append(Complaint(path, 1, 1, text))
+            self.complaints.append(FixtureComplaint(path, 1, 1, text))
             return
         try:
             text, records = _read_file(path)
         except BadJson as fault:
-            self.complaints.append(Complaint(path, fault.line, fault.column, str(fault)))
+            self.complaints.append(FixtureComplaint(path, fault.line, fault.column, str(fault)))
             return
         seen: set[str] = set()
         for index, record in enumerate(records):
@@ -143,10 +143,10 @@ class _Loader:
         self.complaints.append(_make_complaint(source, field, text))
 
 
-def _make_complaint(source: _Source, field: str, text: str) -> Complaint:
+def _make_complaint(source: _Source, field: str, text: str) -> FixtureComplaint:
     line, column = locate(source.text, [source.index, *_split_steps(field)])
     where = f"record {source.index}" + (f", field {field}" if field else "")
-    return Complaint(source.path, line, column, f"{where}: {text}")
+    return FixtureComplaint(source.path, line, column, f"{where}: {text}")
 
 
 def load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None) -> Base:
@@ -169,8 +169,8 @@ def load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None 
 def check(
     folders: Iterable[Path],
     tables: Iterable[Table],
-    warn: Callable[[Complaint], None] = lambda _: None,
-) -> list[Complaint]:
+    warn: Callable[[FixtureComplaint], None] = lambda _: None,
+) -> list[FixtureComplaint]:
     """Return all faults of the fixtures in these folders or single files.
 
     `warn` is called with what is allowed, but may not be what the author meant.

@@ -32,7 +32,7 @@ _ABSENT: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class RecordFault:
     """One thing that is wrong with a record: table, key or index, field, text."""
 
     table: str
@@ -57,7 +57,7 @@ class Fault:
 class BadRecord(ValueError):
     """Records that cannot be stored; `faults` holds everything that is wrong with them."""
 
-    def __init__(self, faults: list[Fault]) -> None:
+    def __init__(self, faults: list[RecordFault]) -> None:
         super().__init__("\n".join(str(fault) for fault in faults))
         self.faults = faults
 
@@ -197,7 +197,7 @@ class TableState:
         if before.get(AS) != RECORDED or AS in changes:
             return
         faults = [
-            Fault(self.name, self._table.key_of(before) or "", field, text)
+            RecordFault(self.name, self._table.key_of(before) or "", field, text)
             for field, text in self._table.find_part_faults(changes)
             if field not in self._table.fields and field not in before
         ]
@@ -210,7 +210,9 @@ class TableState:
         if not found and not unchecked:
             found = find_missing_references(self._table, loaded, self._exists(loaded))
         if found or key is None:
-            raise BadRecord([Fault(self.name, key or "", field, text) for field, text in found])
+            raise BadRecord(
+                [RecordFault(self.name, key or "", field, text) for field, text in found]
+            )
         for name in () if unchecked else find_recorded_keys(self._table, loaded):
             _LOG.warning("%s does not know %r, kept as recorded in %r", self.name, name, key)
         return loaded, key
@@ -316,16 +318,16 @@ class State(Mapping[str, TableState]):
         return held == record and canonical(held) == canonical(record)
 
     def _read_rows(
-        self, name: str, rows: Any, faults: list[Fault], *, unchecked: bool
+        self, name: str, rows: Any, faults: list[RecordFault], *, unchecked: bool
     ) -> dict[str, Record]:
         table = self._tables.get(name)
         if table is None:
             if name.startswith("_") and isinstance(rows, dict):
                 return rows
-            faults.append(Fault(name, "", "", str(UnknownTable(name, self._tables))))
+            faults.append(RecordFault(name, "", "", str(UnknownTable(name, self._tables))))
             return {}
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            faults.append(Fault(name, "", "", "a table is an array of objects"))
+            faults.append(RecordFault(name, "", "", "a table is an array of objects"))
             return {}
         found: dict[str, Record] = {}
         for index, row in enumerate(rows):
@@ -334,12 +336,14 @@ class State(Mapping[str, TableState]):
             key = table.key_of(loaded)
             if key in found:
                 wrong = [*wrong, (table.key, f"{key!r} occurs twice")]
-            faults += [Fault(name, index, field, text) for field, text in wrong]
+            faults += [RecordFault(name, index, field, text) for field, text in wrong]
             if key is not None:
                 found[key] = loaded
         return found
 
-    def _find_dangling_references(self, records: dict[str, dict[str, Record]]) -> Iterator[Fault]:
+    def _find_dangling_references(
+        self, records: dict[str, dict[str, Record]]
+    ) -> Iterator[RecordFault]:
         def exists(table: str, key: str) -> bool:
             return key in records.get(table, {})
 
@@ -351,7 +355,7 @@ class State(Mapping[str, TableState]):
                 if missing and self._holds_already(table, record):
                     held = find_missing_references(table, record, self._is_stored)
                     missing = [fault for fault in missing if fault not in held]
-                yield from (Fault(name, key, field, text) for field, text in missing)
+                yield from (RecordFault(name, key, field, text) for field, text in missing)
 
     def _is_stored(self, table: str, key: str) -> bool:
         return self._world.store.get(table, key) is not None
@@ -403,13 +407,13 @@ def copy_with_key(table: Table, record: Any, key: str | None) -> Record:
     """
     taken = copy_of_json(record, table.name)
     if not isinstance(taken, dict):
-        raise BadRecord([Fault(table.name, key or "", "", "a record is a JSON object")])
+        raise BadRecord([RecordFault(table.name, key or "", "", "a record is a JSON object")])
     named = table.from_public(taken).get(table.key, _ABSENT)
     if key is not None and named is _ABSENT:
         return {table.key: key, **taken}
     if key is not None and named != key:
         text = f"{table.key} is the key and must stay {key!r}, got {named!r}"
-        raise BadRecord([Fault(table.name, key, table.key, text)])
+        raise BadRecord([RecordFault(table.name, key, table.key, text)])
     return taken
 
 
@@ -417,24 +421,26 @@ def _require_tables(document: Any) -> dict[str, Any]:
     tables = document.get("tables") if isinstance(document, dict) else None
     if not isinstance(tables, dict):
         form = 'a state is {"tables": {NAME: [records]}}, with clock, ids and paces beside it'
-        raise BadRecord([Fault("state", "", "tables", form)])
+        raise BadRecord([RecordFault("state", "", "tables", form)])
     return tables
 
 
-def _find_metadata_faults(document: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fault]:
+def _find_metadata_faults(
+    document: dict[str, Any], kinds: Mapping[str, Kind]
+) -> Iterator[RecordFault]:
     """Yield the faults of a state's parts beside its tables."""
     for name in document.keys() - _PARTS:
-        yield Fault("state", "", name, f"{name!r} is no part of a state: {', '.join(_PARTS)}")
+        yield RecordFault("state", "", name, f"{name!r} is no part of a state: {', '.join(_PARTS)}")
     ids = document.get("ids", 0)
     if not isinstance(ids, int) or isinstance(ids, bool) or ids < 0:
-        yield Fault("state", "", "ids", f"a count from 0 up, got {ids!r}")
+        yield RecordFault("state", "", "ids", f"a count from 0 up, got {ids!r}")
     clock = document.get("clock", {})
     try:
         _require_known_keys(clock, ("offset_seconds", "frozen_at"))
         Clock().restore(clock)
     except (TypeError, ValueError, OverflowError) as raised:
         form = '{"offset_seconds": number, "frozen_at": instant or null}'
-        yield Fault("state", "", "clock", f"expected {form}: {raised}")
+        yield RecordFault("state", "", "clock", f"expected {form}: {raised}")
     paces = document.get("paces", {})
     try:
         _require_known_keys(paces, tuple(kinds))
@@ -443,7 +449,7 @@ def _find_metadata_faults(document: dict[str, Any], kinds: Mapping[str, Kind]) -
             Pace(**pace)
     except ValueError as raised:
         form = '{KIND: {"progression", "seconds", "polls"}}'
-        yield Fault("state", "", "paces", f"expected {form}: {raised}")
+        yield RecordFault("state", "", "paces", f"expected {form}: {raised}")
 
 
 _PARTS = ("world", "ids", "clock", "paces", "tables")
@@ -462,17 +468,21 @@ def _require_known_keys(value: Any, names: Sequence[str]) -> None:
             raise ValueError(f"{name!r} is none of {', '.join(names)}")
 
 
-def _find_internal_faults(tables: dict[str, Any], kinds: Mapping[str, Kind]) -> Iterator[Fault]:
+def _find_internal_faults(
+    tables: dict[str, Any], kinds: Mapping[str, Kind]
+) -> Iterator[RecordFault]:
     """Yield the faults of the mock's own tables."""
     for name, rows in tables.items():
         if not name.startswith("_"):
             continue
         if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
-            yield Fault(name, "", "", "a table of the mock's own is an object of records by key")
+            yield RecordFault(
+                name, "", "", "a table of the mock's own is an object of records by key"
+            )
         elif name == PENDING:
             for key, row in rows.items():
                 if not is_pending(key, row, kinds):
-                    yield Fault(name, key, "", "no record under way")
+                    yield RecordFault(name, key, "", "no record under way")
 
 
 def _copy_record(value: Record) -> Record:
@@ -489,7 +499,7 @@ def copy_of_json(value: Any, what: str) -> Any:
     try:
         return _copy(value)
     except (TypeError, ValueError, BadJson) as fault:
-        raise BadRecord([Fault(what, "", "", f"not JSON: {fault}")]) from fault
+        raise BadRecord([RecordFault(what, "", "", f"not JSON: {fault}")]) from fault
 
 
 def _copy(value: Any) -> Any:

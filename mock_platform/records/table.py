@@ -25,7 +25,7 @@ RECORDED = "recorded"
 """`"_as": "recorded"` in a record: it was recorded elsewhere, and the keys that its table does not
 know are kept and served."""
 
-Step = int | str
+PathStep = int | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,9 @@ def _explain_unknown_key(shown: str, name: str, owner: str, fields: Sequence[str
     return f"{shown!r} is no field of {owner}.{hint} Its fields: {', '.join(fields)}"
 
 
-def _find_unknown_steps(messages: Any, steps: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
+def _find_unknown_steps(
+    messages: Any, steps: tuple[PathStep, ...] = ()
+) -> Iterator[tuple[PathStep, ...]]:
     """Yield the places of unknown keys in marshmallow's nested messages."""
     if isinstance(messages, Mapping):
         for key, inner in messages.items():
@@ -269,7 +271,7 @@ def _find_unknown_steps(messages: Any, steps: tuple[Step, ...] = ()) -> Iterator
         yield steps
 
 
-def _format_place(steps: Sequence[Step]) -> str:
+def _format_place(steps: Sequence[PathStep]) -> str:
     """Write a place as complaints do: `components[0].media_key`."""
     text = ""
     for step in steps:
@@ -277,14 +279,14 @@ def _format_place(steps: Sequence[Step]) -> str:
     return text
 
 
-def _find_holder(value: Any, steps: Sequence[Step]) -> Any:
+def _find_holder(value: Any, steps: Sequence[PathStep]) -> Any:
     """Return the object or array that contains the value at the last step."""
     for step in steps[:-1]:
         value = value[step]
     return value
 
 
-def _find_names_at(schema: Schema, steps: Sequence[Step]) -> tuple[str, ...]:
+def _find_names_at(schema: Schema, steps: Sequence[PathStep]) -> tuple[str, ...]:
     """Return the field names that an object at this place of a record may have."""
     for step in steps:
         if isinstance(step, int):

@@ -8,7 +8,7 @@ from typing import Any
 
 from mock_platform.core.call import Call
 from mock_platform.scenario.document import Rule, Scenario
-from mock_platform.scenario.match import Check, Difference, find_first_difference, make_checks
+from mock_platform.scenario.match import Check, Mismatch, find_first_difference, make_checks
 from mock_platform.world.world import World
 
 ALL_HOLD = 1000
@@ -44,7 +44,7 @@ class ActiveRule:
         due = max(0, (rule.last - rule.first + 1) // rule.every - behind // rule.every)
         return due if left is None else min(due, left)
 
-    def decide(self, call: Call | Mapping[str, Any], world: World) -> tuple[int, Difference] | None:
+    def decide(self, call: Call | Mapping[str, Any], world: World) -> tuple[int, Mismatch] | None:
         """Count a matching call; return `None` if the rule acts, else nearness and difference.
 
         A call is a request, or an event on its way to a webhook. Nearness is the number of
@@ -57,20 +57,20 @@ class ActiveRule:
         difference = self._check_due(world)
         return None if difference is None else (ALL_HOLD, difference)
 
-    def _check_due(self, world: World) -> Difference | None:
+    def _check_due(self, world: World) -> Mismatch | None:
         rule, number = self.rule, self.calls
         if number < rule.first or (rule.last is not None and number > rule.last):
             last = "on" if rule.last is None else f"to {rule.last}"
             wanted = str(rule.first) if rule.first == rule.last else f"{rule.first} {last}"
-            return Difference("call", wanted, number)
+            return Mismatch("call", wanted, number)
         if (number - rule.first + 1) % rule.every:
-            return Difference("call", f"every {rule.every}th", number)
+            return Mismatch("call", f"every {rule.every}th", number)
         if rule.times is not None and self.fired >= rule.times:
-            return Difference("times", f"no more than {rule.times}", self.fired + 1)
+            return Mismatch("times", f"no more than {rule.times}", self.fired + 1)
         if rule.probability is not None:
             drawn = world.ids.fraction("rule", self.active.scenario.name, self.index, number)
             if drawn >= rule.probability:
-                return Difference("probability", f"below {rule.probability:g}", round(drawn, 4))
+                return Mismatch("probability", f"below {rule.probability:g}", round(drawn, 4))
         return None
 
     def as_json(self) -> dict[str, Any]:

@@ -13,31 +13,31 @@ from typing import Any
 
 from mock_platform.scenario.effects import set_state
 from mock_platform.scenario.effects.delay import MOST_SECONDS
-from mock_platform.scenario.match import CONDITION, STATE
-from mock_platform.scenario.shapes import (
-    Choose,
-    Either,
-    Fields,
-    Fixed,
+from mock_platform.scenario.forms import (
+    FieldsForm,
+    FixedForm,
+    Form,
     JsonSchema,
-    Many,
-    Number,
-    Own,
+    KeyedForm,
+    ListForm,
+    NumberForm,
     Path,
     Report,
-    Shape,
-    Whole,
-    Word,
+    StructureForm,
+    TypedForm,
+    WholeForm,
+    WordForm,
     quote,
 )
+from mock_platform.scenario.match import CONDITION, STATE
 from mock_platform.world.delivery_faults import DeliveryFault
 
 DELIVERIES = "deliveries"
 """The value of `on` in such rules, in the place of an operation."""
 
 _OUTCOMES = ("drop", "duplicate", "reorder", "fail")
-_SECONDS = Number(0, MOST_SECONDS)
-_ATTEMPTS = Whole(1, 100)
+_SECONDS = NumberForm(0, MOST_SECONDS)
+_ATTEMPTS = WholeForm(1, 100)
 
 
 class _OnlyTrue:
@@ -53,36 +53,36 @@ class _OnlyTrue:
             report(at, f"expected true, got {quote(value)}; leave it out where it is not to happen")
 
 
-def _make_flag(keyword: str, description: str) -> Fields:
-    return Fields({keyword: _OnlyTrue()}, required=(keyword,), description=description)
+def _make_flag(keyword: str, description: str) -> FieldsForm:
+    return FieldsForm({keyword: _OnlyTrue()}, required=(keyword,), description=description)
 
 
-_EFFECT = Choose(
+_EFFECT = KeyedForm(
     forms={
         "drop": _make_flag("drop", "The delivery is lost: nothing is sent or tried again."),
         "duplicate": _make_flag("duplicate", "What was accepted is delivered once more."),
         "reorder": _make_flag("reorder", "It is delivered after the webhook's next one."),
-        "delay": Fields(
+        "delay": FieldsForm(
             {
-                "delay": Either(
+                "delay": TypedForm(
                     number=_SECONDS,
-                    object=Fields({"seconds": _SECONDS}, required=("seconds",)),
+                    object=FieldsForm({"seconds": _SECONDS}, required=("seconds",)),
                     what="seconds, or an object with seconds",
                 )
             },
             required=("delay",),
             description="Real seconds before the delivery.",
         ),
-        "fail": Fields(
+        "fail": FieldsForm(
             {
-                "fail": Choose(
+                "fail": KeyedForm(
                     forms={
-                        "status": Fields(
-                            {"status": Whole(201, 599), "attempts": _ATTEMPTS},
+                        "status": FieldsForm(
+                            {"status": WholeForm(201, 599), "attempts": _ATTEMPTS},
                             required=("status",),
                         ),
-                        "connection": Fields(
-                            {"connection": Word(("refused", "timeout")), "attempts": _ATTEMPTS},
+                        "connection": FieldsForm(
+                            {"connection": WordForm(("refused", "timeout")), "attempts": _ATTEMPTS},
                             required=("connection",),
                         ),
                     },
@@ -99,15 +99,15 @@ _EFFECT = Choose(
 )
 
 
-def rule_form(count: Shape, call: Shape) -> Fields:
+def rule_form(count: Form, call: Form) -> FieldsForm:
     """Return the form of such rules; `count` and `call` are forms that all rules share."""
-    return Fields(
+    return FieldsForm(
         {
-            "on": Fixed((DELIVERIES,)),
-            "when": Own(
-                Fields(
+            "on": FixedForm((DELIVERIES,)),
+            "when": StructureForm(
+                FieldsForm(
                     {
-                        "event": Fields(
+                        "event": FieldsForm(
                             {"id": CONDITION, "event_type": CONDITION, "webhook_id": CONDITION},
                             least=1,
                         ),
@@ -118,15 +118,15 @@ def rule_form(count: Shape, call: Shape) -> Fields:
             ),
             "call": call,
             "times": count,
-            "probability": Number(0, 1),
-            "then": Own(
-                Either(
+            "probability": NumberForm(0, 1),
+            "then": StructureForm(
+                TypedForm(
                     object=_EFFECT,
-                    items=Many(Own(_EFFECT), most=20),
+                    items=ListForm(StructureForm(_EFFECT), most=20),
                     what="an effect on a delivery or a list of them",
                 )
             ),
-            "expect": Fixed(("fired",)),
+            "expect": FixedForm(("fired",)),
         },
         required=("on", "then"),
         description="When a rule acts on webhook deliveries, and what happens to them.",

@@ -17,9 +17,9 @@ from mock_platform.scenario import deliveries, match
 from mock_platform.scenario.deliveries import DELIVERIES
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import Effect
+from mock_platform.scenario.forms import Path, Report, quote
 from mock_platform.scenario.parameters import find_reference_at, find_references, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
-from mock_platform.scenario.shapes import Path, Report, quote
 from mock_platform.scenario.source import Malformed, Source, read
 from mock_platform.world.delivery_faults import DeliveryFault
 
@@ -27,7 +27,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class ScenarioComplaint:
     """One fault of a document: file, place from 1, the field, what is wrong and what is allowed."""
 
     file: FilePath
@@ -44,7 +44,7 @@ class Complaint:
 class BadScenario(ValueError):
     """A document with faults; `complaints` holds all of them."""
 
-    def __init__(self, complaints: Sequence[Complaint]) -> None:
+    def __init__(self, complaints: Sequence[ScenarioComplaint]) -> None:
         super().__init__("\n".join(str(complaint) for complaint in complaints))
         self.complaints = list(complaints)
 
@@ -150,15 +150,19 @@ def load(file: FilePath, operations: Sequence[str]) -> Scenario:
     """
     if file.suffix not in SUFFIXES:
         text = f"scenario files end in {', '.join(SUFFIXES)}"
-        raise BadScenario([Complaint(file, 1, 1, "", text)])
+        raise BadScenario([ScenarioComplaint(file, 1, 1, "", text)])
     try:
         content = file.read_bytes()
         source = read(file, content)
     except OSError as fault:
         reason = fault.strerror or str(fault)
-        raise BadScenario([Complaint(file, 1, 1, "", f"cannot be read: {reason}")]) from fault
+        raise BadScenario(
+            [ScenarioComplaint(file, 1, 1, "", f"cannot be read: {reason}")]
+        ) from fault
     except Malformed as fault:
-        raise BadScenario([Complaint(file, fault.line, fault.column, "", fault.text)]) from fault
+        raise BadScenario(
+            [ScenarioComplaint(file, fault.line, fault.column, "", fault.text)]
+        ) from fault
     return build_scenario(source, operations, file)
 
 
@@ -173,7 +177,9 @@ def loads(text: str | bytes, operations: Sequence[str], name: str = "scenario.ya
     try:
         source = read(file, content)
     except Malformed as fault:
-        raise BadScenario([Complaint(file, fault.line, fault.column, "", fault.text)]) from fault
+        raise BadScenario(
+            [ScenarioComplaint(file, fault.line, fault.column, "", fault.text)]
+        ) from fault
     return build_scenario(source, operations)
 
 
@@ -186,10 +192,12 @@ def build_scenario(
                     BadScenario: It has faults.
     """
     known = tuple(operations)
-    complaints: list[Complaint] = []
+    complaints: list[ScenarioComplaint] = []
 
     def report(at: Path, text: str) -> None:
-        complaints.append(Complaint(source.file, *source.locate(at), _format_path(at), text))
+        complaints.append(
+            ScenarioComplaint(source.file, *source.locate(at), _format_path(at), text)
+        )
 
     document = source.data
     make_forms(known).document.check(document, (), report)

@@ -21,7 +21,7 @@ from mock_platform.scenario.document import BadParameters, BadScenario, Scenario
 from mock_platform.scenario.effects.effect import Staging
 from mock_platform.scenario.kept import Ledger, Recorded, as_records
 from mock_platform.scenario.library import Library, UnknownScenario
-from mock_platform.scenario.match import Difference
+from mock_platform.scenario.match import Mismatch
 from mock_platform.scenario.performance import perform
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.store.interface import Beside, Record
@@ -232,7 +232,7 @@ class Engine:
     ) -> Reply:
         """Let the first matching rule act; every matching rule counts the call."""
         acting: ActiveRule | None = None
-        missed: list[tuple[int, ActiveRule, Difference]] = []
+        missed: list[tuple[int, ActiveRule, Mismatch]] = []
         for armed in rules:
             found = self._decide(armed, call)
             if found is not None:
@@ -241,7 +241,7 @@ class Engine:
                 acting = armed
                 armed.fired += 1
             else:
-                missed.append((ALL_HOLD, armed, Difference("order", "no rule before it to act",
+                missed.append((ALL_HOLD, armed, Mismatch("order", "no rule before it to act",
                                                            acting.name)))  # fmt: skip
         if missed:
             call.near_misses = find_nearest([*missed])
@@ -293,7 +293,7 @@ class Engine:
             for armed in rules:
                 self._remember(armed)
                 armed.refused += 1
-        why = Difference("stage", "a request that nothing else refuses", f"status {status}")
+        why = Mismatch("stage", "a request that nothing else refuses", f"status {status}")
         missed = find_nearest([(0, armed, why) for armed in rules])
         call.near_misses = [*call.near_misses, *missed][:_NEAREST]
 
@@ -386,7 +386,7 @@ class Engine:
 
     def _decide(
         self, armed: ActiveRule, subject: Call | Mapping[str, Any]
-    ) -> tuple[int, Difference] | None:
+    ) -> tuple[int, Mismatch] | None:
         self._remember(armed)
         return armed.decide(subject, self.world)
 
@@ -423,7 +423,7 @@ class Engine:
         self.early, self.late = early, late
 
 
-def find_nearest(missed: list[tuple[int, ActiveRule, Difference]]) -> list[dict[str, Any]]:
+def find_nearest(missed: list[tuple[int, ActiveRule, Mismatch]]) -> list[dict[str, Any]]:
     """Return the rules that came nearest to acting, each with its first difference in words."""
     missed.sort(key=lambda miss: -miss[0])
     return [

@@ -14,8 +14,8 @@ from mock_platform.records import TABLES
 from mock_platform.scenario.document import (
     SUFFIXES,
     BadScenario,
-    Complaint,
     Scenario,
+    ScenarioComplaint,
     load,
 )
 
@@ -100,13 +100,13 @@ def is_scenario(file: Path) -> bool:
 
 def read_all(
     files: Iterable[Path], operations: Sequence[str]
-) -> tuple[dict[Path, Scenario], list[Complaint]]:
+) -> tuple[dict[Path, Scenario], list[ScenarioComplaint]]:
     """Read each file once; return the scenarios and the complaints about the files.
 
     Two files that define the same name are a fault as well.
     """
     found: dict[Path, Scenario] = {}
-    complaints: list[Complaint] = []
+    complaints: list[ScenarioComplaint] = []
     names: dict[str, Path] = {}
     for file in dict.fromkeys(files):
         try:
@@ -118,7 +118,7 @@ def read_all(
         first = names.setdefault(scenario.name, file)
         if not _is_same_file(first, file):
             text = f"{scenario.name!r} is the name of {first} already"
-            complaints.append(Complaint(file, 1, 1, "name", text))
+            complaints.append(ScenarioComplaint(file, 1, 1, "name", text))
     return found, complaints
 
 
@@ -126,7 +126,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
     return one == other or one.resolve() == other.resolve()
 
 
-def check(paths: Iterable[Path], operations: Sequence[str]) -> list[Complaint]:
+def check(paths: Iterable[Path], operations: Sequence[str]) -> list[ScenarioComplaint]:
     """Return all faults of scenario files, including those in folders."""
     files = [
         file for path in paths for file in (list_scenario_files(path) if path.is_dir() else [path])

@@ -1,6 +1,6 @@
 """Matches a call against a rule's `when`: finds the first difference; without one it matches.
 
-Every condition yields a `Difference` or nothing, so a rule that did not act can always say why.
+Every condition yields a `Mismatch` or nothing, so a rule that did not act can always say why.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from typing import Any
 
 from mock_platform.core.call import ABSENT, Call
 from mock_platform.core.jsonio import canonical
-from mock_platform.scenario.pattern import MAX_TEXT_CHARACTERS, BadPattern, compile_pattern
-from mock_platform.scenario.shapes import (
-    Anything,
-    Either,
-    Entries,
-    Fields,
-    Flag,
-    Many,
-    Number,
+from mock_platform.scenario.forms import (
+    AnyForm,
+    EntriesForm,
+    FieldsForm,
+    FlagForm,
+    Form,
+    ListForm,
+    NumberForm,
     Path,
     Report,
-    Shape,
-    Word,
+    TypedForm,
+    WordForm,
     parse_reference,
     quote,
 )
+from mock_platform.scenario.pattern import MAX_TEXT_CHARACTERS, BadPattern, compile_pattern
 
 SCHEMES = ("bearer", "oauth1", "basic", "session", "none")
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Mismatch:
     """Why a rule did not act: the place, what it expects there, what it got."""
 
     path: str
@@ -46,36 +46,36 @@ class Difference:
 
 # -- declarations --------------------------------------------------------------------------------
 
-_OPERATORS: Mapping[str, Shape] = {
-    "equals": Anything(),
-    "in": Many(Anything()),
-    "matches": Word(least=1, most=200),
-    "exists": Flag(),
-    "above": Number(-1e18, 1e18),
-    "below": Number(-1e18, 1e18),
+_OPERATORS: Mapping[str, Form] = {
+    "equals": AnyForm(),
+    "in": ListForm(AnyForm()),
+    "matches": WordForm(least=1, most=200),
+    "exists": FlagForm(),
+    "above": NumberForm(-1e18, 1e18),
+    "below": NumberForm(-1e18, 1e18),
 }
-CONDITION = Either(
-    text=Word(),
-    number=Number(-1e18, 1e18),
-    flag=Flag(),
-    items=Many(Anything(), least=0),
-    object=Fields(_OPERATORS, least=1),
+CONDITION = TypedForm(
+    text=WordForm(),
+    number=NumberForm(-1e18, 1e18),
+    flag=FlagForm(),
+    items=ListForm(AnyForm(), least=0),
+    object=FieldsForm(_OPERATORS, least=1),
     null=True,
     what="a value, or an object with equals, in, matches, exists, above, below",
 )
-_ANY_NAMES = Entries(CONDITION)
-STATE = Either(
-    text=Word(),
-    object=Fields({"equals": Word(), "in": Many(Word())}, least=1),
+_ANY_NAMES = EntriesForm(CONDITION)
+STATE = TypedForm(
+    text=WordForm(),
+    object=FieldsForm({"equals": WordForm(), "in": ListForm(WordForm())}, least=1),
     null=True,
     what="the name of a state, or equals or in",
 )
-SCHEME = Either(
-    text=Word(SCHEMES),
-    object=Fields(
+SCHEME = TypedForm(
+    text=WordForm(SCHEMES),
+    object=FieldsForm(
         {
-            "equals": Word(SCHEMES),
-            "in": Many(Word(SCHEMES)),
+            "equals": WordForm(SCHEMES),
+            "in": ListForm(WordForm(SCHEMES)),
             "matches": _OPERATORS["matches"],
             "exists": _OPERATORS["exists"],
         },
@@ -84,14 +84,14 @@ SCHEME = Either(
     null=True,
     what="a scheme, or an object with equals, in, matches, exists",
 )
-WHEN = Fields(
+WHEN = FieldsForm(
     {
         "path": _ANY_NAMES,
         "query": _ANY_NAMES,
         "json": _ANY_NAMES,
         "form": _ANY_NAMES,
         "headers": _ANY_NAMES,
-        "caller": Fields({"app": CONDITION, "user": CONDITION, "scheme": SCHEME}, least=1),
+        "caller": FieldsForm({"app": CONDITION, "user": CONDITION, "scheme": SCHEME}, least=1),
         "state": STATE,
     },
     description="Conditions on the request, all of which must hold.",
@@ -147,12 +147,12 @@ def make_checks(when: Mapping[str, Any], state: Callable[[], str | None]) -> lis
     return found
 
 
-def find_first_difference(subject: Any, of: Sequence[Check]) -> tuple[int, Difference] | None:
+def find_first_difference(subject: Any, of: Sequence[Check]) -> tuple[int, Mismatch] | None:
     """Return how many conditions hold before the first that fails, and that one; else `None`."""
     for index, check in enumerate(of):
         got = check.get(subject)
         if not check.holds(got):
-            return index, Difference(check.path, check.expected, got)
+            return index, Mismatch(check.path, check.expected, got)
     return None
 
 

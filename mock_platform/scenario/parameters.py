@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mock_platform.scenario.shapes import Path, parse_reference
+from mock_platform.scenario.forms import Path, parse_reference
 
 _ANY: Any = object()
 

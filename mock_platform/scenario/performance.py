@@ -8,12 +8,12 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.failures.rendering import render
 from mock_platform.scenario.effects.effect import (
-    Answer,
-    Change,
+    AnswerEffect,
+    ChangeEffect,
     Effect,
-    Gate,
+    GateEffect,
     Staging,
-    Treatment,
+    TreatmentEffect,
 )
 from mock_platform.scenario.effects.fault import FaultEffect
 from mock_platform.world.world import World
@@ -36,12 +36,12 @@ def perform(
     always, and also by a fault before the commit.
     """
     for effect in effects:
-        if isinstance(effect, Change):
+        if isinstance(effect, ChangeEffect):
             effect.change(staging)
     undo = any(isinstance(effect, FaultEffect) and effect.undoes_changes for effect in effects)
     reply = _answer(effects, staging, proceed, undo=undo)
     for effect in effects:
-        if isinstance(effect, Treatment):
+        if isinstance(effect, TreatmentEffect):
             reply = effect.treat(staging, reply)
     return reply
 
@@ -58,8 +58,8 @@ def _answer(
     def handle() -> Reply:
         return proceed(call, world)
 
-    answer = next((effect for effect in effects if isinstance(effect, Answer)), None)
-    gate = next((effect for effect in effects if isinstance(effect, Gate)), None)
+    answer = next((effect for effect in effects if isinstance(effect, AnswerEffect)), None)
+    gate = next((effect for effect in effects if isinstance(effect, GateEffect)), None)
 
     def reply_beyond_gate() -> Reply:
         return handle() if answer is None else answer.answer(staging, handle)

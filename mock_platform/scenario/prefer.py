@@ -10,7 +10,7 @@ from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.operation import Operation
 from mock_platform.scenario.active import ActiveRule, ActiveScenario
 from mock_platform.scenario.document import Scenario
-from mock_platform.scenario.shapes import describe_allowed
+from mock_platform.scenario.forms import describe_allowed
 
 _PART = re.compile(r'\s*(code|problem)\s*=\s*"?([^",;\s]*)"?\s*', re.ASCII | re.IGNORECASE)
 _STATUSES = range(400, 600)

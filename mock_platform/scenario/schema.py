@@ -9,32 +9,32 @@ from typing import Any
 
 from mock_platform.scenario.deliveries import DELIVERIES, rule_form
 from mock_platform.scenario.effects import KINDS
-from mock_platform.scenario.match import WHEN
-from mock_platform.scenario.shapes import (
+from mock_platform.scenario.forms import (
     NAME,
-    Anything,
-    Choose,
-    Either,
-    Entries,
-    Fields,
-    Fixed,
-    Flag,
+    AnyForm,
+    EntriesForm,
+    FieldsForm,
+    FixedForm,
+    FlagForm,
     JsonSchema,
-    Many,
-    Number,
-    Own,
+    KeyedForm,
+    ListForm,
+    NumberForm,
     Path,
     Report,
-    Whole,
-    Word,
+    StructureForm,
+    TypedForm,
+    WholeForm,
+    WordForm,
 )
+from mock_platform.scenario.match import WHEN
 
 BEFORE_AUTH = "before_auth"
 EVERYTHING = "*"
 SCENARIO_NAME = r"[a-z0-9][a-z0-9._-]{0,99}"
 
-_COUNT = Whole(1, 1_000_000)
-_EFFECT = Choose(
+_COUNT = WholeForm(1, 1_000_000)
+_EFFECT = KeyedForm(
     forms={name: kind.form for name, kind in KINDS.items() if kind.form is not None},
     by_value={name: kind.by_value for name, kind in KINDS.items() if kind.by_value is not None},
     what="an effect",
@@ -45,7 +45,7 @@ _EFFECT = Choose(
 class Forms:
     """The forms of a document and of a rule in it."""
 
-    document: Fields
+    document: FieldsForm
     rule: RuleForm
 
 
@@ -53,8 +53,8 @@ class Forms:
 class RuleForm:
     """The forms of rules on requests and on deliveries; the value of `on` decides."""
 
-    request: Fields
-    delivery: Fields
+    request: FieldsForm
+    delivery: FieldsForm
 
     def schema(self) -> JsonSchema:
         """Return both forms, with a condition on `on`."""
@@ -75,50 +75,66 @@ class RuleForm:
 @lru_cache(maxsize=8)
 def make_forms(operations: tuple[str, ...]) -> Forms:
     """Return the forms for a server with these operations."""
-    named = Word((*operations, EVERYTHING, DELIVERIES))
-    call = Either(
+    named = WordForm((*operations, EVERYTHING, DELIVERIES))
+    call = TypedForm(
         number=_COUNT,
-        object=Fields({"from": _COUNT, "to": _COUNT, "every": _COUNT}, least=1),
+        object=FieldsForm({"from": _COUNT, "to": _COUNT, "every": _COUNT}, least=1),
         what="the number of a matching call, or an object with from, to, every",
     )
-    request = Fields(
+    request = FieldsForm(
         {
-            "on": Either(text=named, items=Many(Word(operations)), what="an operation id, a list "
-                         "of them, '*' or 'deliveries'"),
-            "when": Own(WHEN),
+            "on": TypedForm(
+                text=named,
+                items=ListForm(WordForm(operations)),
+                what="an operation id, a list of them, '*' or 'deliveries'",
+            ),
+            "when": StructureForm(WHEN),
             "call": call,
             "times": _COUNT,
-            "probability": Number(0, 1),
-            "stage": Fixed((BEFORE_AUTH,)),
-            "then": Own(Either(object=_EFFECT, items=Many(Own(_EFFECT), most=20),
-                               what="an effect or a list of them")),
-            "expect": Fixed(("fired",)),
+            "probability": NumberForm(0, 1),
+            "stage": FixedForm((BEFORE_AUTH,)),
+            "then": StructureForm(
+                TypedForm(
+                    object=_EFFECT,
+                    items=ListForm(StructureForm(_EFFECT), most=20),
+                    what="an effect or a list of them",
+                )
+            ),
+            "expect": FixedForm(("fired",)),
         },
         required=("then",),
         description="When a rule acts, and what it does. Without `on` it acts on every request.",
-    )  # fmt: skip
+    )
     rule = RuleForm(request, rule_form(_COUNT, call))
-    document = Fields(
+    document = FieldsForm(
         {
-            "name": Own(Word(
-                pattern=SCENARIO_NAME,
-                meaning="a name in lower case, digits, dots, hyphens and underscores",
-            )),
-            "description": Word(),
-            "spec": Word(),
-            "parameters": Own(Entries(
-                Either(
-                    text=Word(), number=Number(-1e18, 1e18), flag=Flag(), items=Many(
-                        Anything(), least=0), null=True,
-                    what="a default value, or null for any"),
-                pattern=NAME,
-                meaning="a parameter's name in lower case",
-                least=0,
-            )),
-            "rules": Own(Many(Own(rule), most=500)),
+            "name": StructureForm(
+                WordForm(
+                    pattern=SCENARIO_NAME,
+                    meaning="a name in lower case, digits, dots, hyphens and underscores",
+                )
+            ),
+            "description": WordForm(),
+            "spec": WordForm(),
+            "parameters": StructureForm(
+                EntriesForm(
+                    TypedForm(
+                        text=WordForm(),
+                        number=NumberForm(-1e18, 1e18),
+                        flag=FlagForm(),
+                        items=ListForm(AnyForm(), least=0),
+                        null=True,
+                        what="a default value, or null for any",
+                    ),
+                    pattern=NAME,
+                    meaning="a parameter's name in lower case",
+                    least=0,
+                )
+            ),
+            "rules": StructureForm(ListForm(StructureForm(rule), most=500)),
         },
         required=("name", "rules"),
-    )  # fmt: skip
+    )
     return Forms(document, rule)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from mock_platform.scenario.document import SUFFIXES, BadScenario, Complaint, Scenario, load
+from mock_platform.scenario.document import SUFFIXES, BadScenario, Scenario, ScenarioComplaint, load
 from mock_platform.scenario.library import Library, is_file, list_scenario_files, read_all
 
 
@@ -48,11 +48,11 @@ class StartUp:
         name = self.files.get(file)
         if name is not None and scenario.name != name:
             text = f"the server began with {name!r} from this file; restart it for another name"
-            raise BadScenario([Complaint(file, 1, 1, "name", text)])
+            raise BadScenario([ScenarioComplaint(file, 1, 1, "name", text)])
         if name is None and scenario.name in self.files.values():
             first = next(path for path, taken in self.files.items() if taken == scenario.name)
             text = f"{scenario.name!r} is the name of {first} already"
-            raise BadScenario([Complaint(file, 1, 1, "name", text)])
+            raise BadScenario([ScenarioComplaint(file, 1, 1, "name", text)])
         return scenario
 
     def put(self, file: Path, scenario: Scenario) -> None:
@@ -62,12 +62,14 @@ class StartUp:
 
     def _read(self, single: list[Path]) -> None:
         nothing = [
-            Complaint(folder, 1, 1, "", f"holds no scenario file ({', '.join(SUFFIXES)})")
+            ScenarioComplaint(folder, 1, 1, "", f"holds no scenario file ({', '.join(SUFFIXES)})")
             for folder in self.folders
             if not list_scenario_files(folder)
         ]
         absent = [path for path in single if not path.suffix and not path.exists()]
-        nothing += [Complaint(path, 1, 1, "", "there is no such file or folder") for path in absent]
+        nothing += [
+            ScenarioComplaint(path, 1, 1, "", "there is no such file or folder") for path in absent
+        ]
         files = [*(path for path in single if path not in absent), *self._list_folder_files()]
         scenarios, complaints = read_all(files, self._library.operations)
         if nothing or complaints:

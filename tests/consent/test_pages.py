@@ -22,9 +22,9 @@ APP = {
 USER = {"screen_name": "harbor", "name": "Harbor"}
 
 
-def form(callback: str = "https://a.example/cb", *more: str) -> pages.Form:
+def form(callback: str = "https://a.example/cb", *more: str) -> pages.PageForm:
     """A form about a request token with this callback."""
-    return pages.Form("authorize", "token", "authentic", callback, (callback, *more))
+    return pages.PageForm("authorize", "token", "authentic", callback, (callback, *more))
 
 
 ALL = {
@@ -144,7 +144,7 @@ def test_whatever_comes_from_outside_is_escaped() -> None:
     """Names, texts and addresses of the world and of the request never become markup."""
     app = APP | {"name": HOSTILE, "description": HOSTILE}
     user = {"screen_name": HOSTILE, "name": HOSTILE}
-    hostile = pages.Form("authorize", HOSTILE, HOSTILE, f"x:{HOSTILE}", ())
+    hostile = pages.PageForm("authorize", HOSTILE, HOSTILE, f"x:{HOSTILE}", ())
     documents = [
         pages.login_page(hostile, app, HOSTILE, HOSTILE),
         pages.consent_page(hostile, app, user, "write"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.delivery.events import AddedEvent, BadEvent, add_event
+from mock_platform.delivery.events import BadEvent, LoggedEvent, add_event
 from tests.support import HARBOR
 from tests.support_receiver import Receiver, close, sign
 from tests.support_replay import NOW, WEBHOOK, Desk
@@ -14,7 +14,7 @@ INVALID = "1146654567674912771"
 """A shipped webhook that is not valid."""
 
 
-def add(desk: Desk, **changes: Any) -> AddedEvent:
+def add(desk: Desk, **changes: Any) -> LoggedEvent:
     """Add an event; what is None is left out."""
     given = {"webhook_id": WEBHOOK, "event_type": "post.create", "payload": {"id": "7"}} | changes
     return add_event(desk.world, {k: v for k, v in given.items() if v is not None})

@@ -4,7 +4,7 @@ import pytest
 
 from mock_platform.delivery import sender
 from mock_platform.delivery.replay_run import ReplayRun
-from mock_platform.delivery.sender import Outcome, Sender
+from mock_platform.delivery.sender import DeliveryOutcome, Sender
 from tests.support import HARBOR
 from tests.support_receiver import Receiver, sign
 from tests.support_replay import QUICK, WEBHOOK, Desk
@@ -135,7 +135,7 @@ class TestWhatArrives:
 class Scripted(Sender):
     """A sender whose outcomes are written down beforehand."""
 
-    def __init__(self, *outcomes: Outcome) -> None:
+    def __init__(self, *outcomes: DeliveryOutcome) -> None:
         super().__init__(QUICK)
         self.outcomes = list(outcomes)
         self.asked: list[str | None] = []
@@ -144,7 +144,7 @@ class Scripted(Sender):
         """Everybody passes."""
         return None
 
-    def deliver(self, sent: sender.Dispatch) -> Outcome:
+    def deliver(self, sent: sender.Dispatch) -> DeliveryOutcome:
         """The next outcome; taken when none is left."""
         self.asked.append(sent.event_id)
         return self.outcomes.pop(0) if self.outcomes else "accepted"
@@ -153,7 +153,7 @@ class Scripted(Sender):
 class TestPatience:
     """How long a receiver that does not answer is waited for."""
 
-    def run(self, *outcomes: Outcome) -> tuple[Scripted, tuple[str, int, int, str | None]]:
+    def run(self, *outcomes: DeliveryOutcome) -> tuple[Scripted, tuple[str, int, int, str | None]]:
         """Work a job of fifteen events through; the sender, and the job's fate."""
         script = Scripted(*outcomes)
         with Desk() as desk:
@@ -173,7 +173,7 @@ class TestPatience:
         ) == fate  # fmt: skip
 
     @pytest.mark.parametrize("between", ["accepted", "refused"])
-    def test_an_answer_in_between_begins_the_count_anew(self, between: Outcome) -> None:
+    def test_an_answer_in_between_begins_the_count_anew(self, between: DeliveryOutcome) -> None:
         """Two silent events, any answer, and two more silent ones are no reason to give up."""
         script, fate = self.run("silent", "silent", between, "silent", "silent")
 
@@ -182,7 +182,7 @@ class TestPatience:
 
     def test_refusals_never_end_the_job_early(self) -> None:
         """A receiver that answers, however wrongly, is offered every event."""
-        refused: list[Outcome] = ["refused"] * 15
+        refused: list[DeliveryOutcome] = ["refused"] * 15
         script, fate = self.run(*refused)
 
         assert 15 == len(script.asked)

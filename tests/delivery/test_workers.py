@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from mock_platform.delivery.workers import Workers
+from mock_platform.delivery.workers import DeliveryWorkers
 from tests.waits import PATIENCE
 
 
@@ -15,11 +15,11 @@ class Crew:
 
     def __init__(self) -> None:
         self.faults: list[BaseException] = []
-        self.made: list[Workers] = []
+        self.made: list[DeliveryWorkers] = []
 
-    def __call__(self, count: int) -> Workers:
+    def __call__(self, count: int) -> DeliveryWorkers:
         """So many workers, stopped at the end of the test."""
-        workers = Workers(count, self.faults.append)
+        workers = DeliveryWorkers(count, self.faults.append)
         self.made.append(workers)
         return workers
 

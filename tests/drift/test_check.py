@@ -9,12 +9,12 @@ from mock_platform.control.routes import describe_everything
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.drift import Drift, check, report
-from mock_platform.drift.client import Answer
+from mock_platform.drift.client import ServerAnswer
 from mock_platform.platform import Platform
 from tests.support import ACCOUNT, Sandbox, sandbox
 
 LIST = f"/12/accounts/{ACCOUNT}/line_items"
-Change = Callable[[Answer], Answer]
+Change = Callable[[ServerAnswer], ServerAnswer]
 
 
 class Changed:
@@ -25,28 +25,28 @@ class Changed:
         self._changes = changes
         self.asked: list[str] = []
 
-    def get(self, path: str, schemes: tuple[Scheme, ...]) -> Answer:
+    def get(self, path: str, schemes: tuple[Scheme, ...]) -> ServerAnswer:
         """One answer, signed as the well-known user."""
         self.asked.append(path)
         found = self._box.call("GET", path)
-        answer = Answer(found.status_code, dict(found.headers), found.data)
+        answer = ServerAnswer(found.status_code, dict(found.headers), found.data)
         change = self._changes.get(path.rpartition("/")[2])
         return answer if change is None else change(answer)
 
 
 def status(number: int, body: bytes = b"{}", **headers: str) -> Change:
     """Answers with this status."""
-    return lambda _answer: Answer(number, headers, body)
+    return lambda _answer: ServerAnswer(number, headers, body)
 
 
 def data(change: Callable[[dict[str, Any]], Any]) -> Change:
     """Changes each record of an answer in place."""
 
-    def changed(answer: Answer) -> Answer:
+    def changed(answer: ServerAnswer) -> ServerAnswer:
         body = loads(answer.body)
         for record in body["data"]:
             change(record)
-        return Answer(answer.status, answer.headers, dumps(body))
+        return ServerAnswer(answer.status, answer.headers, dumps(body))
 
     return changed
 

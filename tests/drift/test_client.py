@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.drift.client import BadBaseUrl, Credentials, check_base_url
+from mock_platform.drift.client import BadBaseUrl, SigningCredentials, check_base_url
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_credentials() -> None:
     four = {f"MOCK_PLATFORM_{name}": name.lower() for name in names}
     three = {name: value for name, value in four.items() if "ACCESS_TOKEN_SECRET" not in name}
 
-    assert Credentials.from_variables(four).has_user_context
-    assert not Credentials.from_variables(three).is_usable
-    bearer = Credentials.from_variables({**three, "MOCK_PLATFORM_BEARER_TOKEN": "b"})
+    assert SigningCredentials.from_variables(four).has_user_context
+    assert not SigningCredentials.from_variables(three).is_usable
+    bearer = SigningCredentials.from_variables({**three, "MOCK_PLATFORM_BEARER_TOKEN": "b"})
     assert (False, True) == (bearer.has_user_context, bearer.is_usable)

@@ -139,7 +139,7 @@ def test_fixture_files(tmp_path: Path, box: Sandbox, caplog: pytest.LogCaptureFi
     (tmp_path / "cards.json").write_text(json.dumps([card], indent=1))
     warnings: list[str] = []
 
-    def warn(complaint: fixtures.Complaint) -> None:
+    def warn(complaint: fixtures.FixtureComplaint) -> None:
         warnings.append(str(complaint).replace(str(tmp_path), ""))
 
     fixtures.check([tmp_path], [CARDS], warn)

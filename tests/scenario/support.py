@@ -7,7 +7,7 @@ from typing import Any
 
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.director import engine_of
-from mock_platform.scenario.document import BadScenario, Complaint, Scenario, loads
+from mock_platform.scenario.document import BadScenario, Scenario, ScenarioComplaint, loads
 from mock_platform.scenario.engine import Engine
 from mock_platform.world.journal import JournalEntry
 from tests.support import ACCOUNT, Sandbox
@@ -30,7 +30,7 @@ def read(text: str, name: str = "scenario.yaml") -> Scenario:
     return loads(text, OPERATIONS, name)
 
 
-def complaints(text: str, name: str = "scenario.yaml") -> list[Complaint]:
+def complaints(text: str, name: str = "scenario.yaml") -> list[ScenarioComplaint]:
     """What is wrong with a text; there must be something."""
     try:
         read(text, name)

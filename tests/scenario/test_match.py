@@ -6,7 +6,7 @@ import pytest
 
 from mock_platform.core.call import ABSENT, Call, Caller
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.match import Difference, find_first_difference, make_checks
+from mock_platform.scenario.match import Mismatch, find_first_difference, make_checks
 
 CALL = Call(
     method="POST",
@@ -25,7 +25,7 @@ JSON_CALL = Call(
 )  # fmt: skip
 
 
-def difference(when: dict[str, Any], call: Call = CALL) -> Difference | None:
+def difference(when: dict[str, Any], call: Call = CALL) -> Mismatch | None:
     """The first difference, if there is one."""
     found = find_first_difference(call, make_checks(when, lambda: "paid"))
     return None if found is None else found[1]
@@ -122,7 +122,7 @@ def test_nearness() -> None:
     found = find_first_difference(CALL, make_checks({"path": {"id": "abc1"}, "query": {"count": 9}},
                                           lambda: None))  # fmt: skip
 
-    assert (1, Difference("query.count", "9", "10")) == found
+    assert (1, Mismatch("query.count", "9", "10")) == found
 
 
 def test_no_caller() -> None:

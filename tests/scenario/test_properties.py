@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.document import BadScenario, Complaint
+from mock_platform.scenario.document import BadScenario, ScenarioComplaint
 from mock_platform.scenario.schema import json_schema
 from tests.scenario.support import OPERATIONS, read
 
@@ -147,7 +147,7 @@ def test_schema_and_loader_agree(document: dict[str, Any], data: st.DataObject) 
     assert all(each.line == 1 and each.column >= 1 and each.text for each in found)
 
 
-def faults(text: str) -> list[Complaint]:
+def faults(text: str) -> list[ScenarioComplaint]:
     """What the loader complains of."""
     try:
         read(text, "a.json")
@@ -156,7 +156,7 @@ def faults(text: str) -> list[Complaint]:
     return []
 
 
-def _beyond_the_schema(found: list[Complaint]) -> bool:
+def _beyond_the_schema(found: list[ScenarioComplaint]) -> bool:
     """Whether the loader complains of what no schema can say."""
     beyond = (
         "cannot act on one request",

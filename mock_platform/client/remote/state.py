@@ -11,7 +11,7 @@ from mock_platform.client.remote.control import Control
 from mock_platform.records import TABLES
 from mock_platform.records.state import (
     BadRecord,
-    Fault,
+    RecordFault,
     UnknownRecord,
     UnknownTable,
     copy_of_json,
@@ -84,12 +84,12 @@ class RemoteTable:
         )
         return record
 
-    def _find_faults(self, record: Record, *, unchecked: bool) -> list[Fault]:
+    def _find_faults(self, record: Record, *, unchecked: bool) -> list[RecordFault]:
         """Returns the faults of a record without a key, as the server would report them."""
         stamps = {name: form(EARLIEST) for name, form in self._table.stamps.items()}
         stamped = record if unchecked else stamps | record
         _, found = load_record(self._table, stamped, unchecked=unchecked)
-        return [Fault(self.name, "", field, text) for field, text in found]
+        return [RecordFault(self.name, "", field, text) for field, text in found]
 
     def _path(self, key: str) -> str:
         if not key:

@@ -14,11 +14,11 @@ from mock_platform.scenario.effects import (
     set_records,
     set_state,
 )
-from mock_platform.scenario.effects.effect import Kind
+from mock_platform.scenario.effects.effect import EffectKind
 
 _MODULES = (
     problem, error, respond, patch, delay, fault, rate_limit, items, set_state, set_records,
 )  # fmt: skip
 
-KINDS: dict[str, Kind] = {module.KIND.keyword: module.KIND for module in _MODULES}
+KINDS: dict[str, EffectKind] = {module.KIND.keyword: module.KIND for module in _MODULES}
 """Every kind of effect by its keyword."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mock_platform.core.call import Reply, Sending
-from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.shapes import Either, Fields, Many, Number
+from mock_platform.scenario.effects.effect import EffectKind, Staging
+from mock_platform.scenario.forms import FieldsForm, ListForm, NumberForm, TypedForm
 
 MOST_SECONDS = 300.0
-_SECONDS = Number(0, MOST_SECONDS)
+_SECONDS = NumberForm(0, MOST_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,17 @@ def _make(value: Mapping[str, Any]) -> DelayEffect:
     return DelayEffect(least, most, given.get("slow_body", 0.0))
 
 
-KIND = Kind(
+KIND = EffectKind(
     "delay",
     _make,
-    form=Fields(
+    form=FieldsForm(
         {
-            "delay": Either(
+            "delay": TypedForm(
                 number=_SECONDS,
-                object=Fields(
+                object=FieldsForm(
                     {
                         "seconds": _SECONDS,
-                        "between": Many(_SECONDS, least=2, most=2),
+                        "between": ListForm(_SECONDS, least=2, most=2),
                         "slow_body": _SECONDS,
                     },
                     least=1,

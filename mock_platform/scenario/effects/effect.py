@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.records.table import Tables
-from mock_platform.scenario.shapes import Fields, Path, Report
+from mock_platform.scenario.forms import FieldsForm, Path, Report
 from mock_platform.world.world import World
 
 
@@ -33,7 +33,7 @@ class Staging:
 
 
 @runtime_checkable
-class Change(Protocol):
+class ChangeEffect(Protocol):
     """Alters the world, in the request's transaction."""
 
     def change(self, staging: Staging) -> None:
@@ -41,7 +41,7 @@ class Change(Protocol):
 
 
 @runtime_checkable
-class Gate(Protocol):
+class GateEffect(Protocol):
     """Decides whether a request is answered at all."""
 
     def admit(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
@@ -49,7 +49,7 @@ class Gate(Protocol):
 
 
 @runtime_checkable
-class Answer(Protocol):
+class AnswerEffect(Protocol):
     """Answers instead of the handler."""
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
@@ -57,18 +57,18 @@ class Answer(Protocol):
 
 
 @runtime_checkable
-class Treatment(Protocol):
+class TreatmentEffect(Protocol):
     """Alters a reply, or how it is sent."""
 
     def treat(self, staging: Staging, reply: Reply) -> Reply:
         """Return the reply to send."""
 
 
-Effect = Change | Gate | Answer | Treatment
+Effect = ChangeEffect | GateEffect | AnswerEffect | TreatmentEffect
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EffectKind:
     """One kind of effect as it is declared: its keyword, its form, how a value becomes an effect.
 
     `by_value` holds a form for each value of the keyword, where it decides which fields may follow.
@@ -76,8 +76,8 @@ class Kind:
 
     keyword: str
     make: Callable[[Mapping[str, Any]], Effect]
-    form: Fields | None = None
-    by_value: Mapping[str, Fields] | None = None
+    form: FieldsForm | None = None
+    by_value: Mapping[str, FieldsForm] | None = None
     answers: bool = False
     """Whether it replaces the handler."""
     changes_answer: bool = False

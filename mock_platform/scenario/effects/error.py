@@ -17,23 +17,23 @@ from mock_platform.core.failures.errors import (
     ProblemFailure,
 )
 from mock_platform.core.failures.problems import problem
-from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.shapes import Either, Fields, Whole, Word
+from mock_platform.scenario.effects.effect import EffectKind, Staging
+from mock_platform.scenario.forms import FieldsForm, TypedForm, WholeForm, WordForm
 
 NAMED = tuple(ADS_STATUS)
 NUMBERED = tuple(NUMERIC_CODES)
 _PATTERN = r"[A-Z][A-Z0-9_]{0,99}"
 _CODE_BY_STATUS = {401: 32, 403: 87, 404: 34, 410: 251, 429: 88, 503: 130}
 _STATUS_IS_NO_CODE = "A status is no code: give it beside one, as {code, status}, or `respond`."
-CODE = Either(
-    text=Word(NAMED),
-    number=Whole(0, choices=NUMBERED, note=_STATUS_IS_NO_CODE),
+CODE = TypedForm(
+    text=WordForm(NAMED),
+    number=WholeForm(0, choices=NUMBERED, note=_STATUS_IS_NO_CODE),
     what="a code",
 )
 # Document A, "Error object": code is an int32.
-ANY_CODE = Either(
-    text=Word(pattern=_PATTERN, meaning="a code in capitals such as LINE_ITEM_NOT_FOUND"),
-    number=Whole(-(2**31), 2**31 - 1),
+ANY_CODE = TypedForm(
+    text=WordForm(pattern=_PATTERN, meaning="a code in capitals such as LINE_ITEM_NOT_FOUND"),
+    number=WholeForm(-(2**31), 2**31 - 1),
     what="a numeric or a named code",
 )
 
@@ -78,20 +78,20 @@ def _make(value: Mapping[str, Any]) -> ErrorEffect:
     return ErrorEffect(**given) if isinstance(given, dict) else ErrorEffect(given)
 
 
-KIND = Kind(
+KIND = EffectKind(
     "error",
     _make,
-    form=Fields(
+    form=FieldsForm(
         {
-            "error": Either(
+            "error": TypedForm(
                 text=CODE.text,
                 number=CODE.number,
-                object=Fields(
+                object=FieldsForm(
                     {
                         "code": ANY_CODE,
-                        "message": Word(),
-                        "status": Whole(400, 599),
-                        "parameter": Word(least=1),
+                        "message": WordForm(),
+                        "status": WholeForm(400, 599),
+                        "parameter": WordForm(least=1),
                     },
                     required=("code",),
                 ),

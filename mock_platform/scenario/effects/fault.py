@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mock_platform.core.call import FaultKind, Reply, Sending
-from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.shapes import Fields, Word
+from mock_platform.scenario.effects.effect import EffectKind, Staging
+from mock_platform.scenario.forms import FieldsForm, WordForm
 
 FAULTS = ("reset", "empty", "truncate", "garbage", "timeout")
 BEFORE_COMMIT, AFTER_COMMIT = "before_commit", "after_commit"
@@ -39,11 +39,11 @@ def _make(value: Mapping[str, Any]) -> FaultEffect:
     return FaultEffect(value["fault"], value.get("stage", BEFORE_COMMIT))
 
 
-KIND = Kind(
+KIND = EffectKind(
     "fault",
     _make,
-    form=Fields(
-        {"fault": Word(FAULTS), "stage": Word((BEFORE_COMMIT, AFTER_COMMIT))},
+    form=FieldsForm(
+        {"fault": WordForm(FAULTS), "stage": WordForm((BEFORE_COMMIT, AFTER_COMMIT))},
         required=("fault",),
         description="A fault of the network, before or after the request is committed.",
     ),

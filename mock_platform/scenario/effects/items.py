@@ -14,9 +14,9 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.rules.user_batches import echo_operations
-from mock_platform.scenario.effects.effect import Kind, Staging
+from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import NAMED, make_message
-from mock_platform.scenario.shapes import Either, Entries, Fields, Word
+from mock_platform.scenario.forms import EntriesForm, FieldsForm, TypedForm, WordForm
 
 _PRODUCTS = "products"
 
@@ -99,16 +99,20 @@ def _make(value: Mapping[str, Any]) -> ItemsEffect:
     return ItemsEffect(found)
 
 
-KIND = Kind(
+KIND = EffectKind(
     "items",
     _make,
-    form=Fields(
+    form=FieldsForm(
         {
-            "items": Entries(
-                Either(
-                    text=Word(NAMED),
-                    object=Fields(
-                        {"code": Word(NAMED), "message": Word(), "parameter": Word(least=1)},
+            "items": EntriesForm(
+                TypedForm(
+                    text=WordForm(NAMED),
+                    object=FieldsForm(
+                        {
+                            "code": WordForm(NAMED),
+                            "message": WordForm(),
+                            "parameter": WordForm(least=1),
+                        },
                         least=1,
                     ),
                     what="a named code, or an object with code, message, parameter",

@@ -9,8 +9,8 @@ from typing import Any
 from mock_platform.core.call import Reply
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.records.state import merge_patch
-from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.shapes import Anything, Entries, Fields
+from mock_platform.scenario.effects.effect import EffectKind, Staging
+from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class PatchEffect:
         return replace(reply, body=dumps(merge_patch(body, self.patch)))
 
 
-KIND = Kind(
+KIND = EffectKind(
     "patch",
     lambda value: PatchEffect(value["patch"]),
-    form=Fields(
-        {"patch": Entries(Anything(), least=1)},
+    form=FieldsForm(
+        {"patch": EntriesForm(AnyForm(), least=1)},
         required=("patch",),
         description="JSON merge patch over the true answer; null removes a field.",
     ),

@@ -28,11 +28,23 @@ from mock_platform.core.failures.problems import (
 )
 from mock_platform.core.fields import ListOf, Pattern
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.shapes import Entries, Fields, Fixed, Many, Shape, Whole, Word
+from mock_platform.scenario.effects.effect import EffectKind, Staging
+from mock_platform.scenario.forms import (
+    EntriesForm,
+    FieldsForm,
+    FixedForm,
+    Form,
+    ListForm,
+    WholeForm,
+    WordForm,
+)
 
 _RESOURCES = frozenset({*RESOURCE_TYPES, "place", "poll"})
-_COMMON: Mapping[str, Shape] = {"title": Word(), "detail": Word(), "status": Whole(400, 599)}
+_COMMON: Mapping[str, Form] = {
+    "title": WordForm(),
+    "detail": WordForm(),
+    "status": WholeForm(400, 599),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,26 +148,26 @@ _LIVE_DETAILS: Mapping[str, Callable[[Mapping[str, Any], Call], str]] = {
 """Details that name what the request is about or signed with."""
 
 
-def _make_shape(declared: fields.Field[Any]) -> Shape:
+def _make_shape(declared: fields.Field[Any]) -> Form:
     """Return the form of an extra field."""
     if isinstance(declared, ListOf):
-        return Many(_make_object_shape(InvalidRequestItem), most=100)
+        return ListForm(_make_object_shape(InvalidRequestItem), most=100)
     for rule in declared.validators:
         if isinstance(rule, validate.OneOf):
-            return Word(tuple(rule.choices))
+            return WordForm(tuple(rule.choices))
         if isinstance(rule, Pattern):
-            return Word(pattern=str(rule.regex.pattern), meaning=rule.text or "another form")
+            return WordForm(pattern=str(rule.regex.pattern), meaning=rule.text or "another form")
     least = next((r.min or 0 for r in declared.validators if isinstance(r, validate.Length)), 0)
-    return Word(least=least)
+    return WordForm(least=least)
 
 
-def _make_object_shape(schema: type[Schema]) -> Fields:
-    known: dict[str, Shape] = {
-        "message": Word(),
-        "parameters": Entries(Many(Word(), least=0), least=0),
+def _make_object_shape(schema: type[Schema]) -> FieldsForm:
+    known: dict[str, Form] = {
+        "message": WordForm(),
+        "parameters": EntriesForm(ListForm(WordForm(), least=0), least=0),
     }
     assert set(known) == set(schema().fields)
-    return Fields(known, required=tuple(known))
+    return FieldsForm(known, required=tuple(known))
 
 
 def _make(value: Mapping[str, Any]) -> ProblemEffect:
@@ -163,13 +175,13 @@ def _make(value: Mapping[str, Any]) -> ProblemEffect:
     return ProblemEffect(value["problem"], given)
 
 
-KIND = Kind(
+KIND = EffectKind(
     "problem",
     _make,
     by_value={
-        slug: Fields(
+        slug: FieldsForm(
             {
-                "problem": Fixed((slug,)),
+                "problem": FixedForm((slug,)),
                 **_COMMON,
                 **{name: _make_shape(declared) for name, declared in kind.fields.items()},
             },

@@ -9,8 +9,8 @@ from typing import Any
 from mock_platform.core.call import Reply
 from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.limits import rate_headers
-from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.shapes import Fields, Whole
+from mock_platform.scenario.effects.effect import EffectKind, Staging
+from mock_platform.scenario.forms import FieldsForm, WholeForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ def _make(value: Mapping[str, Any]) -> RateLimitEffect:
     return RateLimitEffect(**value["rate_limit"])
 
 
-KIND = Kind(
+KIND = EffectKind(
     "rate_limit",
     _make,
-    form=Fields(
+    form=FieldsForm(
         {
-            "rate_limit": Fields(
-                {"limit": Whole(0, 1_000_000), "window": Whole(1, 10_000_000)},
+            "rate_limit": FieldsForm(
+                {"limit": WholeForm(0, 1_000_000), "window": WholeForm(1, 10_000_000)},
                 required=("limit", "window"),
             )
         },

@@ -9,8 +9,8 @@ from typing import Any
 from mock_platform.core.call import Reply
 from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.shapes import Anything, Entries, Fields, Whole, Word
+from mock_platform.scenario.effects.effect import EffectKind, Staging
+from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm, WholeForm, WordForm
 
 _OURS = r"(?![Cc]ontent-[Ll]ength$|[Tt]ransfer-[Ee]ncoding$|[Cc]onnection$)"
 _TOKEN = r"[A-Za-z0-9!#%&'*+.^_`|~-]{1,100}"
@@ -42,22 +42,22 @@ def _make(value: Mapping[str, Any]) -> RespondEffect:
     return RespondEffect(given.get("status", 200), tuple(headers), body)
 
 
-KIND = Kind(
+KIND = EffectKind(
     "respond",
     _make,
-    form=Fields(
+    form=FieldsForm(
         {
-            "respond": Fields(
+            "respond": FieldsForm(
                 {
-                    "status": Whole(200, 599),
-                    "headers": Entries(
-                        Word(pattern=r"[\x20-\x7e]*", meaning="printable ASCII"),
+                    "status": WholeForm(200, 599),
+                    "headers": EntriesForm(
+                        WordForm(pattern=r"[\x20-\x7e]*", meaning="printable ASCII"),
                         pattern=_OURS + _TOKEN,
                         meaning="a header's name (its length and connection are the server's)",
                         least=0,
                     ),
-                    "json": Anything(),
-                    "text": Word(most=1_000_000),
+                    "json": AnyForm(),
+                    "text": WordForm(most=1_000_000),
                 },
                 least=1,
                 excluding=("json", "text"),

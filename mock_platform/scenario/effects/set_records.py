@@ -9,8 +9,8 @@ from typing import Any
 from mock_platform.core.failures.errors import InternalError
 from mock_platform.records import TABLES
 from mock_platform.records.state import BadRecord, State
-from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.shapes import Anything, Either, Entries, Fields, Path, Report
+from mock_platform.scenario.effects.effect import EffectKind, Staging
+from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm, Path, Report, TypedForm
 
 _TABLES = {table.name: table for table in TABLES}
 _NAMES = "|".join(_TABLES)
@@ -62,15 +62,15 @@ def _contains_placeholder(value: Any) -> bool:
     return isinstance(value, str) and value.startswith("$")
 
 
-KIND = Kind(
+KIND = EffectKind(
     "set",
     lambda value: SetEffect(value["set"]),
     cross_check=_cross_check,
-    form=Fields(
+    form=FieldsForm(
         {
-            "set": Entries(
-                Either(
-                    object=Entries(Anything(), least=0),
+            "set": EntriesForm(
+                TypedForm(
+                    object=EntriesForm(AnyForm(), least=0),
                     null=True,
                     what="an object to merge, or null to remove the record",
                 ),

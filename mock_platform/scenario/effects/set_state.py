@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mock_platform.scenario.effects.effect import Kind, Staging
-from mock_platform.scenario.shapes import Fields, Word
+from mock_platform.scenario.effects.effect import EffectKind, Staging
+from mock_platform.scenario.forms import FieldsForm, WordForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,12 @@ class SetStateEffect:
         staging.set_state(self.state)
 
 
-FORM = Fields(
-    {"set_state": Word(least=1, most=100)},
+FORM = FieldsForm(
+    {"set_state": WordForm(least=1, most=100)},
     required=("set_state",),
     description="The state that `when: {state: …}` sees from the next request on.",
 )
-KIND = Kind(
+KIND = EffectKind(
     "set_state",
     lambda value: SetStateEffect(value["set_state"]),
     form=FORM,

@@ -51,7 +51,7 @@ def describe_allowed(allowed: Sequence[Any], value: Any) -> str:
     return f"{hint} Allowed: {listed}{more}."
 
 
-class Shape(Protocol):
+class Form(Protocol):
     """A form that values of a document may have."""
 
     def schema(self) -> JsonSchema:
@@ -61,18 +61,18 @@ class Shape(Protocol):
         """Report every fault of a value that is not a reference; `at` is its place."""
 
 
-def make_schema(shape: Shape) -> JsonSchema:
+def make_schema(shape: Form) -> JsonSchema:
     """Return the form as JSON Schema; a parameter's name is allowed in its place."""
     schema = shape.schema()
-    free = isinstance(shape, Word) and not shape.choices and shape.pattern is None
-    if free or isinstance(shape, Own | Fixed | Anything):
+    free = isinstance(shape, WordForm) and not shape.choices and shape.pattern is None
+    if free or isinstance(shape, StructureForm | FixedForm | AnyForm):
         return schema  # it accepts a parameter's name anyway, or must not
     return {"anyOf": [schema, {"type": "string", "pattern": f"^\\${NAME}$"}]}
 
 
-def check(shape: Shape, value: Any, at: Path, report: Report) -> None:
+def check(shape: Form, value: Any, at: Path, report: Report) -> None:
     """Report every fault of a value; a parameter's name passes where it is allowed."""
-    if parse_reference(value) is None or isinstance(shape, Own | Fixed):
+    if parse_reference(value) is None or isinstance(shape, StructureForm | FixedForm):
         shape.check(value, at, report)
 
 
@@ -85,7 +85,7 @@ def _is_number(value: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Anything:
+class AnyForm:
     """Accepts any JSON value."""
 
     def schema(self) -> JsonSchema:
@@ -97,7 +97,7 @@ class Anything:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class WordForm:
     """A text: one of `choices`, or one of a pattern, which `meaning` describes in words."""
 
     choices: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixedForm:
     """One of some words, which a parameter may not replace."""
 
     choices: tuple[str, ...]
@@ -142,14 +142,14 @@ class Fixed:
 
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Report a value that is not one of the words."""
-        Word(self.choices).check(value, at, report)
+        WordForm(self.choices).check(value, at, report)
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class StructureForm:
     """A part of the document's structure, which a parameter may not replace."""
 
-    shape: Shape
+    shape: Form
 
     def schema(self) -> JsonSchema:
         """Return the schema of the inner form."""
@@ -161,7 +161,7 @@ class Own:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeForm:
     """An integer within bounds, or one of `choices`."""
 
     low: int
@@ -188,7 +188,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberForm:
     """A number within bounds."""
 
     low: float
@@ -205,7 +205,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class FlagForm:
     """A boolean: true or false."""
 
     def schema(self) -> JsonSchema:
@@ -219,10 +219,10 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
+class ListForm:
     """A list of values of one form."""
 
-    item: Shape
+    item: Form
     least: int = 1
     most: int = 1000
 
@@ -247,10 +247,10 @@ class Many:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class EntriesForm:
     """An object with free keys, of a pattern that `meaning` describes in words."""
 
-    value: Shape
+    value: Form
     pattern: str = r"[^\n]{1,200}"
     meaning: str = "a name of 1 to 200 characters"
     least: int = 1
@@ -280,10 +280,10 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class FieldsForm:
     """An object of known fields."""
 
-    fields: Mapping[str, Shape]
+    fields: Mapping[str, Form]
     required: tuple[str, ...] = ()
     least: int = 0
     excluding: tuple[str, ...] = ()
@@ -330,14 +330,14 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class KeyedForm:
     """Objects of several forms: the key that they have, or its value, says which form applies.
 
     `forms` holds the form for each key, `by_value` one for each value of a key.
     """
 
-    forms: Mapping[str, Fields]
-    by_value: Mapping[str, Mapping[str, Fields]] = field(default_factory=dict)
+    forms: Mapping[str, FieldsForm]
+    by_value: Mapping[str, Mapping[str, FieldsForm]] = field(default_factory=dict)
     what: str = ""
 
     def schema(self) -> JsonSchema:
@@ -382,14 +382,14 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class TypedForm:
     """Values of several forms: their JSON type says which form applies."""
 
-    text: Shape | None = None
-    number: Shape | None = None
-    flag: Shape | None = None
-    items: Shape | None = None
-    object: Shape | None = None
+    text: Form | None = None
+    number: Form | None = None
+    flag: Form | None = None
+    items: Form | None = None
+    object: Form | None = None
     null: bool = False
     what: str = ""
 
@@ -403,7 +403,7 @@ class Either:
         """Report a value of none of the types, or its faults against the form of its type."""
         if value is None and self.null:
             return
-        shape: Shape | None = None
+        shape: Form | None = None
         if isinstance(value, str):
             shape = self.text
         elif isinstance(value, bool):
