@@ -14,7 +14,7 @@ from typing import Any
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps
 from mock_platform.platform import Platform
-from mock_platform.scenario.director import Director, engine_of
+from mock_platform.scenario.director import Director, find_engine
 from mock_platform.scenario.document import loads
 from mock_platform.settings import Settings
 
@@ -45,7 +45,7 @@ def call(platform: Platform) -> Call:
 
 def arm(platform: Platform, name: str, rules: list[dict[str, Any]]) -> None:
     """Activate these rules in the default world."""
-    engine = engine_of(platform.worlds.default)
+    engine = find_engine(platform.worlds.default)
     text = dumps({"name": name, "rules": rules})
     engine.define(loads(text, platform.library.operations, f"{name}.json"))
     engine.activate(name)

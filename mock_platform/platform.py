@@ -42,7 +42,7 @@ from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, openapi
 from mock_platform.records import TABLES, fixtures
 from mock_platform.records.overlays import Overlays
 from mock_platform.records.table import Tables
-from mock_platform.scenario.director import Director, engine_of
+from mock_platform.scenario.director import Director, find_engine
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.scenario.library import Library
@@ -206,7 +206,7 @@ class Platform:
             return compiled.run(call, world, path_params)
         except Failure as failure:
             reply = render(failure, call)
-            engine_of(world).explain_refusal(call, reply.status)
+            find_engine(world).explain_refusal(call, reply.status)
             return reply, ()
 
     def world_of(self, call: Call) -> World:
@@ -271,7 +271,7 @@ class Platform:
         kept = []
         for world in self.worlds:
             try:
-                engine_of(world).refresh(scenario)
+                find_engine(world).refresh(scenario)
             except (BadParameters, CannotPerform, StoreUnwritable) as fault:
                 kept.append(f"World {world.name!r} goes on with the last version. {fault}")
             except UnknownWorld:  # dropped meanwhile
@@ -298,7 +298,7 @@ class Platform:
             if scenario is not None and scenario.needs_connection:
                 raise CannotPerform(name)
         for world in self.worlds:
-            engine_of(world).deactivate_unperformable()
+            find_engine(world).deactivate_unperformable()
 
     def on_world(self, prepare: Callable[[World], None]) -> None:
         """Have every world prepared by this: those there are, and each new one."""

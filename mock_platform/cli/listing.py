@@ -17,7 +17,7 @@ from mock_platform.core.jsonio import pretty
 from mock_platform.core.operation import Operation
 from mock_platform.core.routing import Router
 from mock_platform.platform import Platform
-from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.schema import json_schema
 from mock_platform.settings import Settings
 
@@ -107,7 +107,7 @@ def scenarios_text(form: str, chosen: Sequence[str]) -> str:
         return scenarios_page(Platform())
     with convert_errors():
         platform = Platform(Settings(scenarios=tuple(chosen)))
-        listed = engine_of(platform.worlds.default).as_json()
+        listed = find_engine(platform.worlds.default).as_json()
     if form == "schema":
         return pretty(json_schema(platform.library.operations))
     if form == "json":

@@ -18,7 +18,7 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform
 from mock_platform.scenario.deliveries import DELIVERIES
-from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.effects.fault import AFTER_COMMIT, FaultEffect
 
@@ -80,7 +80,7 @@ def scenarios_page(platform: Platform) -> str:
 class _Page:
     def __init__(self, platform: Platform) -> None:
         self._world = platform.worlds.default
-        self._engine = engine_of(self._world)
+        self._engine = find_engine(self._world)
         self._client = create_app(platform).test_client()
         self._operations = {operation.id: operation for operation in platform.operations}
         self._credentials: Credentials = credentials(platform)

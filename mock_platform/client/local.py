@@ -26,7 +26,7 @@ from mock_platform.in_process.session import AuthScheme, PlatformSession
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
 from mock_platform.scenario.active import UnfiredRule
-from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.world.clock import Clock, Instant, moment
 from mock_platform.world.journal import JournalEntry
@@ -250,4 +250,4 @@ class LocalWorld:
 
     @property
     def _engine(self) -> Engine:
-        return engine_of(self._world)
+        return find_engine(self._world)

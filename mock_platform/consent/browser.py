@@ -13,12 +13,12 @@ from mock_platform.consent import request_tokens
 from mock_platform.consent.pages import (
     OUT_OF_BAND,
     PageForm,
-    consent_page,
-    denial_page,
-    login_page,
-    pin_page,
-    redirect,
-    refusal_page,
+    render_consent_page,
+    render_denial_page,
+    render_login_page,
+    render_pin_page,
+    render_redirect,
+    render_refusal_page,
 )
 from mock_platform.core.assumptions import expectation, settled
 from mock_platform.core.auth.session import Session, find_session, log_in, log_out, set_cookie
@@ -70,13 +70,13 @@ def show(call: Call, world: World, step: BrowserStep) -> Document:
     user = call.caller.user
     again = forced and not session.logged_in_for(token["id"]) and not call.caller.assumed
     if user is None or again:
-        return login_page(form, app, call.params.get("screen_name", ""))
+        return render_login_page(form, app, call.params.get("screen_name", ""))
     _check_answerer(token, user)
     call.assume(ASKED)
     known = step == "authenticate" and app["_sign_in_enabled"] and not forced
     if known and request_tokens.was_granted(world, token, user):
         return _allow(call, world, token, app, user)
-    return consent_page(form, app, user, token["access"])
+    return render_consent_page(form, app, user, token["access"])
 
 
 def answer(call: Call, world: World, step: BrowserStep) -> Document:
@@ -114,7 +114,7 @@ def answer(call: Call, world: World, step: BrowserStep) -> Document:
 def render_failure(call: Call, failure: Failure, reply: Reply) -> Reply:
     """Render a failure of these steps as a page."""
     text = failure.message if isinstance(failure, NumericFailure) else str(failure)
-    page = Page().reply(call, refusal_page(reply.status, text or "The request failed."))
+    page = Page().reply(call, render_refusal_page(reply.status, text or "The request failed."))
     page.headers += failure.headers
     return page
 
@@ -197,7 +197,7 @@ def _log_in(
             f"“users”; {call.base_url}/_mock/credentials shows one who can log in."
         )
         form = _make_form(session, token, app, step, forced=_is_login_forced(call))
-        return login_page(form, app, name, fault)
+        return render_login_page(form, app, name, fault)
     fresh = log_in(world, user, token["id"], session)
     return _redirect_to_page(
         token, step, forced=_is_login_forced(call), cookies=(set_cookie(call, world, fresh),)
@@ -216,21 +216,21 @@ def _find_user(world: World, name: str) -> Record | None:
 def _deny(call: Call, world: World, token: Record, app: Record) -> Document:
     request_tokens.deny(world, token)
     if token["callback"] == OUT_OF_BAND:
-        return denial_page(app)
+        return render_denial_page(app)
     call.assume(request_tokens.CALLBACK_PARAMETERS)
-    return redirect(request_tokens.build_callback(token["callback"], denied=token["id"]))
+    return render_redirect(request_tokens.build_callback(token["callback"], denied=token["id"]))
 
 
 def _allow(call: Call, world: World, token: Record, app: Record, user: Record) -> Document:
     granted = request_tokens.grant(world, token, user)
     call.assume(request_tokens.SHAPES)
     if granted["callback"] == OUT_OF_BAND:
-        return pin_page(app, granted["verifier"])
+        return render_pin_page(app, granted["verifier"])
     call.assume(request_tokens.CALLBACK_PARAMETERS)
     address = request_tokens.build_callback(
         granted["callback"], oauth_token=granted["id"], oauth_verifier=granted["verifier"]
     )
-    return redirect(address)
+    return render_redirect(address)
 
 
 def _redirect_to_page(
@@ -238,7 +238,7 @@ def _redirect_to_page(
 ) -> Document:
     """Redirect to the page itself by GET, so that a reload does not send the form again."""
     query = {"oauth_token": token["id"]} | ({"force_login": "true"} if forced else {})
-    return redirect(f"{step}?{urlencode(query)}", 303, cookies)
+    return render_redirect(f"{step}?{urlencode(query)}", 303, cookies)
 
 
 def _make_form(

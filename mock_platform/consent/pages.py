@@ -38,13 +38,15 @@ class PageForm:
     cookies: tuple[str, ...] = ()
 
 
-def login_page(form: PageForm, app: Record, screen_name: str, fault: str | None = None) -> Document:
+def render_login_page(
+    form: PageForm, app: Record, screen_name: str, fault: str | None = None
+) -> Document:
     """Return the page that asks who the user is; with `fault`, the second try."""
     names = {"form": form, "app": app, "screen_name": screen_name, "fault": fault}
     return _render("login.html", names, form, 200 if fault is None else 403)
 
 
-def consent_page(form: PageForm, app: Record, user: Record, access: str) -> Document:
+def render_consent_page(form: PageForm, app: Record, user: Record, access: str) -> Document:
     """Return the page that asks the user to allow or deny an app `access` (read or write)."""
     can, cannot = _list_abilities(app, access)
     names = {
@@ -58,23 +60,23 @@ def consent_page(form: PageForm, app: Record, user: Record, access: str) -> Docu
     return _render("consent.html", names, form)
 
 
-def pin_page(app: Record, pin: str) -> Document:
+def render_pin_page(app: Record, pin: str) -> Document:
     """Return the page that shows the PIN in `<code id="pin">`."""
     return _render("pin.html", {"app": app, "pin": pin})
 
 
-def denial_page(app: Record) -> Document:
+def render_denial_page(app: Record) -> Document:
     """Return the page after a denial, for apps without a callback address."""
     return _render("denied.html", {"app": app})
 
 
-def refusal_page(status: int, text: str) -> Document:
+def render_refusal_page(status: int, text: str) -> Document:
     """Return a page that says why the request cannot be answered, and what to do."""
     names = {"title": responses.get(status, f"Status {status}"), "text": text}
     return _render("refusal.html", names, status=status)
 
 
-def redirect(address: str, status: int = 302, cookies: tuple[str, ...] = ()) -> Document:
+def render_redirect(address: str, status: int = 302, cookies: tuple[str, ...] = ()) -> Document:
     """Return a redirect to another address."""
     page = _render("redirect.html", {"address": address}, status=status)
     return Document(page.html, status, address, cookies, page.policy)
@@ -83,7 +85,7 @@ def redirect(address: str, status: int = 302, cookies: tuple[str, ...] = ()) -> 
 def _render(
     template: str, names: dict[str, Any], form: PageForm | None = None, status: int = 200
 ) -> Document:
-    environment = _environment()
+    environment = _make_environment()
     html = environment.get_template(template).render(names)
     policy = (
         f"default-src 'none'; style-src {environment.globals['style_source']}; "
@@ -123,7 +125,7 @@ def _describe_next_step(app: Record, callback: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     loader = PackageLoader("mock_platform.consent")
     environment = Environment(
         loader=loader,

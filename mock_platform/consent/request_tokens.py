@@ -82,7 +82,7 @@ def deny(world: World, token: Record) -> None:
 
 def remember(world: World, token: Record, user: Record) -> None:
     """Record that a user granted the token's app the token's access."""
-    key = _grant_key(token["app_id"], user["id"])
+    key = _make_grant_key(token["app_id"], user["id"])
     grant_ = {
         "_id": key,
         "app_id": token["app_id"],
@@ -118,5 +118,5 @@ def build_callback(callback: str, **parameters: str) -> str:
     return quote(f"{address}{joint}{urlencode(parameters)}{mark}{fragment}", safe=_PRINTABLE)
 
 
-def _grant_key(app_id: str, user_id: str) -> str:
+def _make_grant_key(app_id: str, user_id: str) -> str:
     return f"{app_id}-{user_id}"

@@ -12,7 +12,7 @@ from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Json
 from mock_platform.core.jsonio import dumps
 from mock_platform.platform import Platform
-from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.schema import json_schema
@@ -94,7 +94,7 @@ def schema(request: ControlRequest) -> dict[str, Any]:
 
 
 def _engine(request: ControlRequest) -> Engine:
-    return engine_of(request.world)
+    return find_engine(request.world)
 
 
 def _read(request: ControlRequest, name: str) -> Scenario:

@@ -46,9 +46,9 @@ from mock_platform.records.cards import (
     CardContent,
     CardRecord,
     SentComponent,
-    card_type,
-    card_uri,
+    derive_card_type,
     find_used_media,
+    make_card_uri,
 )
 from mock_platform.records.interactive_cards import (
     VIDEO_CONVERSATION,
@@ -187,8 +187,8 @@ def create(call: Call, world: World) -> Record:
     record = {
         "id": card_id,
         "name": call.params["name"],
-        "card_type": card_type(call.params, videos),
-        "card_uri": card_uri(card_id),
+        "card_type": derive_card_type(call.params, videos),
+        "card_uri": make_card_uri(card_id),
         **_pick_content(call.params),
         **stamped(world),
         "_account_id": call.path_params["account_id"],
@@ -214,7 +214,9 @@ def update(call: Call, world: World) -> Record:
             name: value for name, value in after.items() if name not in {"components", "slides"}
         }
         after = (
-            kept | content | {"card_type": card_type(content, _find_videos(call, world, content))}
+            kept
+            | content
+            | {"card_type": derive_card_type(content, _find_videos(call, world, content))}
         )
     world.store.put("cards", record["id"], after)
     return after

@@ -18,7 +18,7 @@ from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import INCLUSIVE, Fault, Integer, Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, stamped
-from mock_platform.records.cards import card_uri
+from mock_platform.records.cards import make_card_uri
 from mock_platform.records.interactive_cards import (
     MAX_CHOICE_CHARACTERS,
     MAX_NAME_CHARACTERS,
@@ -126,7 +126,7 @@ def create(call: Call, world: World) -> Record:
         "duration_in_minutes": str(sent["duration_in_minutes"]),
         "start_time": wire_seconds(now),
         "end_time": wire_seconds(now + timedelta(minutes=sent["duration_in_minutes"])),
-        "card_uri": card_uri(card_id),
+        "card_uri": make_card_uri(card_id),
         **_describe_media(call, media),
         **stamped(world),
         "_media_key": None if media is None else media["media_key"],

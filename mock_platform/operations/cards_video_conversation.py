@@ -18,7 +18,7 @@ from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import INCLUSIVE, Fault, Text, missing
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, changed, stamped
-from mock_platform.records.cards import card_uri
+from mock_platform.records.cards import make_card_uri
 from mock_platform.records.interactive_cards import (
     MAX_NAME_CHARACTERS,
     MAX_SHORT_TEXT_CHARACTERS,
@@ -145,7 +145,7 @@ def create(call: Call, world: World) -> Record:
         **{name: value for name, value in sent.items() if name not in _WRITE_ONLY},
         **_describe_media(video, poster, sent.get("poster_media_key")),
         "video_owner_id": call.account["_users"][0],
-        "card_uri": card_uri(card_id),
+        "card_uri": make_card_uri(card_id),
         "card_type": VIDEO_CONVERSATION,
         **stamped(world),
         **{f"_{name}": sent.get(name) for name in _WRITE_ONLY},

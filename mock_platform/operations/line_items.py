@@ -45,8 +45,8 @@ from mock_platform.records.campaigns import (
     STORED_PAY_BY,
     LineItem,
     LineItemRecord,
-    pay_by_of,
-    standard_delivery_of,
+    derive_pay_by,
+    derive_standard_delivery,
 )
 from mock_platform.rules.account_history import HISTORY, record_change
 from mock_platform.store.interface import Record
@@ -231,9 +231,9 @@ def update(call: Call, world: World) -> Record:
 def _update_derived_fields(sent: Mapping[str, Any], before: Record, after: Record) -> None:
     """Change the fields of `after` that follow from other fields."""
     if sent.get("pay_by") not in PAY_BY and after["goal"] != before["goal"]:
-        after["pay_by"] = pay_by_of(after["goal"], after["objective"], after["bid_strategy"])
-    if before["standard_delivery"] is standard_delivery_of(before):
-        after["standard_delivery"] = standard_delivery_of(after)
+        after["pay_by"] = derive_pay_by(after["goal"], after["objective"], after["bid_strategy"])
+    if before["standard_delivery"] is derive_standard_delivery(before):
+        after["standard_delivery"] = derive_standard_delivery(after)
     if after.get("audience_expansion") is None:
         after.pop("audience_expansion", None)
 

@@ -79,11 +79,11 @@ SESSION = Auth(("session",))
 def _translate_refusal(fault: Failure) -> Failure:
     unknown = isinstance(fault, Unauthorized) and fault.fault in {"token", "no-token", "revoked"}
     if unknown or isinstance(fault, UnsupportedAuthentication):
-        return _invalid_request_token()
+        return _make_invalid_request_token()
     return fault
 
 
-def _invalid_request_token() -> PlainFailure:
+def _make_invalid_request_token() -> PlainFailure:
     return PlainFailure(401, "Invalid request token.", PLAIN_REFUSALS)
 
 
@@ -261,7 +261,7 @@ def _require_granting_user(call: Call, world: World, token: Record | None) -> Re
     if token["state"] not in {"pending", "granted"} or request_tokens.is_expired(world, token):
         state = "expired" if token["state"] in {"pending", "granted"} else token["state"]
         call.diagnosis = {"mistake": "token", "explanation": f"this request token is {state}"}
-        raise _invalid_request_token()
+        raise _make_invalid_request_token()
     expected, given = token["verifier"], call.params.get("oauth_verifier", "")
     if expected is None or not hmac.compare_digest(expected.encode(), given.encode()):
         if expected is None:
@@ -278,7 +278,7 @@ def _require_granting_user(call: Call, world: World, token: Record | None) -> Re
     user = world.store.get("users", token["user_id"])
     if user is None:
         call.diagnosis = {"mistake": "token", "explanation": "the user who allowed it is gone"}
-        raise _invalid_request_token()
+        raise _make_invalid_request_token()
     return user
 
 

@@ -35,7 +35,7 @@ from mock_platform.records.posts import (
     PUBLISHED,
     VIDEO_CTAS,
     CreatedPost,
-    author_of,
+    make_author,
 )
 from mock_platform.records.users import format_post_time
 from mock_platform.store.interface import Record
@@ -272,7 +272,7 @@ def _show_created(world: World, record: Record, mode: str, *, trim: bool) -> Rec
     hidden = {"nullcast", "conversation_settings", "post_type", "post_id", "scheduled_at"}
     hidden |= {"scheduled_status", "full_text", "display_text_range"}
     shown = {name: value for name, value in record.items() if name not in hidden}
-    shown |= {"contributors": None, "user": author_of(world, record["_user_id"], trim=trim)}
+    shown |= {"contributors": None, "user": make_author(world, record["_user_id"], trim=trim)}
     if mode == "compat":
         return shown | {"text": record["full_text"]}
     names = ("full_text", "display_text_range")

@@ -98,7 +98,7 @@ _PAY_BY_OF = {
 }
 
 
-def pay_by_of(goal: str | None, objective: str, bid_strategy: str) -> str:
+def derive_pay_by(goal: str | None, objective: str, bid_strategy: str) -> str:
     """Return what a line item pays by if `pay_by` was not set: it follows from the goal.
 
     Goals that are not paid in a unit of their own pay by impression, or by link click where a
@@ -110,7 +110,7 @@ def pay_by_of(goal: str | None, objective: str, bid_strategy: str) -> str:
     return found
 
 
-def standard_delivery_of(line_item: Record) -> bool | None:
+def derive_standard_delivery(line_item: Record) -> bool | None:
     """Return the default of `standard_delivery`: true with a daily budget, else null."""
     return None if line_item["daily_budget_amount_local_micro"] is None else True
 
@@ -265,8 +265,8 @@ def _complete_line_item(record: Record) -> Record:
     goal = record.get("goal", _GOAL_OF[record["objective"]])
     filled = {
         "goal": goal,
-        "pay_by": pay_by_of(goal, record["objective"], record["bid_strategy"]),
-        "standard_delivery": standard_delivery_of(record),
+        "pay_by": derive_pay_by(goal, record["objective"], record["bid_strategy"]),
+        "standard_delivery": derive_standard_delivery(record),
     }
     whole = record | {name: value for name, value in filled.items() if name not in record}
     if "audience_expansion" in whole and whole["audience_expansion"] is None:

@@ -208,7 +208,7 @@ class CardContent(Schema):
         _raise_faults(faults)
 
 
-def _legacy_text() -> Text:
+def _make_legacy_text() -> Text:
     """Make a field that legacy cards of some types have; sizes are texts as well."""
     return Text(allow_none=True)
 
@@ -216,50 +216,50 @@ def _legacy_text() -> Text:
 class LegacyContent(Schema):
     """Fields that legacy cards have instead of components; each type has some of them."""
 
-    title = _legacy_text()
-    media_key = _legacy_text()
-    media_url = _legacy_text()
-    first_cta = _legacy_text()
-    first_cta_post = _legacy_text()
-    second_cta = _legacy_text()
-    second_cta_post = _legacy_text()
-    third_cta = _legacy_text()
-    third_cta_post = _legacy_text()
-    fourth_cta = _legacy_text()
-    fourth_cta_post = _legacy_text()
-    first_cta_welcome_message_id = _legacy_text()
-    second_cta_welcome_message_id = _legacy_text()
-    third_cta_welcome_message_id = _legacy_text()
-    fourth_cta_welcome_message_id = _legacy_text()
-    recipient_user_id = _legacy_text()
-    thank_you_text = _legacy_text()
-    thank_you_url = _legacy_text()
-    website_title = _legacy_text()
-    website_url = _legacy_text()
-    website_dest_url = _legacy_text()
-    website_display_url = _legacy_text()
-    website_shortened_url = _legacy_text()
-    image = _legacy_text()
-    image_display_width = _legacy_text()
-    image_display_height = _legacy_text()
-    wide_app_image = _legacy_text()
-    video_url = _legacy_text()
-    video_hls_url = _legacy_text()
-    video_content_id = _legacy_text()
-    video_owner_id = _legacy_text()
-    video_width = _legacy_text()
-    video_height = _legacy_text()
-    video_poster_url = _legacy_text()
-    video_poster_width = _legacy_text()
-    video_poster_height = _legacy_text()
-    poster_media_url = _legacy_text()
-    content_duration_seconds = _legacy_text()
-    country_code = _legacy_text()
-    app_cta = _legacy_text()
-    googleplay_app_id = _legacy_text()
-    googleplay_deep_link = _legacy_text()
-    ios_app_store_identifier = _legacy_text()
-    ios_deep_link = _legacy_text()
+    title = _make_legacy_text()
+    media_key = _make_legacy_text()
+    media_url = _make_legacy_text()
+    first_cta = _make_legacy_text()
+    first_cta_post = _make_legacy_text()
+    second_cta = _make_legacy_text()
+    second_cta_post = _make_legacy_text()
+    third_cta = _make_legacy_text()
+    third_cta_post = _make_legacy_text()
+    fourth_cta = _make_legacy_text()
+    fourth_cta_post = _make_legacy_text()
+    first_cta_welcome_message_id = _make_legacy_text()
+    second_cta_welcome_message_id = _make_legacy_text()
+    third_cta_welcome_message_id = _make_legacy_text()
+    fourth_cta_welcome_message_id = _make_legacy_text()
+    recipient_user_id = _make_legacy_text()
+    thank_you_text = _make_legacy_text()
+    thank_you_url = _make_legacy_text()
+    website_title = _make_legacy_text()
+    website_url = _make_legacy_text()
+    website_dest_url = _make_legacy_text()
+    website_display_url = _make_legacy_text()
+    website_shortened_url = _make_legacy_text()
+    image = _make_legacy_text()
+    image_display_width = _make_legacy_text()
+    image_display_height = _make_legacy_text()
+    wide_app_image = _make_legacy_text()
+    video_url = _make_legacy_text()
+    video_hls_url = _make_legacy_text()
+    video_content_id = _make_legacy_text()
+    video_owner_id = _make_legacy_text()
+    video_width = _make_legacy_text()
+    video_height = _make_legacy_text()
+    video_poster_url = _make_legacy_text()
+    video_poster_width = _make_legacy_text()
+    video_poster_height = _make_legacy_text()
+    poster_media_url = _make_legacy_text()
+    content_duration_seconds = _make_legacy_text()
+    country_code = _make_legacy_text()
+    app_cta = _make_legacy_text()
+    googleplay_app_id = _make_legacy_text()
+    googleplay_deep_link = _make_legacy_text()
+    ios_app_store_identifier = _make_legacy_text()
+    ios_deep_link = _make_legacy_text()
 
 
 _LEGACY_FIELDS = tuple(LegacyContent().fields)
@@ -287,7 +287,7 @@ def find_used_media(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from _find_media_keys(content["components"], "components")
 
 
-def card_type(content: Mapping[str, Any], videos: Collection[str]) -> str:
+def derive_card_type(content: Mapping[str, Any], videos: Collection[str]) -> str:
     """Return the type that follows from a card's content; `videos` are media keys of videos."""
     kinds = {key in videos for _, key in find_used_media(content)}
     media = "MIXED_MEDIA" if len(kinds) == 2 else "VIDEO" if True in kinds else "IMAGE"
@@ -300,7 +300,7 @@ def card_type(content: Mapping[str, Any], videos: Collection[str]) -> str:
     return f"{media}_{'SINGLE_DEST_' if len(kinds) == 2 else ''}CAROUSEL_{end}"
 
 
-def card_uri(card_id: str) -> str:
+def make_card_uri(card_id: str) -> str:
     """Return the address by which a post refers to a card."""
     return f"card://{card_id}"
 
@@ -378,8 +378,8 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
         yield "components", "a card has components or slides; legacy cards carry _legacy: true"
     if record["card_type"] not in CARD_TYPES:
         yield "card_type", f"a card that is not legacy is one of {', '.join(CARD_TYPES)}"
-    if record["card_uri"] != card_uri(record["id"]):
-        yield "card_uri", f"card_uri must be {card_uri(record['id'])}"
+    if record["card_uri"] != make_card_uri(record["id"]):
+        yield "card_uri", f"card_uri must be {make_card_uri(record['id'])}"
 
 
 CARDS = Table("cards", CardRecord, references=(Reference("_account_id", "accounts"),), check=_check)

@@ -14,7 +14,7 @@ from mock_platform.core.fields import Choice, Flag, Integer, Json, ListOf, Long,
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.table import Reference, Table
-from mock_platform.records.users import POST_TIME, UserObject, format_post_time, user_object
+from mock_platform.records.users import POST_TIME, UserObject, format_post_time, make_user_object
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -103,10 +103,10 @@ class NamedPost(_PostFields):
     scheduled_status = Text(required=True, allow_none=True)
 
 
-def author_of(world: World, user_id: str, *, trim: bool = False) -> Record:
+def make_author(world: World, user_id: str, *, trim: bool = False) -> Record:
     """Return a post's author: a user object, or only the id if `trim` or the user is gone."""
     user = None if trim else world.store.get("users", user_id)
-    return {"id": int(user_id), "id_str": user_id} if user is None else user_object(user)
+    return {"id": int(user_id), "id_str": user_id} if user is None else make_user_object(user)
 
 
 def _check(record: Record) -> Iterator[tuple[str, str]]:

@@ -48,11 +48,11 @@ def parse_post_time(text: str) -> datetime:
     return datetime(int(year), number, int(day), hour, minute, second, tzinfo=UTC)
 
 
-def _count() -> Integer:
+def _make_count() -> Integer:
     return Integer(low=0, load_default=0)
 
 
-def _color(default: str) -> Text:
+def _make_color(default: str) -> Text:
     return Text(
         pattern=r"[0-9A-Fa-f]{6}",
         pattern_text="six hex digits without # such as 1DA1F2",
@@ -60,7 +60,7 @@ def _color(default: str) -> Text:
     )
 
 
-def _null() -> Anything:
+def _make_nullable() -> Anything:
     return Anything(load_default=None, allow_none=True)
 
 
@@ -74,14 +74,14 @@ class UserProfile(Schema):
     url = Text(load_default=None, allow_none=True)
     protected = Flag(load_default=False)
     verified = Flag(load_default=False)
-    followers_count = _count()
-    friends_count = _count()
-    listed_count = _count()
-    favourites_count = _count()
-    statuses_count = _count()
-    lang = _null()
-    utc_offset = _null()
-    time_zone = _null()
+    followers_count = _make_count()
+    friends_count = _make_count()
+    listed_count = _make_count()
+    favourites_count = _make_count()
+    statuses_count = _make_count()
+    lang = _make_nullable()
+    utc_offset = _make_nullable()
+    time_zone = _make_nullable()
     geo_enabled = Flag(load_default=False)
     contributors_enabled = Flag(load_default=False)
     is_translator = Flag(load_default=False)
@@ -94,20 +94,20 @@ class UserProfile(Schema):
         load_default=f"https://{_ASSETS}/profile_images/default_normal.png"
     )
     profile_banner_url = Text(load_default=f"https://{_ASSETS}/profile_banners/default")
-    profile_background_color = _color("F5F8FA")
+    profile_background_color = _make_color("F5F8FA")
     profile_background_image_url = Text(load_default=f"http://{_ASSETS}/themes/theme1/bg.png")
     profile_background_image_url_https = Text(
         load_default=f"https://{_ASSETS}/themes/theme1/bg.png"
     )
     profile_background_tile = Flag(load_default=False)
-    profile_link_color = _color("1DA1F2")
-    profile_sidebar_border_color = _color("C0DEED")
-    profile_sidebar_fill_color = _color("DDEEF6")
-    profile_text_color = _color("333333")
+    profile_link_color = _make_color("1DA1F2")
+    profile_sidebar_border_color = _make_color("C0DEED")
+    profile_sidebar_fill_color = _make_color("DDEEF6")
+    profile_text_color = _make_color("333333")
     profile_use_background_image = Flag(load_default=True)
-    following = _null()
-    follow_request_sent = _null()
-    notifications = _null()
+    following = _make_nullable()
+    follow_request_sent = _make_nullable()
+    notifications = _make_nullable()
     withheld_in_countries = ListOf(Text(), load_default=list)
 
 
@@ -132,7 +132,7 @@ class UserObject(UserProfile):
 _SHOWN = tuple(UserProfile().load_fields)
 
 
-def user_object(user: Record) -> Record:
+def make_user_object(user: Record) -> Record:
     """Return a stored user as the 1.1 interface shows one: all 41 keys, if it was checked."""
     shown = {name: user[name] for name in _SHOWN if name in user}
     if "created_at" in user:

@@ -47,7 +47,7 @@ VISIBLE = expectation(
 )
 
 
-def months_after(moment: datetime, months: int = DEFAULT_EXPIRY_MONTHS) -> datetime:
+def add_months(moment: datetime, months: int = DEFAULT_EXPIRY_MONTHS) -> datetime:
     """Return the moment some calendar months later, clipped to the end of its month."""
     index = moment.month - 1 + months
     year, month = moment.year + index // 12, index % 12 + 1

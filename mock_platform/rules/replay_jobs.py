@@ -187,11 +187,11 @@ def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_dat
     assert app is not None
     webhook = world.store.get("webhooks", webhook_id)
     if webhook is None or webhook["_app_id"] != app["id"]:
-        raise _webhook_not_found(webhook_id)
+        raise _make_webhook_not_found(webhook_id)
     for running in find_jobs_in_progress(world, webhook_id):
         # This looks at the job, so it counts as a poll where jobs end after a number of polls.
         if not world.transitions.settle(REPLAY_JOB.name, running["id"], poll=True):
-            raise _conflict(call, running).keeping()
+            raise _make_conflict(call, running).keeping()
     if not webhook["valid"]:
         call.warn(
             f"webhook {webhook_id} is not valid, so the job will deliver nothing; "
@@ -221,7 +221,7 @@ def find_jobs_in_progress(world: World, webhook_id: str) -> list[Record]:
     return [entry.record for entry in world.store.page("replay_jobs", match)]
 
 
-def _webhook_not_found(webhook_id: str) -> ProblemFailure:
+def _make_webhook_not_found(webhook_id: str) -> ProblemFailure:
     value = problem(
         "resource-not-found",
         detail=could_not_find("webhook", "id", webhook_id),
@@ -233,7 +233,7 @@ def _webhook_not_found(webhook_id: str) -> ProblemFailure:
     return ProblemFailure(value, WEBHOOK_NOT_A_RESOURCE_TYPE)
 
 
-def _conflict(call: Call, running: Record) -> ProblemFailure:
+def _make_conflict(call: Call, running: Record) -> ProblemFailure:
     why = (
         f"replay job {running['id']} is in progress for webhook {running['webhook_id']} until it "
         "ends by its transition (/_mock/transitions/replay_job)"

@@ -18,7 +18,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, BatchFailure
 from mock_platform.core.fields import INVALID, Fault, expected, missing, unlisted
 from mock_platform.core.unread import Shape, UnknownKeys, report
-from mock_platform.rules.audiences import IDENTITY, SIZE, THIRTEEN_MONTHS, Upload, months_after
+from mock_platform.rules.audiences import IDENTITY, SIZE, THIRTEEN_MONTHS, Upload, add_months
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_seconds
 from mock_platform.world.world import World
@@ -130,7 +130,7 @@ def read_uploads(
         text = f"A request may have at most {rules.most:,} operations, got {len(body):,}"
         raise fail(INVALID, text)
     uploads, failed = [], []
-    expiry = months_after(now)
+    expiry = add_months(now)
     times = _Times(now, wire_seconds(now), expiry, wire_seconds(expiry))
     reader = _Reader(call, rules, times, UnknownKeys())
     for index, operation in enumerate(body):
@@ -200,7 +200,7 @@ class _Reader:
             text = "expires_at must be later than effective_at, and its default is "
             item.refuse(Fault(text + times.expiry_text), "expires_at")
         if expires is not None and most is not None:
-            latest = months_after(times.now, most)
+            latest = add_months(times.now, most)
             if expires > latest:
                 text = f"expires_at may be at most {most} months ahead: {wire_seconds(latest)}"
                 item.refuse(Fault(text), "expires_at")

@@ -99,7 +99,7 @@ _EFFECT = KeyedForm(
 )
 
 
-def rule_form(count: Form, call: Form) -> FieldsForm:
+def make_rule_form(count: Form, call: Form) -> FieldsForm:
     """Return the form of such rules; `count` and `call` are forms that all rules share."""
     return FieldsForm(
         {

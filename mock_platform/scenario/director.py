@@ -23,7 +23,7 @@ class Director:
 
     def before_auth(self, call: Call, world: World, proceed: Proceed) -> Reply:
         """Let rules of the stage `before_auth` act, and read which rules the request asks for."""
-        engine = engine_of(world)
+        engine = find_engine(world)
         assert call.operation is not None
         rules = engine.early.get(call.operation.id)
         if call.header(HEADER) is not None or call.header("prefer") is not None:
@@ -40,7 +40,7 @@ class Director:
 
     def around(self, call: Call, world: World, proceed: Proceed) -> Reply:
         """Let the rules of all other stages act."""
-        engine = engine_of(world)
+        engine = find_engine(world)
         assert call.operation is not None
         rules = engine.late.get(call.operation.id)
         if call.switch:
@@ -51,7 +51,7 @@ class Director:
         return engine.act(rules, call, proceed)
 
 
-def engine_of(world: World) -> Engine:
+def find_engine(world: World) -> Engine:
     """Return the engine of a world; the platform adds one to each."""
     return world.companion(Engine)
 

@@ -280,7 +280,7 @@ def _find_faults(rule: Mapping[str, Any], operations: tuple[str, ...]) -> list[t
 def _check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None:
     match.check_patterns(rule.get("when", {}), (*at, "when"), report)
     call = rule.get("call")
-    if isinstance(call, dict) and _last_call(call) < _first_call(call):
+    if isinstance(call, dict) and _find_last_call(call) < _find_first_call(call):
         report((*at, "call", "to"), f"to must not be before from, got {quote(call)}")
     effects = _as_list(rule["then"])
     if rule.get("on") == DELIVERIES:
@@ -316,13 +316,13 @@ def _check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None:
         report((*at, "when", "caller"), text)
 
 
-def _first_call(call: Mapping[str, Any]) -> float:
+def _find_first_call(call: Mapping[str, Any]) -> float:
     """Return the first matching call on which a rule acts, as far as it is known before binding."""
     first = call.get("from", 1)
     return first if isinstance(first, int) else 1
 
 
-def _last_call(call: Mapping[str, Any]) -> float:
+def _find_last_call(call: Mapping[str, Any]) -> float:
     last = call.get("to")
     return last if isinstance(last, int) else math.inf
 

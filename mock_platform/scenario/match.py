@@ -250,19 +250,19 @@ def _as_number(got: Any, as_text: bool) -> float | None:  # noqa: FBT001 - as ab
 # -- where to look -------------------------------------------------------------------------------
 
 
-def _path_getter(name: str) -> Getter:
+def _make_path_getter(name: str) -> Getter:
     return lambda call: call.path_params.get(name, ABSENT)
 
 
-def _query_getter(name: str) -> Getter:
+def _make_query_getter(name: str) -> Getter:
     return lambda call: next((value for key, value in call.query if key == name), ABSENT)
 
 
-def _form_getter(name: str) -> Getter:
+def _make_form_getter(name: str) -> Getter:
     return lambda call: next((value for key, value in call.form if key == name), ABSENT)
 
 
-def _header_getter(name: str) -> Getter:
+def _make_header_getter(name: str) -> Getter:
     def get(call: Call) -> Any:
         value = call.header(name)
         return ABSENT if value is None else value
@@ -270,7 +270,7 @@ def _header_getter(name: str) -> Getter:
     return get
 
 
-def _json_getter(name: str) -> Getter:
+def _make_json_getter(name: str) -> Getter:
     steps = name.split(".")
 
     def get(call: Call) -> Any:
@@ -287,7 +287,7 @@ def _json_getter(name: str) -> Getter:
     return get
 
 
-def _caller_getter(name: str) -> Getter:
+def _make_caller_getter(name: str) -> Getter:
     if name == "scheme":
         return lambda call: call.caller.scheme
 
@@ -298,16 +298,16 @@ def _caller_getter(name: str) -> Getter:
     return get
 
 
-def _event_getter(name: str) -> Getter:
+def _make_event_getter(name: str) -> Getter:
     return lambda event: event.get(name, ABSENT)
 
 
 _GETTERS: Mapping[str, Callable[[str], Getter]] = {
-    "path": _path_getter,
-    "query": _query_getter,
-    "form": _form_getter,
-    "headers": _header_getter,
-    "json": _json_getter,
-    "caller": _caller_getter,
-    "event": _event_getter,
+    "path": _make_path_getter,
+    "query": _make_query_getter,
+    "form": _make_form_getter,
+    "headers": _make_header_getter,
+    "json": _make_json_getter,
+    "caller": _make_caller_getter,
+    "event": _make_event_getter,
 }

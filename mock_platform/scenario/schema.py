@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from mock_platform.scenario.deliveries import DELIVERIES, rule_form
+from mock_platform.scenario.deliveries import DELIVERIES, make_rule_form
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.forms import (
     NAME,
@@ -105,7 +105,7 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
         required=("then",),
         description="When a rule acts, and what it does. Without `on` it acts on every request.",
     )
-    rule = RuleForm(request, rule_form(_COUNT, call))
+    rule = RuleForm(request, make_rule_form(_COUNT, call))
     document = FieldsForm(
         {
             "name": StructureForm(

@@ -9,7 +9,7 @@ import pytest
 from mock_platform.cli.watching import ScenarioFiles, Watch
 from mock_platform.platform import Platform
 from mock_platform.scenario.active import ActiveScenario
-from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.settings import Settings
@@ -51,7 +51,7 @@ def files(platform: Platform) -> ScenarioFiles:
 
 def engine(platform: Platform, world: str = "default") -> Engine:
     """The engine of a world."""
-    return engine_of(platform.worlds.get(world))
+    return find_engine(platform.worlds.get(world))
 
 
 def description(platform: Platform, world: str = "default") -> object:

@@ -28,14 +28,14 @@ def form(callback: str = "https://a.example/cb", *more: str) -> pages.PageForm:
 
 
 ALL = {
-    "login": pages.login_page(form(), APP, ""),
-    "login, prefilled": pages.login_page(form(), APP, "harbor"),
-    "login, again": pages.login_page(form(), APP, "harbor", "Wrong."),
-    "consent": pages.consent_page(form(), APP, USER, "write"),
-    "pin": pages.pin_page(APP, "1234567"),
-    "denied": pages.denial_page(APP),
-    "refusal": pages.refusal_page(404, "Nothing here."),
-    "redirect": pages.redirect("https://a.example/cb?x=1"),
+    "login": pages.render_login_page(form(), APP, ""),
+    "login, prefilled": pages.render_login_page(form(), APP, "harbor"),
+    "login, again": pages.render_login_page(form(), APP, "harbor", "Wrong."),
+    "consent": pages.render_consent_page(form(), APP, USER, "write"),
+    "pin": pages.render_pin_page(APP, "1234567"),
+    "denied": pages.render_denial_page(APP),
+    "refusal": pages.render_refusal_page(404, "Nothing here."),
+    "redirect": pages.render_redirect("https://a.example/cb?x=1"),
 }
 
 
@@ -146,12 +146,12 @@ def test_whatever_comes_from_outside_is_escaped() -> None:
     user = {"screen_name": HOSTILE, "name": HOSTILE}
     hostile = pages.PageForm("authorize", HOSTILE, HOSTILE, f"x:{HOSTILE}", ())
     documents = [
-        pages.login_page(hostile, app, HOSTILE, HOSTILE),
-        pages.consent_page(hostile, app, user, "write"),
-        pages.pin_page(app, HOSTILE),
-        pages.denial_page(app),
-        pages.refusal_page(400, HOSTILE),
-        pages.redirect(HOSTILE),
+        pages.render_login_page(hostile, app, HOSTILE, HOSTILE),
+        pages.render_consent_page(hostile, app, user, "write"),
+        pages.render_pin_page(app, HOSTILE),
+        pages.render_denial_page(app),
+        pages.render_refusal_page(400, HOSTILE),
+        pages.render_redirect(HOSTILE),
     ]
 
     for document in documents:
@@ -171,7 +171,7 @@ def test_the_consent_page_says_what_the_app_can_and_cannot_do(
     access: str, permissions: list[str], inabilities: int
 ) -> None:
     """By the access that is asked for and the app's permissions."""
-    html = pages.consent_page(form(), APP | {"_permissions": permissions}, USER, access).html
+    html = pages.render_consent_page(form(), APP | {"_permissions": permissions}, USER, access).html
     can, cannot = html.split("<h2>")[1:]
 
     assert (4 - inabilities, inabilities) == (can.count("<li>"), cannot.count("<li>"))
@@ -194,7 +194,7 @@ def test_a_form_may_lead_to_the_callbacks_and_beyond(
     callback: str, more: tuple[str, ...], targets: str
 ) -> None:
     """Browsers hold the redirect to the callback, and those after it, against form-action."""
-    page_ = pages.consent_page(form(callback, *more), APP, USER, "write")
+    page_ = pages.render_consent_page(form(callback, *more), APP, USER, "write")
 
     assert f"; form-action {targets}; " in page_.policy
 
@@ -207,8 +207,10 @@ def test_pages_without_a_form_may_send_none(name: str) -> None:
 
 def test_the_consent_page_says_where_the_user_goes() -> None:
     """Back to the callback, shown without query and fragment, or to a PIN."""
-    back = pages.consent_page(form("https://a.example/cb?secret=1#x"), APP, USER, "read").html
-    pin = pages.consent_page(form("oob"), APP, USER, "read").html
+    back = pages.render_consent_page(
+        form("https://a.example/cb?secret=1#x"), APP, USER, "read"
+    ).html
+    pin = pages.render_consent_page(form("oob"), APP, USER, "read").html
 
     assert "Either way you are sent back to https://a.example/cb.<" in back
     assert "you get a PIN to enter in Desk" in pin
@@ -216,4 +218,4 @@ def test_the_consent_page_says_where_the_user_goes() -> None:
 
 def test_a_status_without_a_name_gets_a_heading_too() -> None:
     """Scenarios may answer with any status."""
-    assert "<h1>Status 499</h1>" in pages.refusal_page(499, "Odd.").html
+    assert "<h1>Status 499</h1>" in pages.render_refusal_page(499, "Odd.").html

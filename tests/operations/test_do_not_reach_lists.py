@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.rules.audiences import months_after
+from mock_platform.rules.audiences import add_months
 from tests.support import ACCOUNT, Sandbox, faults, sandbox
 
 LIST = "4y1bc"
@@ -113,7 +113,7 @@ def test_expiry_is_later_than_now_and_within_13_months(
 )
 def test_thirteen_months_are_calendar_months(start: str, end: str) -> None:
     """A day that the month lacks is its last."""
-    assert months_after(datetime.fromisoformat(start)) == datetime.fromisoformat(end)
+    assert add_months(datetime.fromisoformat(start)) == datetime.fromisoformat(end)
 
 
 @pytest.mark.spec("B, Do-not-reach lists", "users (array of")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from mock_platform.platform import load_base
-from mock_platform.records.cards import CARDS, card_type, find_used_media
+from mock_platform.records.cards import CARDS, derive_card_type, find_used_media
 from mock_platform.records.interactive_cards import POLL_CARDS, VIDEO_CONVERSATION_CARDS
 from mock_platform.records.media import MEDIA, MEDIA_LIBRARY
-from mock_platform.records.posts import POSTS, author_of
+from mock_platform.records.posts import POSTS, make_author
 from mock_platform.records.table import Table
 from mock_platform.records.users import format_post_time
 from mock_platform.settings import Settings
@@ -50,7 +50,7 @@ def test_cards_hold_known_media(store: MemoryStore) -> None:
         videos = {key for key, media in used.items() if media["media_type"] == "VIDEO"}
 
         assert {card["_account_id"]} == {media["_account_id"] for media in used.values()}
-        assert card_type(card, videos) == card["card_type"]
+        assert derive_card_type(card, videos) == card["card_type"]
 
 
 @pytest.mark.parametrize("table", ["poll_cards", "video_conversation_cards"])
@@ -189,4 +189,4 @@ def test_author_who_is_gone() -> None:
     """A post whose author was removed still shows the id."""
     world = World("w", Blueprint(load_base(Settings())))
 
-    assert {"id": 5, "id_str": "5"} == author_of(world, "5")
+    assert {"id": 5, "id_str": "5"} == make_author(world, "5")

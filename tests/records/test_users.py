@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.records.users import USERS, UserObject, user_object
+from mock_platform.records.users import USERS, UserObject, make_user_object
 from mock_platform.store.interface import Record
 
 BARE = {"id": "5", "screen_name": "ada", "name": "Ada"}
@@ -19,7 +19,7 @@ def stored(**fields: object) -> Record:
 
 def test_a_bare_user_has_every_key() -> None:
     """Three fields make a user; the user object has 41 keys, each of its kind."""
-    shown = user_object(stored())
+    shown = make_user_object(stored())
     by_type: dict[str, int] = {}
     for value in shown.values():
         name = type(value).__name__
@@ -35,7 +35,7 @@ def test_what_is_stored_is_shown() -> None:
     record = stored(
         lang="en", utc_offset=3600, profile_text_color="abCD09", url="https://a.example"
     )
-    shown = user_object(record)
+    shown = make_user_object(record)
 
     names = record.keys() - {"id", "created_at", "_password"}
     assert {name: record[name] for name in names} == {name: shown[name] for name in names}
@@ -43,16 +43,16 @@ def test_what_is_stored_is_shown() -> None:
 
 def test_a_user_object_can_be_stored_again() -> None:
     """What was shown is taken as a record, with the id as text and the time as other tables."""
-    shown = user_object(stored(followers_count=3))
+    shown = make_user_object(stored(followers_count=3))
     again = {name: value for name, value in shown.items() if name != "id_str"}
     record, faults = USERS.load(again | {"id": "5", "created_at": "2020-01-01T00:00:00Z"})
 
-    assert ([], shown) == (faults, user_object(record))
+    assert ([], shown) == (faults, make_user_object(record))
 
 
 def test_an_unchecked_user_shows_what_it_has() -> None:
     """A record that was stored unchecked, or by an older version, fails no answer."""
-    assert {"id": 5, "id_str": "5", "name": "Ada", "screen_name": "ada"} == user_object(BARE)
+    assert {"id": 5, "id_str": "5", "name": "Ada", "screen_name": "ada"} == make_user_object(BARE)
 
 
 @pytest.mark.parametrize(

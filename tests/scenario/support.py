@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import BadScenario, Scenario, ScenarioComplaint, loads
 from mock_platform.scenario.engine import Engine
 from mock_platform.world.journal import JournalEntry
@@ -41,7 +41,7 @@ def complaints(text: str, name: str = "scenario.yaml") -> list[ScenarioComplaint
 
 def engine(box: Sandbox) -> Engine:
     """The engine of a sandbox's default world."""
-    return engine_of(box.platform.worlds.default)
+    return find_engine(box.platform.worlds.default)
 
 
 def define(box: Sandbox, document: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mock_platform.platform import Platform
-from mock_platform.scenario.director import engine_of
+from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import BadScenario
 from mock_platform.scenario.library import UnknownScenario
 from mock_platform.settings import Settings
@@ -21,7 +21,9 @@ def started(*scenarios: object) -> Platform:
 
 def active(platform: Platform) -> list[str]:
     """Names of the scenarios that are active."""
-    return [each["name"] for each in engine_of(platform.worlds.default).as_json() if each["active"]]
+    return [
+        each["name"] for each in find_engine(platform.worlds.default).as_json() if each["active"]
+    ]
 
 
 def faults(*scenarios: object) -> list[str]:
@@ -46,7 +48,7 @@ def test_names_and_files_are_active_folders_known(tmp_path: Path) -> None:
     assert {"one", "two", "three", "single", "outage"} <= set(known)
     platform.worlds.default.reset()
     assert ["outage", "single"] == active(platform)
-    engine_of(platform.worlds.default).activate("three")
+    find_engine(platform.worlds.default).activate("three")
     assert ["one", "outage"] == active(started("outage", folder, "one"))
     assert ["one"] == active(started(folder, one)) == active(started(one, f"{folder}/"))
 

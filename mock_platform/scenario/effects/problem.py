@@ -56,10 +56,10 @@ class ProblemEffect:
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
         """Raise the problem for the call."""
-        raise problem_failure(self.slug, self.given, staging.call)
+        raise make_problem_failure(self.slug, self.given, staging.call)
 
 
-def problem_failure(slug: str, given: Mapping[str, Any], call: Call) -> ProblemFailure:
+def make_problem_failure(slug: str, given: Mapping[str, Any], call: Call) -> ProblemFailure:
     """Return the problem for a call.
 
     Extra fields that are not given come from the call if the type requires them, else from the
