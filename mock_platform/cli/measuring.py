@@ -23,7 +23,7 @@ from mock_platform.drift import (
     check,
     report,
 )
-from mock_platform.drift.client import REQUEST_SECONDS, HttpClient
+from mock_platform.drift.client import REQUEST_TIMEOUT_SECONDS, HttpClient
 from mock_platform.platform import Platform
 
 _NEEDED = (
@@ -134,7 +134,7 @@ def _fetch_coverage(url: str, token: str | None, ca: Path | None) -> CoverageDoc
             answer = session.get(
                 f"{url}/_mock/coverage",
                 headers=headers,
-                timeout=REQUEST_SECONDS,
+                timeout=REQUEST_TIMEOUT_SECONDS,
                 allow_redirects=False,
             )
             body = answer.json()

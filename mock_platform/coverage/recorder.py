@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from mock_platform.coverage.outcomes import Outcome, find_codes
 from mock_platform.world.journal import JournalEntry
 
-MOST_WORLDS = 1000
+MAX_WORLDS = 1000
 """Worlds with counts of their own; beyond that, the oldest world is added to `EARLIER`."""
 EARLIER = "(earlier worlds)"
-MOST_OUTCOMES = 256
+MAX_OUTCOMES = 256
 """Different outcomes kept for an operation of a world; more share one, without a code."""
 
 
@@ -66,7 +66,7 @@ class Recorder:
             outcomes = tally.outcomes
             for code in found:
                 key = (status, code)
-                if key not in outcomes and len(outcomes) >= MOST_OUTCOMES:
+                if key not in outcomes and len(outcomes) >= MAX_OUTCOMES:
                     key = (status, "")
                 outcomes[key] += 1
             if entry.sent:
@@ -100,7 +100,7 @@ class Recorder:
                 self._worlds.pop(world, None)
 
     def _new_world(self, name: str) -> Tallies:
-        if len(self._worlds) >= MOST_WORLDS:
+        if len(self._worlds) >= MAX_WORLDS:
             oldest = next(known for known in self._worlds if known != EARLIER)
             _add(self._worlds.setdefault(EARLIER, {}), self._worlds.pop(oldest))
         made: Tallies = {}

@@ -28,7 +28,7 @@ from mock_platform.world.world import World
 DeliveryOutcome = Literal["accepted", "refused", "silent"]
 """The result of a delivery: accepted, answered otherwise, or the last attempt timed out."""
 
-_ANY_NESTING = 10_000
+_MAX_NESTING_LEVELS = 10_000
 _LOOK_SECONDS = 0.05
 """Real seconds after which a pause checks again whether the delivery is still wanted."""
 _USER_AGENT = f"mock-platform/{__version__}"
@@ -158,7 +158,7 @@ class Sender:
         """
         to, delivery_fault = sent.to, sent.delivery_fault
         data = dumps(sent.body)
-        shown = loads(data, max_nesting=_ANY_NESTING)  # shares nothing with the records
+        shown = loads(data, max_nesting=_MAX_NESTING_LEVELS)  # shares nothing with the records
         signed = dict.fromkeys(SIGNATURE_HEADERS, make_signature(to.secret, data))
         headers = {"Content-Type": "application/json", **signed}
         if delivery_fault is not None:

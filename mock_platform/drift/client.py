@@ -18,7 +18,7 @@ from requests.utils import get_environ_proxies
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.settings import Settings
 
-REQUEST_SECONDS = 30.0
+REQUEST_TIMEOUT_SECONDS = 30.0
 """Real seconds for each request."""
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """Bytes of an answer that are read."""
@@ -98,7 +98,11 @@ class HttpClient:
         headers = {"Accept": "application/json", **self._sign(url, schemes)}
         try:
             with self._session.get(
-                url, headers=headers, timeout=REQUEST_SECONDS, allow_redirects=False, stream=True
+                url,
+                headers=headers,
+                timeout=REQUEST_TIMEOUT_SECONDS,
+                allow_redirects=False,
+                stream=True,
             ) as response:
                 body = response.raw.read(MAX_ANSWER_BYTES + 1, decode_content=True)
                 if len(body) > MAX_ANSWER_BYTES:

@@ -92,7 +92,7 @@ CONVERSATION_CARDS = Resource(
     missing="CARD_NOT_FOUND",
 )
 _WRITE_ONLY = ("poster_media_key", "unlocked_image_media_key", "unlocked_video_media_key")
-_RATIO = 16 / 9
+_VIDEO_RATIO = 16 / 9
 
 
 class ConversationUpdate(Schema):
@@ -240,11 +240,15 @@ def _find_own_poster_key(call: Call, world: World, found: Mapping[str, Record]) 
 
 def _find_misfits(found: Mapping[str, Record]) -> Iterator[tuple[str, str]]:
     for name, media in found.items():
-        key, kind, ratio = media["media_key"], media["media_type"], compute_ratio(media) or _RATIO
+        key, kind, ratio = (
+            media["media_key"],
+            media["media_type"],
+            compute_ratio(media) or _VIDEO_RATIO,
+        )
         if name in {"media_key", "unlocked_video_media_key"}:
             if not is_video(media):
                 yield name, f"{name} must be a video, {key} is of the type {kind}"
-            elif name == "media_key" and abs(ratio - _RATIO) > 0.005:
+            elif name == "media_key" and abs(ratio - _VIDEO_RATIO) > 0.005:
                 shown = media.get("aspect_ratio") or f"{ratio:.2f}:1"
                 yield name, f"{name} must have the aspect 16:9, {key} has {shown}"
         elif kind != "IMAGE":

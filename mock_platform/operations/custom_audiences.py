@@ -47,7 +47,7 @@ from mock_platform.world.clock import parse_instant
 from mock_platform.world.world import World
 
 BASE = "/12/accounts/:account_id/custom_audiences/:custom_audience_id"
-MOST_OPERATIONS = 2500
+MAX_OPERATIONS = 2500
 
 PERMISSIONS_SHAPE = public_fact(
     "custom-audiences.permissions-shape",
@@ -193,7 +193,7 @@ class UserBatch(UserOperation):
         many = True
 
 
-RULES = BatchRules(IDENTIFIERS, most=MOST_OPERATIONS, effective=True)
+RULES = BatchRules(IDENTIFIERS, most=MAX_OPERATIONS, effective=True)
 
 
 def upload_users(call: Call, world: World) -> dict[str, int]:

@@ -45,8 +45,8 @@ COUNTRY = expectation(
     "results are those of the United States.",
 )
 
-MOST_KEYWORDS = 10
-MOST_RELATED = 30
+MAX_KEYWORDS = 10
+MAX_RELATED_KEYWORDS = 30
 BUCKET_SECONDS = {"DAY": 86_400, "HOUR": 3_600}
 """Length of the buckets of each granularity, in seconds."""
 LONGEST_WINDOW_SECONDS = 7 * BUCKET_SECONDS["DAY"]
@@ -97,10 +97,10 @@ def check(
 ) -> Iterator[tuple[str, Fault]]:
     """Yield the faults between several parameters."""
     total = len(params.get("keywords", ())) + len(params.get("negative_keywords", ()))
-    if total > MOST_KEYWORDS:
+    if total > MAX_KEYWORDS:
         name = "negative_keywords" if "negative_keywords" in params else "keywords"
         both = "keywords and negative_keywords together"
-        yield name, Fault(f"A maximum of {MOST_KEYWORDS} items may be provided for {both}")
+        yield name, Fault(f"A maximum of {MAX_KEYWORDS} items may be provided for {both}")
     end_is_unread = "end_time" not in params and any(n == "end_time" for n, _ in call.query)
     if "start_time" not in params or end_is_unread:
         return
@@ -198,7 +198,7 @@ def find_related(
         avoided = any(keyword in candidate for keyword in unwanted)
         return avoided, ids.fraction(question, candidate)
 
-    return sorted(candidates, key=rank)[:MOST_RELATED]
+    return sorted(candidates, key=rank)[:MAX_RELATED_KEYWORDS]
 
 
 def _to_seconds(moment: datetime) -> int:

@@ -36,7 +36,7 @@ from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 SPEC = "Product catalogs (early access only)"
-MOST_PRODUCTS = 25
+MAX_PRODUCTS = 25
 GENERATED = ("product_key", "item_group_key")
 """Fields of a product that the service sets; on input they are ignored."""
 
@@ -117,7 +117,7 @@ class ProductUpsert(Schema):
         ),
         required=True,
         least=1,
-        most=MOST_PRODUCTS,
+        most=MAX_PRODUCTS,
     )
 
 

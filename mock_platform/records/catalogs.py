@@ -44,7 +44,7 @@ ORDER_OPERATORS = ("GREATER_THAN", EQUAL_TO, "LESS_THAN")
 TEXT_OPERATORS = ("MATCH", "NOT_CONTAINS", "CONTAINS")
 ORDER_ATTRIBUTES = ("price", "sale_price", "inventory")
 TEXT_ATTRIBUTES = ("product_type", "google_product_category", *LABELS)
-MOST_ADDITIONAL_IMAGES = 10
+MAX_ADDITIONAL_IMAGES = 10
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".gif", ".webp", ".png")
 
 _PRICE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ([A-Z]{3})", re.ASCII)
@@ -122,8 +122,8 @@ def _expect_image(text: str) -> str | None:
 
 def _expect_images(text: str) -> str | None:
     addresses = [part.strip() for part in text.split(",")]
-    if len(addresses) > MOST_ADDITIONAL_IMAGES:
-        return f"at most {MOST_ADDITIONAL_IMAGES} comma-separated addresses"
+    if len(addresses) > MAX_ADDITIONAL_IMAGES:
+        return f"at most {MAX_ADDITIONAL_IMAGES} comma-separated addresses"
     return next((fault for address in addresses if (fault := _expect_image(address))), None)
 
 

@@ -53,5 +53,5 @@ def _promote(world: World, product: Record) -> None:
     match = {"_catalog_id": product["_catalog_id"], "item_group_id": group}
     following = world.store.page("products", match, limit=1)
     if following:
-        heir = following[0].record
-        world.store.put("products", heir["product_key"], heir | {"_listed": True})
+        successor = following[0].record
+        world.store.put("products", successor["product_key"], successor | {"_listed": True})

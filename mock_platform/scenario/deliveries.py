@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from mock_platform.scenario.effects import set_state
-from mock_platform.scenario.effects.delay import MOST_SECONDS
+from mock_platform.scenario.effects.delay import MAX_DELAY_SECONDS
 from mock_platform.scenario.forms import (
     FieldsForm,
     FixedForm,
@@ -36,7 +36,7 @@ DELIVERIES = "deliveries"
 """The value of `on` in such rules, in the place of an operation."""
 
 _OUTCOMES = ("drop", "duplicate", "reorder", "fail")
-_SECONDS = NumberForm(0, MOST_SECONDS)
+_SECONDS = NumberForm(0, MAX_DELAY_SECONDS)
 _ATTEMPTS = WholeForm(1, 100)
 
 

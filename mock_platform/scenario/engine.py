@@ -29,7 +29,7 @@ from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.world import World
 
-_NEAREST = 3
+_MAX_NEAR_MISSES = 3
 _LOG = logging.getLogger(__name__)
 
 
@@ -295,7 +295,7 @@ class Engine:
                 armed.refused += 1
         why = Mismatch("stage", "a request that nothing else refuses", f"status {status}")
         missed = find_nearest([(0, armed, why) for armed in rules])
-        call.near_misses = [*call.near_misses, *missed][:_NEAREST]
+        call.near_misses = [*call.near_misses, *missed][:_MAX_NEAR_MISSES]
 
     # -- kept with the world ---------------------------------------------------------------------
 
@@ -432,5 +432,5 @@ def find_nearest(missed: list[tuple[int, ActiveRule, Mismatch]]) -> list[dict[st
             "rule": armed.index,
             "difference": str(difference),
         }
-        for _, armed, difference in missed[:_NEAREST]
+        for _, armed, difference in missed[:_MAX_NEAR_MISSES]
     ]

@@ -19,7 +19,7 @@ parser: Any = import_module("re._parser")
 
 MAX_PATTERN_CHARACTERS = 200
 MAX_TEXT_CHARACTERS = 256
-_MOST_WAYS = (MAX_TEXT_CHARACTERS + 1) ** 3
+_MAX_WAYS = (MAX_TEXT_CHARACTERS + 1) ** 3
 _SIMPLE = (kinds.LITERAL, kinds.NOT_LITERAL, kinds.ANY, kinds.IN, kinds.AT)
 _REPEATS = (kinds.MAX_REPEAT, kinds.MIN_REPEAT, kinds.POSSESSIVE_REPEAT)
 
@@ -42,7 +42,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
             warnings.simplefilter("error")
             tree = parser.parse(pattern)
             ways = _count_ways(tree)
-            if ways > _MOST_WAYS:
+            if ways > _MAX_WAYS:
                 raise BadPattern("more than three open repetitions can take too long; be narrower")
             return re.compile(pattern)
     except (re.error, Warning, OverflowError, RecursionError) as fault:
@@ -54,7 +54,7 @@ def _count_ways(tree: Iterable[Any]) -> int:
     ways = 1
     for kind, argument in tree:
         ways *= _count_ways_of_part(kind, argument)
-        if ways > _MOST_WAYS:
+        if ways > _MAX_WAYS:
             return ways
     return ways
 

@@ -8,8 +8,8 @@ import pytest
 from mock_platform.coverage.outcomes import find_codes
 from mock_platform.coverage.recorder import (
     EARLIER,
-    MOST_OUTCOMES,
-    MOST_WORLDS,
+    MAX_OUTCOMES,
+    MAX_WORLDS,
     Recorder,
     list_outcomes,
 )
@@ -113,25 +113,25 @@ def test_clear() -> None:
 def test_worlds_are_bounded(more: int, kept: bool) -> None:
     """Beyond the bound the oldest world joins the earlier ones, and no count is lost."""
     recorder = Recorder()
-    for number in range(MOST_WORLDS + more):
+    for number in range(MAX_WORLDS + more):
         recorder.observe(entry(world=f"w{number}"))
 
     worlds = recorder.worlds()
 
     assert kept == (EARLIER in worlds)
     assert kept == ("w0" not in worlds)
-    assert MOST_WORLDS + more == sum(worlds.values())
+    assert MAX_WORLDS + more == sum(worlds.values())
 
 
 def test_outcomes_are_bounded() -> None:
     """Made-up codes without end do not grow the counts without end."""
     recorder = Recorder()
-    for number in range(MOST_OUTCOMES + 50):
+    for number in range(MAX_OUTCOMES + 50):
         recorder.observe(entry(400, b'{"errors":[{"code":"C%d"}]}' % number))
 
     outcomes = list_outcomes(recorder.tallies()["line_items.list"])
 
-    assert MOST_OUTCOMES + 1 == len(outcomes)
+    assert MAX_OUTCOMES + 1 == len(outcomes)
     assert {50} == {count for outcome, count in outcomes.items() if outcome == (400, "")}
 
 

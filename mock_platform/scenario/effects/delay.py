@@ -13,8 +13,8 @@ from mock_platform.core.call import Reply, Sending
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import FieldsForm, ListForm, NumberForm, TypedForm
 
-MOST_SECONDS = 300.0
-_SECONDS = NumberForm(0, MOST_SECONDS)
+MAX_DELAY_SECONDS = 300.0
+_SECONDS = NumberForm(0, MAX_DELAY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
