@@ -28,8 +28,9 @@ help:
 serve: $(VENV)/.runtime
 	@exec $(BIN)/mock-platform serve $(ARGS)
 
+# Without compiled files each process would compile all tests, and each server it starts the sandbox.
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

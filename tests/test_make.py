@@ -11,8 +11,9 @@ ROOT = Path(__file__).parents[1]
 
 
 def make(*args: str) -> subprocess.CompletedProcess[str]:
-    """`make` in the checkout, without settings of the machine."""
-    env = {key: text for key, text in os.environ.items() if not key.startswith(("MAKE", "PYTHON"))}
+    """`make` in the checkout, without settings of the machine or of a `make` that runs this."""
+    settings = ("MAKE", "PYTHON", "ARGS", "JOBS", "VENV")
+    env = {key: text for key, text in os.environ.items() if not key.startswith(settings)}
     return subprocess.run(
         ["make", "--no-print-directory", *args],
         cwd=ROOT,
@@ -68,8 +69,8 @@ def test_test_uses_two_processes(tmp_path: Path) -> None:
     usual = make("test", f"VENV={tmp_path}", "ARGS=-k replay")
     more = make("test", f"VENV={tmp_path}", "JOBS=4")
 
-    assert usual.stdout == "-m pytest -n 2 -k replay\n"
-    assert more.stdout == "-m pytest -n 4\n"
+    assert usual.stdout == "-m pytest -n 2 --dist worksteal -k replay\n"
+    assert more.stdout == "-m pytest -n 4 --dist worksteal\n"
 
 
 @pytest.mark.parametrize(
