@@ -13,6 +13,8 @@ from tests.live.processes import environment
 from tests.waits import PATIENCE
 
 ROOT = Path(__file__).parents[2]
+FEW_PLUGINS = "-p no:schemathesis -p no:hypothesispytest"
+"""Options for pytest in a process of its own: loading these takes longer than most runs."""
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(
     r"`([\w./-]+\.(?:yaml|json))`(?:(?!\n\n).)*:\n\n```(?:yaml|json)\n(.*?)^```$",

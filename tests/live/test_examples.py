@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Tool
-from tests.live.pages import Page, run_bash
+from tests.live.pages import FEW_PLUGINS, Page, run_bash
 from tests.live.processes import command, environment
 from tests.waits import PATIENCE
 
@@ -21,7 +21,7 @@ PAGE = Page("docs/examples/README.md")
 FOLDER = PAGE.file.parent
 PYTHON, SHARED, NODE, SHELL, COVERAGE = PAGE.blocks("bash")
 QUIET = {
-    "PYTEST_ADDOPTS": "-p no:randomly -p no:cacheprovider -W error",
+    "PYTEST_ADDOPTS": f"-p no:randomly -p no:cacheprovider {FEW_PLUGINS} -W error",
     "npm_config_update_notifier": "false",
 }
 

@@ -143,13 +143,17 @@ def test_slow_body(platform: MockPlatform) -> None:
     assert UPTIME() - started >= 0.5
 
 
-def test_the_head_of_a_slow_body_comes_at_once() -> None:
-    """The headers do not wait for the body."""
+def test_the_head_of_a_slow_body_comes_with_its_first_part() -> None:
+    """The headers do not wait for the rest of the body, which a server that stops never sends."""
     with MockPlatform.start(auth="off") as platform:
-        arm(platform, on="line_items.list", then={"delay": {"slow_body": 300}})
+        arm(platform, on="line_items.list", then={"delay": {"slow_body": 20}})
 
         with requests.get(url(platform), timeout=PATIENCE, stream=True) as answer:
+            platform.stop()
+
             assert 200 == answer.status_code
+            with pytest.raises(requests.exceptions.ChunkedEncodingError):
+                _ = answer.content
 
 
 def test_delays_end_with_the_server() -> None:
