@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.serving import LiveServer, LiveWorld, serving
+from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
 
 Tool = Callable[..., str]
@@ -26,6 +28,27 @@ def live_server() -> Iterator[LiveServer]:
 def live_server_tls() -> Iterator[LiveServer]:
     """`mock-platform serve --tls --require-https`; its `ca` is the file to trust."""
     yield from serving("--tls", "--require-https")
+
+
+@pytest.fixture(scope="session")
+def sandboxes() -> Sandboxes:
+    """The sandboxes that tests of this process share."""
+    return Sandboxes()
+
+
+@pytest.fixture
+def box(sandboxes: Sandboxes) -> Sandbox:
+    """A sandbox with the packaged fixtures and the default settings, as it starts."""
+    return sandboxes.get()
+
+
+@pytest.fixture
+def hurried_threads() -> Iterator[None]:
+    """Threads take turns so often that each is cut off in the middle of its requests."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(usual)
 
 
 @pytest.fixture

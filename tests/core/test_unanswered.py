@@ -9,16 +9,10 @@ from mock_platform.core.failures.errors import MethodNotAllowed, RouteNotFound
 from mock_platform.core.operation import Operation
 from mock_platform.core.unanswered import Unanswered
 from mock_platform.operations import NOT_SERVED, OPERATIONS
-from tests.support import ACCOUNT, Sandbox, faults, sandbox
+from tests.support import ACCOUNT, Sandbox, faults
 
 CARDS = f"/12/accounts/{ACCOUNT}/cards"
 LEGACY_CARD = "57i77"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
 
 
 def refused(method: str, path: str, allowed: tuple[str, ...] = ()) -> tuple[RouteNotFound, Call]:

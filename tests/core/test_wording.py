@@ -69,11 +69,10 @@ REFUSED: list[tuple[str, str, dict[str, str], str, str, str]] = [
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox whose clock stands at noon."""
-    made = sandbox()
-    made.platform.worlds.default.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
-    return made
+    box.platform.worlds.default.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
+    return box
 
 
 @pytest.mark.parametrize(("method", "path", "query", "error"), UNREADABLE)

@@ -6,12 +6,13 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from mock_platform.app import create_app
 from mock_platform.platform import Platform
 from mock_platform.server import ServerThread
+from tests.generated import examples
 from tests.support import BEARER
 from tests.waits import PATIENCE
 
@@ -81,7 +82,7 @@ def raw(request: pytest.FixtureRequest) -> Iterator[Raw]:
 @example(b"GET", b"/12/accounts", {b"Authorization": b"Basic \xff"}, b"")
 @example(b"GET", b"/_mock/requests?path=\xff", {}, b"")
 @example(b"GET", b"/12/accounts", {b"Host": b"[::1"}, b"")
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(100, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from([b"GET", b"POST", b"PUT", b"DELETE", b"HEAD", b"X\xff"]),
     TARGETS,
@@ -105,7 +106,7 @@ def test_no_byte_makes_the_server_fail(
         assert int(answer[9:12]) < 500 or answer[9:12] in {b"501", b"505"}, answer[:300]
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(50, suppress_health_check=list(HealthCheck))
 @given(st.lists(PIECES, max_size=8).map(b"".join))
 def test_bytes_that_are_no_request(raw: Raw, data: bytes) -> None:
     """Nor does what is no request at all."""

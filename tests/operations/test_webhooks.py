@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from tests.spec.rows import PROBLEM_OBJECT
 from tests.support import BEARER, signed
 from tests.support_receiver import unused_port
 from tests.support_replay import NOW, WEBHOOK, Desk
@@ -139,10 +140,7 @@ class TestRefused:
     @pytest.mark.spec(
         "A, Replay job create request", "webhook_id: yes", "from_date: yes", "to_date: yes: UTC"
     )
-    @pytest.mark.spec(
-        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-        "invalid-request",
-    )
+    @pytest.mark.spec(PROBLEM_OBJECT, "invalid-request")
     def test_everything_missing_is_told_at_once(self, desk: Desk) -> None:
         """An empty object lacks three parameters; the problem is exactly this."""
         answer = desk.post(webhook_id=None, from_date=None, to_date=None)
@@ -310,10 +308,7 @@ class TestRefused:
 class TestWhoMay:
     """Authentication, and whose webhook it is."""
 
-    @pytest.mark.spec(
-        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-        "about:blank: Generic",
-    )
+    @pytest.mark.spec(PROBLEM_OBJECT, "about:blank: Generic")
     @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Auth: bearer token")
     @pytest.mark.spec("A, Authentication", "HTTP bearer token")
     @pytest.mark.parametrize("bearer", [None, "", "nobody's"])
@@ -343,10 +338,7 @@ class TestWhoMay:
             [error["code"] for error in answer.get_json()["errors"]],
         )
 
-    @pytest.mark.spec(
-        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-        "unsupported-authentication",
-    )
+    @pytest.mark.spec(PROBLEM_OBJECT, "unsupported-authentication")
     @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Auth: bearer token")
     def test_a_users_token_is_not_supported(self, desk: Desk) -> None:
         """OAuth 1.0a user context answers unsupported-authentication, 403."""
@@ -358,10 +350,7 @@ class TestWhoMay:
             "http://localhost/2/problems/unsupported-authentication" == (answer.get_json()["type"])
         )
 
-    @pytest.mark.spec(
-        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-        "resource-not-found",
-    )
+    @pytest.mark.spec(PROBLEM_OBJECT, "resource-not-found")
     @pytest.mark.parametrize("webhook_id", ["404", FOREIGN_WEBHOOK])
     def test_an_unknown_webhook_is_not_found(self, desk: Desk, webhook_id: str) -> None:
         """A webhook that does not exist, or is another app's, is the same problem."""
@@ -388,10 +377,7 @@ class TestWhoMay:
 class TestConflict:
     """One job at a time for each webhook."""
 
-    @pytest.mark.spec(
-        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-        "conflict: A new",
-    )
+    @pytest.mark.spec(PROBLEM_OBJECT, "conflict: A new")
     @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Conflict problem")
     @pytest.mark.spec("A, States and transitions", "while a job is")
     @pytest.mark.spec("A, Errors", "Create replay job")
@@ -422,10 +408,7 @@ class TestConflict:
         assert 200 == desk.post(webhook_id=SECOND_WEBHOOK).status_code
         assert 409 == desk.post(webhook_id=SECOND_WEBHOOK).status_code
 
-    @pytest.mark.spec(
-        "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-        "Type values have",
-    )
+    @pytest.mark.spec(PROBLEM_OBJECT, "Type values have")
     def test_another_world_is_free(self, desk: Desk) -> None:
         """Worlds do not see each other's jobs; the problem's type has the world's address."""
         desk.create()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from werkzeug.test import TestResponse
 
 from mock_platform.world.clock import wire_seconds
+from tests.generated import examples
 from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
 
 BASE = f"/12/accounts/{ACCOUNT}"
@@ -50,16 +51,11 @@ def data(response: TestResponse) -> Any:
     return response.get_json()["data"]
 
 
-def run(machine: type[Family], *, examples: int, steps: int) -> None:
+def run(machine: type[Family], *, sequences: int, steps: int) -> None:
     """Random sequences of operations, the same ones each time."""
     run_state_machine_as_test(
         type(machine.__name__, (machine,), {"box": sandbox(limits="off")}),
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=steps,
-            derandomize=True,
-            database=None,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
+        settings=examples(
+            sequences, stateful_step_count=steps, suppress_health_check=list(HealthCheck)
         ),
     )

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from werkzeug.test import TestResponse
@@ -14,6 +13,7 @@ from werkzeug.test import TestResponse
 from mock_platform.operations.features import SANDBOX_KEYS
 from mock_platform.records.accounts import INDUSTRY_TYPES
 from mock_platform.world.clock import wire_seconds
+from tests.generated import examples
 from tests.support import HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
 
 USERS = {"2244994945": HARBOR, "3805104374": NORTHBIKE}
@@ -273,10 +273,4 @@ class Accounts(RuleBasedStateMachine):
 
 
 TestAccounts = Accounts.TestCase
-TestAccounts.settings = settings(
-    max_examples=40,
-    stateful_step_count=30,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+TestAccounts.settings = examples(40, stateful_step_count=30)

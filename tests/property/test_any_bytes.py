@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from mock_platform.app import create_app
@@ -22,6 +22,7 @@ from mock_platform.cli.logs import LogHandler
 from mock_platform.edge.request import Request
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
+from tests.generated import examples
 from tests.support import ACCOUNT, BEARER, HARBOR
 
 Environ = dict[str, Any]
@@ -58,6 +59,7 @@ CREDENTIALS = st.one_of(
     ),
     st.just(f"Bearer {BEARER}"),
 )
+
 HEADERS = st.dictionaries(
     st.sampled_from(
         [
@@ -244,7 +246,7 @@ def box(request: pytest.FixtureRequest) -> Box:
     return Box(*request.param)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60, suppress_health_check=list(HealthCheck))
 @given(environs())
 def test_no_byte_makes_the_sandbox_fail(box: Box, environ: Environ) -> None:
     """Whatever arrives is answered and can be shown."""

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from mock_platform.app import create_app
@@ -22,6 +22,7 @@ from mock_platform.edge.request import Peer, Request
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
+from tests.generated import examples
 from tests.property.test_any_bytes import CREDENTIALS, TEXT, environs
 from tests.support import ACCOUNT, BEARER, HARBOR, signed
 
@@ -211,13 +212,7 @@ def _environ(method: str, path: str, query: str, body: bytes) -> Environ:
 def test_an_operation_answers_alike_on_both_ways(four: Four, operation: Operation) -> None:
     """Status line, headers in their order and body, whatever is sent to it."""
 
-    @settings(
-        max_examples=10,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @examples(10, suppress_health_check=list(HealthCheck))
     @given(requests(operation))
     def ask(environ: Environ) -> None:
         before = four.seen
@@ -228,7 +223,7 @@ def test_an_operation_answers_alike_on_both_ways(four: Four, operation: Operatio
     ask()
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(100, suppress_health_check=list(HealthCheck))
 @given(environs())
 def test_any_bytes_are_answered_alike_on_both_ways(four: Four, environ: Environ) -> None:
     """What is no request of anybody's, too."""

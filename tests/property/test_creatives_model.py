@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -15,6 +15,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.generated import examples
 from tests.operations.creatives import (
     GIF,
     IMAGE,
@@ -295,12 +296,5 @@ def test_creatives_agree_with_a_plain_model() -> None:
     machine = type("Machine", (Creatives,), {"box": sandbox(limits="off")})
     run_state_machine_as_test(
         machine,
-        settings=settings(
-            max_examples=10,
-            stateful_step_count=20,
-            derandomize=True,
-            database=None,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
+        settings=examples(10, stateful_step_count=20, suppress_health_check=list(HealthCheck)),
     )

@@ -14,11 +14,12 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_platform.control.routes import describe_everything
 from mock_platform.world.names import DEFAULT
+from tests.generated import examples
 from tests.property.test_schemathesis import family_of
 from tests.support import ACCOUNT, Sandbox, sandbox
 
@@ -209,12 +210,12 @@ def compare_pattern(box: Sandbox, place: Place, pattern: str) -> None:
     refusals = ask(box, place, "a b c")
     whole = re.compile(pattern, re.ASCII)
 
-    @settings(max_examples=5, derandomize=True, database=None, deadline=None)
+    @examples(5)
     @given(st.from_regex(whole, fullmatch=True).filter(lambda text: "\n" not in text))
     def fits(text: str) -> None:
         assert refusals - ask(box, place, text), f"{place}: {text!r} is taken like 'a b c'"
 
-    @settings(max_examples=5, derandomize=True, database=None, deadline=None)
+    @examples(5)
     @given(st.text("aZ09:/-_. ", min_size=1, max_size=70).filter(lambda t: not whole.search(t)))
     def does_not_fit(text: str) -> None:
         said = ask(box, place, text)

@@ -281,7 +281,7 @@ class LineItems(Family):
 @pytest.mark.spec("B, Line items", "bid_strategy: TARGET")
 def test_line_items_agree_with_a_plain_model() -> None:
     """Random changes, deletes and links leave line items and their history as the model says."""
-    run(LineItems, examples=25, steps=30)
+    run(LineItems, sequences=25, steps=30)
 
 
 # -- audience permissions ------------------------------------------------------------------------
@@ -429,4 +429,4 @@ class Permissions(Family):
 @pytest.mark.spec("B, Tailored audience permissions (version 5)", "Creating or revoking")
 def test_permissions_agree_with_a_plain_model() -> None:
     """Random grants and revocations leave audiences visible to whom the model says."""
-    run(Permissions, examples=25, steps=35)
+    run(Permissions, sequences=25, steps=35)

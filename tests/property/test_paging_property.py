@@ -7,7 +7,6 @@ page to the last is listed exactly once, in every family and every order.
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,14 +15,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
 from mock_platform.app import create_app
 from mock_platform.core.resource import stamped
+from tests.generated import examples
 from tests.operations.creatives import BASE, IMAGE, VIDEO
-from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
+from tests.spec.rows import WRITTEN
+from tests.support import ACCOUNT, BEARER, Sandbox, Sandboxes
 from tests.waits import PATIENCE
 
 CATALOG = "/12/product_catalogs/1547080787865939968/products"
@@ -216,26 +217,10 @@ def total(box: Sandbox, family: Family) -> int:
     return found
 
 
-@pytest.fixture(scope="module")
-def shared() -> Sandbox:
-    """One sandbox; each test begins with its world as it was."""
-    return sandbox(limits="off")
-
-
 @pytest.fixture
-def box(shared: Sandbox) -> Sandbox:
-    """A sandbox in which any number of totals may be asked for."""
-    shared.platform.worlds.default.reset()
-    return shared
-
-
-@pytest.fixture
-def _impatient() -> Iterator[None]:
-    """Threads take turns far more often than usual."""
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-4)
-    yield
-    sys.setswitchinterval(usual)
+def box(sandboxes: Sandboxes) -> Sandbox:
+    """A sandbox with the packaged fixtures, without rate limits."""
+    return sandboxes.get(limits="off")
 
 
 class Writer(threading.Thread):
@@ -268,25 +253,9 @@ class Writer(threading.Thread):
             self.fault = fault
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
-)
-@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
-)
-@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
-@pytest.mark.spec(
-    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
-)
-@pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
-@pytest.mark.spec(
-    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
-)
+@pytest.mark.spec(WRITTEN)
 @pytest.mark.spec("B, Common conventions", "for lists next_cursor", "sort_by (attribute")
-@pytest.mark.usefixtures("_impatient")
+@pytest.mark.usefixtures("hurried_threads")
 @pytest.mark.parametrize(("name", "sort"), CASES)
 def test_pages_while_threads_write(box: Sandbox, name: str, sort: str | None) -> None:
     """What stands throughout is on exactly one page, nothing is on two, and totals agree after."""
@@ -326,37 +295,14 @@ def test_pages_while_threads_write(box: Sandbox, name: str, sort: str | None) ->
 ACTIONS = st.lists(st.tuples(st.booleans(), st.integers(0, 99)), max_size=4)
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
-)
-@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
-)
-@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
-@pytest.mark.spec(
-    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
-)
-@pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
-@pytest.mark.spec(
-    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
-)
+@pytest.mark.spec(WRITTEN)
 @pytest.mark.spec("B, Common conventions", "for lists next_cursor", "sort_by (attribute")
-@settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+@examples(12, suppress_health_check=list(HealthCheck))
 @pytest.mark.parametrize("name", FAMILIES)
 @given(more=st.data())
-def test_pages_between_writes(shared: Sandbox, name: str, more: st.DataObject) -> None:
+def test_pages_between_writes(sandboxes: Sandboxes, name: str, more: st.DataObject) -> None:
     """Between any two pages records come and go, those just shown and those about to be too."""
-    box, family = shared, FAMILIES[name]
-    box.platform.worlds.default.reset()
+    box, family = sandboxes.get(limits="off"), FAMILIES[name]
     numbers = itertools.count()
     for _ in range(6):
         family.create(box, next(numbers))

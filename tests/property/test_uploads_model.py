@@ -209,7 +209,7 @@ class Products(Family):
 @pytest.mark.spec("B, Product set", "Operators: GREATER_THAN")
 def test_products_agree_with_a_plain_model() -> None:
     """Random upserts and deletes leave lists, groups and sets as the model says."""
-    run(Products, examples=25, steps=25)
+    run(Products, sequences=25, steps=25)
 
 
 # -- audience users ------------------------------------------------------------------------------
@@ -326,4 +326,4 @@ def person(identifiers: Mapping[str, list[str]]) -> Person:
 @pytest.mark.spec("B, Custom audiences", "Batches succeed")
 def test_audience_users_agree_with_a_plain_model() -> None:
     """Random batches leave in audiences and lists who the model says."""
-    run(Users, examples=25, steps=20)
+    run(Users, sequences=25, steps=20)

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -15,6 +15,7 @@ from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.document import BadScenario, ScenarioComplaint
 from mock_platform.scenario.schema import json_schema
+from tests.generated import examples
 from tests.scenario.support import OPERATIONS, read
 
 VALIDATOR = Draft202012Validator(json_schema(OPERATIONS))
@@ -55,6 +56,7 @@ TREATMENTS = st.one_of(
         st.none() | st.fixed_dictionaries({}, optional={"name": WORD, "deleted": st.booleans()}),
         min_size=1, max_size=2)}),
 )  # fmt: skip
+
 EFFECTS = st.one_of(
     ANSWERS,
     LIMIT,
@@ -97,7 +99,7 @@ DOCUMENT = st.fixed_dictionaries(
 
 
 @given(DOCUMENT)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_what_passes_the_schema_loads(document: dict[str, Any]) -> None:
     """And can be activated, the same way from JSON and from YAML."""
     text = dumps(document).decode()
@@ -126,7 +128,7 @@ def steps(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @given(DOCUMENT, st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_schema_and_loader_agree(document: dict[str, Any], data: st.DataObject) -> None:
     """With something wrong anywhere, the loader refuses with a place just where the schema does."""
     broken = copy.deepcopy(document)

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_platform.scenario.source import MAX_BYTES, MAX_DEPTH, MAX_VALUES, Malformed, read
+from tests.generated import examples
 
 YAML = Path("a.yaml")
 JSON = Path("a.json")
@@ -141,7 +142,7 @@ def test_size_limit() -> None:
 
 
 @given(st.text(alphabet="{}[]&*!|>'\"%@`#?:-, \n\tab1~.<", max_size=300))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_no_text_breaks_the_reader(text: str) -> None:
     """Whatever a file holds, it is read or refused with a place."""
     try:

@@ -6,6 +6,7 @@ import pytest
 
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from tests.scenario_library.support import Stage
+from tests.spec.rows import EVERY_PROBLEM, PROBLEM_OBJECT
 from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
 
 WEBHOOK = "1146654567674912769"
@@ -97,29 +98,9 @@ def box() -> Sandbox:
     return sandbox()
 
 
+@pytest.mark.spec(EVERY_PROBLEM)
 @pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-    "type: yes (discriminator)",
-    "title: string: yes",
-    "status: integer",
-    "about:blank: Generic",
-    "client-disconnected",
-    "client-forbidden",
-    "conflict: A new",
-    "disallowed-resource",
-    "duplicate-rules",
-    "invalid-request",
-    "invalid-rules: Submitted",
-    "noncompliant-rules",
-    "not-authorized-for-field",
-    "not-authorized-for-resource",
-    "operational-disconnect",
-    "resource-not-found",
-    "resource-unavailable",
-    "rule-cap: Maximum",
-    "streaming-connection",
-    "unsupported-authentication",
-    "usage-capped: A",
+    PROBLEM_OBJECT, "type: yes (discriminator)", "title: string: yes", "status: integer"
 )
 @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Failure (default")
 @pytest.mark.spec("A, Errors", "Replay request", "Mapping from problem")
@@ -248,10 +229,7 @@ def test_each_problem_takes_another_status_and_operation(slug: str, box: Sandbox
     assert [1] == stage.fired
 
 
-@pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-    "usage-capped: A",
-)
+@pytest.mark.spec(PROBLEM_OBJECT, "usage-capped: A")
 @pytest.mark.parametrize("period", ["Daily", "Monthly"])
 @pytest.mark.parametrize("scope", ["Account", "Product"])
 def test_usage_caps_of_all_kinds(period: str, scope: str, box: Sandbox) -> None:

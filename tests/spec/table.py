@@ -5,6 +5,7 @@ those that it checks: `@pytest.mark.spec("B, Cards", "POST /12/accounts/:account
 first text is the document's letter and the heading; each other one is the beginning of a row, long
 enough that only one row of the heading begins so. `case="…"` names a parametrized case by a text of
 the test's module, `side="inside"` or `side="outside"` the side of a limit (without it, both).
+Rows that several tests check stand in `rows.py`, and are named by their name: `spec(PAGED)`.
 
 Markers are read from the source, so that a run of a single module also sees all of them.
 """
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ruamel.yaml import YAML
+
+from tests.spec import rows
 
 TESTS = Path(__file__).parents[1]
 LIMITS = "Limits"
@@ -64,8 +67,8 @@ def sections(letter: Literal["A", "B"]) -> tuple[Section, ...]:
     file = Path(__file__).with_name(f"document_{letter.lower()}.yaml")
     found: dict[str, list[Any]] = YAML(typ="safe").load(file)
     return tuple(
-        Section(title, tuple(Row(row) if isinstance(row, str) else Row(**row) for row in rows))
-        for title, rows in found.items()
+        Section(title, tuple(Row(row) if isinstance(row, str) else Row(**row) for row in under))
+        for title, under in found.items()
     )
 
 
@@ -101,10 +104,19 @@ def _marks(body: Sequence[ast.stmt], prefix: str) -> Iterator[Mark]:
         elif isinstance(node, ast.FunctionDef):
             for call in node.decorator_list:
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.spec":
-                    heading, *rows = [ast.literal_eval(argument) for argument in call.args]
                     options = {k.arg or "": ast.literal_eval(k.value) for k in call.keywords}
-                    for begins in rows:
-                        yield Mark(f"{prefix}{node.name}", heading, begins, **options)
+                    for heading, texts in _rows(call.args).items():
+                        for begins in texts:
+                            yield Mark(f"{prefix}{node.name}", heading, begins, **options)
+
+
+def _rows(arguments: Sequence[ast.expr]) -> rows.Rows:
+    """Headings with rows, as the arguments of a marker say them."""
+    first, *rest = [
+        vars(rows)[each.id] if isinstance(each, ast.Name) else ast.literal_eval(each)
+        for each in arguments
+    ]
+    return first if isinstance(first, dict) else {first: rest}
 
 
 def faults(letter: Literal["A", "B"]) -> list[str]:
@@ -120,13 +132,13 @@ def faults(letter: Literal["A", "B"]) -> list[str]:
         if mark.heading not in titles:
             wrong.append(f"{mark.test}: the document has no heading {mark.heading!r}")
             continue
-        rows = [row.says for row in titles[mark.heading].rows if row.says.startswith(mark.begins)]
-        if mark.begins in rows:  # a whole row, although longer ones begin with it
-            rows = [mark.begins]
-        if len(rows) != 1:
-            wrong.append(f"{mark.test}: {len(rows)} rows of {mark.heading!r} begin {mark.begins!r}")
+        says = [row.says for row in titles[mark.heading].rows if row.says.startswith(mark.begins)]
+        if mark.begins in says:  # a whole row, although longer ones begin with it
+            says = [mark.begins]
+        if len(says) != 1:
+            wrong.append(f"{mark.test}: {len(says)} rows of {mark.heading!r} begin {mark.begins!r}")
             continue
-        checked.setdefault((titles[mark.heading].title, rows[0]), []).append(mark)
+        checked.setdefault((titles[mark.heading].title, says[0]), []).append(mark)
     for each in sections(letter):
         for row in each.rows:
             where, tests = f"{each.title}: {row.says!r}", checked.get((each.title, row.says), [])

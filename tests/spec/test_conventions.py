@@ -14,7 +14,8 @@ from mock_platform.control.routes import describe_everything
 from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.operations import OPERATIONS
 from tests.operations.creatives import IMAGE
-from tests.support import ACCOUNT, HARBOR, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, sandbox
+from tests.spec.rows import COUNTED, ID_FILTERS, PAGED, SORTED
+from tests.support import ACCOUNT, HARBOR, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
 
 CATALOG, AUDIENCE = "1547080787865939968", "1nmth"
 DOCUMENTED = tuple(op for op in OPERATIONS if op.origin is Origin.DOCUMENT_B)
@@ -73,19 +74,6 @@ def path_of(operation: Operation, **others: str) -> str:
 def named(operation: Operation) -> str:
     """The operation's id, to tell the cases apart."""
     return operation.id
-
-
-@pytest.fixture(scope="module")
-def shared() -> Sandbox:
-    """One sandbox; each test begins with its world as it was."""
-    return sandbox()
-
-
-@pytest.fixture
-def box(shared: Sandbox) -> Sandbox:
-    """A sandbox with the shipped fixtures."""
-    shared.platform.worlds.default.reset()
-    return shared
 
 
 def test_every_path_can_be_filled() -> None:
@@ -246,12 +234,12 @@ def test_endpoints_that_are_not_shown_do_not_exist(box: Sandbox, path: str) -> N
 
 @pytest.mark.spec("A, Versioning", "brand word inside")
 @pytest.mark.spec("B, What the service does", "The brand word")
-def test_names_are_neutral(shared: Sandbox) -> None:
+def test_names_are_neutral(box: Sandbox) -> None:
     """No path, parameter or field has the brand word or the former name of posts in it.
 
     An older name is taken on input where the document prints it beside the neutral one.
     """
-    words = json.dumps(describe_everything(shared.platform).at("http://localhost")["paths"])
+    words = json.dumps(describe_everything(box.platform).at("http://localhost")["paths"])
     words = words.replace("post.tweet-mode", "")  # the id of the assumption about it
     found = set(re.findall(r"\w*(?:twitter|tweet)\w*", words, re.IGNORECASE))
 
@@ -388,29 +376,7 @@ def test_every_list_is_here() -> None:
     assert paged == {*LISTS, *WHOLE}
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
-)
-@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
-)
-@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
-@pytest.mark.spec(
-    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
-)
-@pytest.mark.spec(
-    "B, Accounts",
-    "GET /12/accounts: account_ids",
-    "GET /12/accounts/:account_id/account_apps",
-    "GET /12/accounts/:account_id/account_history",
-    "GET /12/accounts/:account_id/curated_categories: list",
-)
-@pytest.mark.spec(
-    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
-)
+@pytest.mark.spec(PAGED)
 @pytest.mark.spec("B, Common conventions", "for lists next_cursor", "Lists accept cursor")
 @pytest.mark.spec("B, What public facts and settled questions add", "Comma lists are")
 @pytest.mark.spec("B, Limits", "Product list count", case="product_catalogs.products.list")
@@ -431,29 +397,7 @@ def test_the_default_count(box: Sandbox, id_: str) -> None:
     assert second["next_cursor"] is None
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
-)
-@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
-)
-@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
-@pytest.mark.spec(
-    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
-)
-@pytest.mark.spec(
-    "B, Accounts",
-    "GET /12/accounts: account_ids",
-    "GET /12/accounts/:account_id/account_apps",
-    "GET /12/accounts/:account_id/account_history",
-    "GET /12/accounts/:account_id/curated_categories: list",
-)
-@pytest.mark.spec(
-    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
-)
+@pytest.mark.spec(PAGED)
 @pytest.mark.spec("B, Common conventions", "Lists accept cursor")
 @pytest.mark.spec("B, Limits", "Product list count", case="product_catalogs.products.list")
 @pytest.mark.spec("B, Limits", "Card list count", case="cards.list")
@@ -461,35 +405,18 @@ def test_the_default_count(box: Sandbox, id_: str) -> None:
 @pytest.mark.spec("B, Limits", "Most other lists")
 @pytest.mark.parametrize("id_", LISTS)
 def test_the_bounds_of_count(box: Sandbox, id_: str) -> None:
-    """A count is 1 to the documented bound; 0 and one more are refused."""
+    """A count is 1 to the documented bound; all else is refused."""
     listed = LISTS[id_]
     fill(box, listed, listed.most + 1)
     largest, smallest = ask(box, id_, count=str(listed.most)), ask(box, id_, count="1")
 
     assert [listed.most, 1] == [len(found.get_json()["data"]) for found in (largest, smallest)]
-    for count in ("0", str(listed.most + 1)):
+    for count in ("0", str(listed.most + 1), "-1", "x", ""):
         response = ask(box, id_, count=count)
         assert (400, [("INVALID_PARAMETER", "count")]) == (response.status_code, faults(response))
 
 
-@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
-)
-@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
-@pytest.mark.spec(
-    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
-)
-@pytest.mark.spec(
-    "B, Accounts",
-    "GET /12/accounts: account_ids",
-    "GET /12/accounts/:account_id/account_apps",
-    "GET /12/accounts/:account_id/curated_categories: list",
-)
-@pytest.mark.spec(
-    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
-)
+@pytest.mark.spec(COUNTED)
 @pytest.mark.spec("B, Common conventions", "with_total_count")
 @pytest.mark.parametrize("id_", [id_ for id_, listed in LISTS.items() if listed.total])
 def test_with_total_count(box: Sandbox, id_: str) -> None:
@@ -560,21 +487,7 @@ def test_records_carry_the_common_fields(box: Sandbox, id_: str) -> None:
             assert name not in expected or MOMENT.fullmatch(record[name]), record
 
 
-@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
-)
-@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
-@pytest.mark.spec(
-    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
-)
-@pytest.mark.spec(
-    "B, Accounts", "GET /12/accounts: account_ids", "GET /12/accounts/:account_id/account_apps"
-)
-@pytest.mark.spec(
-    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
-)
+@pytest.mark.spec(SORTED)
 @pytest.mark.spec("B, Common conventions", "sort_by (attribute")
 @pytest.mark.parametrize("id_", [id_ for id_ in LISTS if id_ not in WITHOUT])
 def test_sort_by_both_ways(box: Sandbox, id_: str) -> None:
@@ -589,11 +502,11 @@ def test_sort_by_both_ways(box: Sandbox, id_: str) -> None:
 
     assert sorted(rising) == rising
     assert sorted(rising, reverse=True) == falling
-    for wrong in ("updated_at", "updated_at-down", "nothing-asc", "id-asc"):
+    for wrong in ("updated_at", "updated_at-down", "nothing-asc", "id-asc", ""):
         assert [("INVALID_PARAMETER", "sort_by")] == faults(ask(box, id_, sort_by=wrong))
 
 
-ID_FILTERS = {
+FILTERS = {
     ("tailored_audiences.permissions.list", "granted_account_ids"),
     ("tailored_audiences.permissions.list", "tailored_audience_permission_ids"),
     ("account_media.list", "account_media_ids"),
@@ -605,18 +518,9 @@ ID_FILTERS = {
 }
 
 
-@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
-)
-@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
-@pytest.mark.spec(
-    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
-)
-@pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
+@pytest.mark.spec(ID_FILTERS)
 @pytest.mark.spec("B, Limits", "ID filters: up")
-@pytest.mark.parametrize(("id_", "name"), sorted(ID_FILTERS))
+@pytest.mark.parametrize(("id_", "name"), sorted(FILTERS))
 def test_id_filters_take_200(box: Sandbox, id_: str, name: str) -> None:
     """200 identifiers are taken, 201 refused; unknown ones find nothing and fail nothing."""
     value = "card://1" if name == "card_uris" else "1"

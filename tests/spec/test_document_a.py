@@ -12,6 +12,7 @@ from mock_platform.core.operation import Operation, Origin
 from mock_platform.operations import OPERATIONS
 from mock_platform.rules.release_history import RELEASES, list_names_in_force
 from tests.spec.problem_types import REQUIRED, VALUES
+from tests.spec.rows import PROBLEM_OBJECT
 from tests.spec.table import endpoint, faults, marks, section, sections
 from tests.support import BEARER, Sandbox, sandbox
 
@@ -117,7 +118,7 @@ def test_the_event_types_of_the_document(name: str, meaning: str) -> None:
 
 
 @pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    PROBLEM_OBJECT,
     "client-forbidden",
     "disallowed-resource",
     "not-authorized-for-field",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -32,6 +32,7 @@ from mock_platform.store.interface import (
     Store,
     Term,
 )
+from tests.generated import examples
 from tests.world.backends import Backend, Tables, backends, fixtures, item, keys
 
 ORDERS = [
@@ -315,9 +316,7 @@ class TestPages:
 
         assert [item("1", name="a")] == list(found)
 
-    @settings(
-        max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @examples(15)
     @given(data=st.data())
     def test_stable_while_changing(self, backend: Backend, data: st.DataObject) -> None:
         """Whoever pages while others add and delete sees what stayed once and nothing twice."""
@@ -680,10 +679,5 @@ def test_model(backend: Backend) -> None:
 
     run_state_machine_as_test(
         Machine,
-        settings=settings(
-            max_examples=backend.examples,
-            stateful_step_count=25,
-            deadline=None,
-            suppress_health_check=[HealthCheck.too_slow],
-        ),
+        settings=examples(backend.examples, stateful_step_count=25),
     )

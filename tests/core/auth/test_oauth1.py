@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 import pytest
 import requests
 from authlib.oauth1 import ClientAuth
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oauthlib.oauth1 import (
     SIGNATURE_TYPE_AUTH_HEADER,
@@ -33,6 +33,7 @@ from mock_platform.core.auth.oauth1 import (
     shown,
     verify,
 )
+from tests.generated import examples
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 URL = "http://127.0.0.1:8080/~w1/12/accounts/18ce54d4x5t/line_items"
@@ -206,7 +207,7 @@ def address(segments: list[str], query: list[tuple[str, str]], origin: str) -> s
     return f"{origin}{path}?{urlencode(query)}" if query else f"{origin}{path}"
 
 
-@settings(deadline=None)
+@examples(100)
 @given(
     method=st.sampled_from(["GET", "POST", "PUT", "DELETE"]),
     segments=st.lists(SEGMENT, min_size=1, max_size=3),
@@ -249,7 +250,7 @@ def test_oauthlib_signatures(
     assert not verify(longer, parsed(longer), *secrets)
 
 
-@settings(deadline=None)
+@examples(100)
 @given(query=PAIRS, form=PAIRS, token=TOKEN, consumer_secret=SECRET, token_secret=SECRET)
 def test_requests_oauthlib_signatures(
     query: list[tuple[str, str]],
@@ -269,7 +270,7 @@ def test_requests_oauthlib_signatures(
     assert verify(signed, parsed(signed), consumer_secret, token_secret)
 
 
-@settings(deadline=None)
+@examples(100)
 @given(query=PAIRS, form=PAIRS, token=TOKEN, consumer_secret=SECRET, token_secret=SECRET)
 def test_authlib_signatures(
     query: list[tuple[str, str]],

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_platform.core.auth import oauth1_diagnosis
@@ -46,6 +46,7 @@ from tests.core.oauth1_mistakes import (
     request,
     signature,
 )
+from tests.generated import examples
 
 
 def diagnosis(
@@ -282,7 +283,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 NAME = TEXT.filter(lambda name: not name.startswith("oauth_"))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     query=st.lists(st.tuples(NAME, TEXT), max_size=4),
     form=st.lists(st.tuples(NAME, TEXT), max_size=4),

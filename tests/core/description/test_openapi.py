@@ -30,6 +30,7 @@ from mock_platform.core.operation import Limit, Location, Operation
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
+from tests.spec.rows import PROBLEM_OBJECT
 from tests.support import sandbox
 
 
@@ -474,10 +475,7 @@ def test_served_address() -> None:
 @pytest.mark.spec(
     "A, Error object (media type application/json)", "code: integer (int32)", "message: string"
 )
-@pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-    "type: yes (discriminator)",
-)
+@pytest.mark.spec(PROBLEM_OBJECT, "type: yes (discriminator)")
 @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Success: HTTP 200", "Failure (default")
 def test_replay_is_described_as_the_spec_has_it() -> None:
     """Body, success and failure of the replay job creation are those of document A."""

@@ -6,31 +6,11 @@ import pytest
 
 from mock_platform.core.failures.problems import PROBLEM_TYPES, problem, problem_type
 from tests.spec.problem_types import REQUIRED, TYPES
+from tests.spec.rows import EVERY_PROBLEM, PROBLEM_OBJECT
 
 
-@pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-    "Type values have",
-    "about:blank: Generic",
-    "client-disconnected",
-    "client-forbidden",
-    "conflict: A new",
-    "disallowed-resource",
-    "duplicate-rules",
-    "invalid-request",
-    "invalid-rules: Submitted",
-    "noncompliant-rules",
-    "not-authorized-for-field",
-    "not-authorized-for-resource",
-    "operational-disconnect",
-    "resource-not-found",
-    "resource-unavailable",
-    "rule-cap: Maximum",
-    "streaming-connection",
-    "unsupported-authentication",
-    "usage-capped: A",
-    "each type exists",
-)
+@pytest.mark.spec(EVERY_PROBLEM)
+@pytest.mark.spec(PROBLEM_OBJECT, "Type values have", "each type exists")
 def test_the_types_are_those_of_the_document() -> None:
     """All eighteen slugs exist with exactly the extra fields of document A."""
     found = {slug: set(kind.fields) for slug, kind in PROBLEM_TYPES.items()}
@@ -39,31 +19,14 @@ def test_the_types_are_those_of_the_document() -> None:
     assert found == {slug: set(extras) for slug, extras in TYPES.items()}
 
 
+@pytest.mark.spec(EVERY_PROBLEM)
 @pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    PROBLEM_OBJECT,
     "type: yes (discriminator)",
     "title: string: yes",
     "detail: string",
     "status: integer",
     "Type values have",
-    "about:blank: Generic",
-    "client-disconnected",
-    "client-forbidden",
-    "conflict: A new",
-    "disallowed-resource",
-    "duplicate-rules",
-    "invalid-request",
-    "invalid-rules: Submitted",
-    "noncompliant-rules",
-    "not-authorized-for-field",
-    "not-authorized-for-resource",
-    "operational-disconnect",
-    "resource-not-found",
-    "resource-unavailable",
-    "rule-cap: Maximum",
-    "streaming-connection",
-    "unsupported-authentication",
-    "usage-capped: A",
 )
 @pytest.mark.spec("A, Errors", "Mapping from problem")
 @pytest.mark.parametrize("slug", sorted(TYPES))
@@ -113,7 +76,7 @@ def test_registration_url_is_a_uri(url: str, *, sound: bool) -> None:
 
 
 @pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    PROBLEM_OBJECT,
     "disallowed-resource",
     "not-authorized-for-field",
     "not-authorized-for-resource",
@@ -130,20 +93,16 @@ def test_required_extra_fields_are_demanded(slug: str) -> None:
 
 
 @pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    PROBLEM_OBJECT,
     "disallowed-resource",
     "operational-disconnect",
     "resource-unavailable",
     "streaming-connection",
     "usage-capped: A",
 )
+@pytest.mark.spec(PROBLEM_OBJECT, "invalid-request", case="A minimum of 1 items")
 @pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-    "invalid-request",
-    case="A minimum of 1 items",
-)
-@pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
+    PROBLEM_OBJECT,
     "resource-not-found",
     case="A minimum of 1 characters must be provided for parameter",
 )
@@ -186,10 +145,7 @@ def test_extra_fields_outside_the_document_are_refused(
     assert text in str(caught.value)
 
 
-@pytest.mark.spec(
-    "A, Problem object (media type application/problem+json, modelled on RFC 7807)",
-    "each type exists",
-)
+@pytest.mark.spec(PROBLEM_OBJECT, "each type exists")
 def test_an_unknown_slug_names_the_nearest() -> None:
     """A slug that does not exist is answered with the one that was probably meant."""
     with pytest.raises(LookupError, match="Did you mean 'usage-capped'"):

@@ -7,15 +7,9 @@ from typing import Any
 import pytest
 
 from tests.scenario.support import LINE_ITEMS, arm, last
-from tests.support import BEARER, HARBOR, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, Sandbox
 
 REASON = "oauth.invalid-token-reason"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
 
 
 @pytest.mark.parametrize(
