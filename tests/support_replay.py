@@ -13,7 +13,7 @@ from mock_platform.rules.replay_jobs import spell_minute
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
-from tests.support import BEARER
+from tests.support import BEARER, make_platform
 from tests.waits import PATIENCE
 
 NOW = datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC)
@@ -38,7 +38,7 @@ class Desk:
         **settings: Any,
     ) -> None:
         settings.setdefault("delivery", QUICK)
-        self.platform = platform or Platform(Settings(freeze=freeze, **settings))
+        self.platform = platform or make_platform(Settings(freeze=freeze, **settings))
         self.client = create_app(self.platform).test_client()
         if url is not None:
             self.lead_to(url)

@@ -19,12 +19,6 @@ LOG_IN = "Log in to continue to Harbor Campaign Desk"
 ASK = "Allow Harbor Campaign Desk to use your account?"
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 def opened(box: Sandbox, path: str = PATHS[0], callback: str = CALLBACK, **query: str) -> Visitor:
     """A new browser at the page for a new request token."""
     return visitor(box).open(path, oauth_token=str(begun(box, callback).token), **query)

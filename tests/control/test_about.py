@@ -1,17 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
 from mock_platform.control.known_credentials import credentials
 from mock_platform.version import __version__
 from tests.control.support import call
-from tests.support import Sandbox, sandbox
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
+from tests.support import Sandbox
 
 
 def test_health(box: Sandbox) -> None:

@@ -7,15 +7,9 @@ import pytest
 
 from mock_platform.world.clock import parse_instant
 from tests.control.support import call, detail, fields
-from tests.support import Sandbox, sandbox
+from tests.support import Sandbox
 
 MOMENT = "2026-03-01T12:00:00.000Z"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
 
 
 def act(box: Sandbox, **body: Any) -> dict[str, Any]:

@@ -10,12 +10,6 @@ from tests.support import HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
 ROUTE = "/credentials/regenerate"
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 def keys_of(made: dict[str, Any], app: Keys) -> Keys:
     """What signs with a new pair."""
     return Keys(app.key, app.secret, made["access_token"], made["access_token_secret"])

@@ -13,12 +13,6 @@ from tests.control.support import call
 from tests.support import Sandbox, sandbox
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 def described(document: dict[str, Any]) -> set[tuple[str, str]]:
     """Method and path of everything that a document describes."""
     return {(m.upper(), path) for path, item in document["paths"].items() for m in item}

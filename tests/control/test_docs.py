@@ -6,13 +6,7 @@ from importlib import resources
 import pytest
 
 from tests.control.support import call
-from tests.support import Sandbox, sandbox
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
+from tests.support import Sandbox
 
 
 @pytest.mark.parametrize("prefix", ["", "/~default", "/~w1"])

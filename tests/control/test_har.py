@@ -11,7 +11,7 @@ from mock_platform.control.har import MAX_BODY_BYTES, archive
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.journal import JournalEntry
 from tests.control.support import call, fields
-from tests.support import ACCOUNT, HARBOR, Sandbox, sandbox
+from tests.support import ACCOUNT, HARBOR, Sandbox
 
 TEXT, COUNT, TIME, LIST, OBJECT = str, int, (int, float), list, dict
 PAIR = {"name": TEXT, "value": TEXT}
@@ -66,9 +66,8 @@ def valid(name: str, value: Any) -> None:
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox that was asked for a list, and for a token with a form."""
-    box = sandbox()
     box.call("GET", f"/12/accounts/{ACCOUNT}/line_items?count=2&x=")
     box.call("PUT", f"/12/accounts/{ACCOUNT}/line_items/nope", form={"name": "né w"})
     box.call("GET", "/nope")

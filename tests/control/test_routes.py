@@ -13,12 +13,6 @@ from tests.support import Sandbox, sandbox
 USER = {"id": "7", "screen_name": "seven", "name": "Seven"}
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 def test_unknown_path(box: Sandbox) -> None:
     """An unknown path names the nearest routes."""
     answer = call(box, "GET", "/snapshot")

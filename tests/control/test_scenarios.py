@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from tests.control.support import call, detail, fields
 from tests.scenario.support import LINE_ITEMS
-from tests.support import Sandbox, sandbox
+from tests.support import Sandbox, Sandboxes
 
 DOCUMENT: dict[str, Any] = {
     "description": "Everything is refused.",
@@ -18,9 +18,9 @@ DOCUMENT: dict[str, Any] = {
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(sandboxes: Sandboxes) -> Sandbox:
     """A sandbox that asks for no credentials and knows one scenario."""
-    box = sandbox(auth="off")
+    box = sandboxes.get(auth="off")
     assert 200 == call(box, "PUT", "/scenarios/refused", json=DOCUMENT).status_code
     return box
 

@@ -4,13 +4,7 @@ import pytest
 
 from mock_platform.control.snapshots import MAX_SNAPSHOTS
 from tests.control.support import call, detail
-from tests.support import Sandbox, sandbox
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
+from tests.support import Sandbox
 
 
 def test_come_back(box: Sandbox) -> None:

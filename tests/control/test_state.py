@@ -10,12 +10,6 @@ from tests.support import BEARER, HARBOR, Sandbox, sandbox
 USER = {"id": "7", "screen_name": "seven", "name": "Seven"}
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 def test_whole_world_round_trip(box: Sandbox) -> None:
     """What a world gives of itself makes it the same world again, after real use as well."""
     box.call("POST", "/oauth2/token", keys=None, auth=(HARBOR.key, HARBOR.secret))

@@ -8,12 +8,6 @@ from tests.control.support import call, detail
 from tests.support import BEARER, Sandbox, sandbox
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 def test_make_a_world(box: Sandbox) -> None:
     """A new world answers with its addresses and credentials, which work there."""
     world = call(box, "PUT", "/worlds/w1", json={}).get_json()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox
 
 PATH = f"/12/accounts/{ACCOUNT}/account_apps"
 ALL = ["tf", "tg", "ub", "ve"]
@@ -53,16 +53,6 @@ def test_of_this_account(box: Sandbox) -> None:
 
 
 @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_apps")
-def test_pages(box: Sandbox) -> None:
-    """A second page continues where the first one ended."""
-    first = body(box, count=2)
-    second = body(box, count=2, cursor=first["next_cursor"])
-
-    assert (ids(first), ids(second)) == (ALL[:2], ALL[2:3])
-    assert second["next_cursor"] is None
-
-
-@pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_apps")
 def test_with_deleted_and_total(box: Sandbox) -> None:
     """with_deleted adds the deleted ones, and the total counts them."""
     page = body(box, count=1, with_deleted="true", with_total_count="true")
@@ -85,26 +75,3 @@ def test_sort(box: Sandbox, attribute: str, ascending: list[str]) -> None:
     """Timestamps and deleted sort both ways."""
     assert ids(body(box, sort_by=f"{attribute}-asc", with_deleted="true")) == ascending
     assert ids(body(box, sort_by=f"{attribute}-desc", with_deleted="true")) == ascending[::-1]
-
-
-@pytest.mark.parametrize("count", ["1", "1000"])
-def test_count_within(box: Sandbox, count: str) -> None:
-    """A count from 1 to 1000 is taken."""
-    assert body(box, count=count)["request"]["params"]["count"] == int(count)
-
-
-@pytest.mark.parametrize("count", ["0", "1001"])
-def test_count_outside(box: Sandbox, count: str) -> None:
-    """A count beyond is refused."""
-    response = box.call("GET", PATH, query_string={"count": count})
-
-    assert faults(response) == [("INVALID_PARAMETER", "count")]
-
-
-def test_total_excludes_cursor(box: Sandbox) -> None:
-    """with_total_count and cursor together are refused."""
-    cursor = body(box, count=1)["next_cursor"]
-
-    response = box.call("GET", PATH, query_string={"cursor": cursor, "with_total_count": "true"})
-
-    assert faults(response) == [("EXCLUSIVE_PARAMETERS", "with_total_count")]

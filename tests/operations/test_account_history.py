@@ -68,12 +68,6 @@ class TestGate:
 
         assert times(response) == []
 
-    def test_account_scope(self, box: Sandbox) -> None:
-        """A foreign account is refused as everywhere."""
-        path = f"/12/accounts/{OTHER_ACCOUNT}/account_history"
-
-        assert faults(box.call("GET", path)) == [("ACCOUNT_NOT_FOUND", "account_id")]
-
 
 class TestParameters:
     """What has to be sent, and how."""
@@ -168,16 +162,6 @@ class TestParameters:
     def test_other_user_id(self, box: Sandbox, user_id: str) -> None:
         """Anything else is refused."""
         assert faults(ask(box, user_id=user_id)) == [("INVALID_PARAMETER", "user_id")]
-
-    @pytest.mark.parametrize("count", ["1", "1000"])
-    def test_count_within(self, box: Sandbox, count: str) -> None:
-        """A count from 1 to 1000 is taken."""
-        assert ask(box, count=count).status_code == 200
-
-    @pytest.mark.parametrize("count", ["0", "1001"])
-    def test_count_outside(self, box: Sandbox, count: str) -> None:
-        """A count beyond is refused."""
-        assert faults(ask(box, count=count)) == [("INVALID_PARAMETER", "count")]
 
     def test_all_at_once(self, box: Sandbox) -> None:
         """Everything wrong is named in one answer, and only what could be read is echoed."""
@@ -288,14 +272,6 @@ class TestEntries:
         box.change("account_history", "hx1", _account_id="18ce55fw2ag")
 
         assert times(ask(box)) == TIMES[1:]
-
-    @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
-    def test_pages(self, box: Sandbox) -> None:
-        """A second page continues where the first one ended."""
-        first = ask(box, count="2")
-        second = ask(box, count="2", cursor=first.get_json()["next_cursor"])
-
-        assert (times(first), times(second)) == (TIMES[:2], TIMES[2:])
 
     @pytest.mark.parametrize("name", ["with_total_count", "with_deleted", "sort_by"])
     def test_no_other_list_parameters(self, box: Sandbox, name: str) -> None:

@@ -87,53 +87,6 @@ class TestList:
         assert [account["id"] for account in body["data"]] == MINE
 
     @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
-    @pytest.mark.parametrize("count", [1, 2])
-    def test_pages(self, box: Sandbox, count: int) -> None:
-        """Pages of any size hold all accounts, each once, and the last one has no cursor."""
-        found: list[str] = []
-        cursor: dict[str, str] = {}
-        while True:
-            query = {"count": str(count), **cursor}
-            body = box.call("GET", "/12/accounts", query_string=query).get_json()
-            found += [account["id"] for account in body["data"]]
-            assert len(body["data"]) <= count
-            if body["next_cursor"] is None:
-                break
-            cursor = {"cursor": body["next_cursor"]}
-
-        assert found == MINE
-
-    @pytest.mark.spec("B, What public facts and settled questions add", "Comma lists are")
-    @pytest.mark.parametrize("count", ["1", "1000"])
-    def test_count_within(self, box: Sandbox, count: str) -> None:
-        """A count from 1 to 1000 is taken and echoed as a number."""
-        body = box.call("GET", "/12/accounts", query_string={"count": count}).get_json()
-
-        assert body["request"]["params"] == {"count": int(count)}
-
-    @pytest.mark.parametrize("count", ["0", "1001", "-1", "x", ""])
-    def test_count_outside(self, box: Sandbox, count: str) -> None:
-        """Any other count is refused."""
-        response = box.call("GET", "/12/accounts", query_string={"count": count})
-
-        assert response.status_code == 400
-        assert faults(response) == [("INVALID_PARAMETER", "count")]
-
-    def test_default_count(self, box: Sandbox) -> None:
-        """Without count a page has 200 accounts."""
-        template = box.record("accounts", ACCOUNT)
-        world = box.platform.worlds.default
-        with world.work():
-            for number in range(198):
-                key = f"new{number}"
-                world.store.put("accounts", key, template | {"id": key})
-
-        body = box.call("GET", "/12/accounts").get_json()
-
-        assert len(body["data"]) == 200
-        assert body["next_cursor"] is not None
-
-    @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
     @pytest.mark.spec("B, What public facts and settled questions add", "Comma lists are")
     def test_by_ids(self, box: Sandbox) -> None:
         """account_ids leaves those named, in the list's own order; foreign and unknown: none."""
@@ -210,45 +163,6 @@ class TestList:
             body = box.call("GET", "/12/accounts", query_string=query).get_json()
             assert [account["id"] for account in body["data"]] == expected
             assert body["request"]["params"]["sort_by"] == [f"{attribute}-{direction}"]
-
-    @pytest.mark.parametrize("sort_by", ["id-asc", "approval_status-asc", "name", "name-up", ""])
-    def test_sort_otherwise(self, box: Sandbox, sort_by: str) -> None:
-        """Ids, enumerations, and a missing or other direction do not sort."""
-        response = box.call("GET", "/12/accounts", query_string={"sort_by": sort_by})
-
-        assert faults(response) == [("INVALID_PARAMETER", "sort_by")]
-
-    @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
-    def test_total_excludes_cursor(self, box: Sandbox) -> None:
-        """with_total_count and cursor together are refused; a total counts the user's own."""
-        first = box.call(
-            "GET", "/12/accounts", query_string={"count": "1", "with_total_count": "true"}
-        ).get_json()
-        both = {"count": "1", "with_total_count": "true", "cursor": first["next_cursor"]}
-
-        response = box.call("GET", "/12/accounts", query_string=both)
-
-        assert first["total_count"] == 3
-        assert response.status_code == 400
-        assert faults(response) == [("EXCLUSIVE_PARAMETERS", "with_total_count")]
-
-    def test_total_200_times(self, box: Sandbox) -> None:
-        """200 requests in 15 minutes may ask for the total; the next one has to wait."""
-
-        def ask(total: str) -> int:
-            return box.call(
-                "GET",
-                "/12/accounts",
-                query_string={"with_total_count": total},
-                keys=None,
-                headers={"Authorization": f"Bearer {BEARER}"},
-            ).status_code
-
-        statuses = {ask("true") for _ in range(200)}
-        beyond, without = ask("true"), ask("false")
-        box.platform.worlds.default.clock.advance(900)
-
-        assert (statuses, beyond, without, ask("true")) == ({200}, 429, 200, 200)
 
     def test_everything_wrong_at_once(self, box: Sandbox) -> None:
         """Each bad parameter is named in one answer."""

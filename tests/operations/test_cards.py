@@ -8,7 +8,6 @@ import pytest
 
 from mock_platform.records.cards import CARD_TYPES, LABELS
 from tests.operations.creatives import (
-    BASE,
     DELETED_IMAGE,
     FOREIGN_IMAGE,
     GIF,
@@ -779,12 +778,3 @@ def test_envelope_as_array() -> None:
     assert [1, 1, 1] == [len(answer) for answer in (read, changed, gone)]
     assert [True, True, True] == [isinstance(answer, list) for answer in (read, changed, gone)]
     assert "IMAGE_WEBSITE" == created["card_type"]
-
-
-def test_document_b_counts_five_card_operations(box: Sandbox) -> None:
-    """List, get, create, update and delete; the delete by id comes on top."""
-    operations = [op for op in box.platform.operations if op.id.startswith("cards.")]
-
-    assert 5 == sum(op.documented for op in operations)
-    assert ["cards.delete_by_id"] == [op.id for op in operations if not op.documented]
-    assert all(op.path.startswith(BASE.replace(ACCOUNT, ":account_id")) for op in operations)

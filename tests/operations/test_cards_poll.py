@@ -7,7 +7,6 @@ from datetime import datetime
 import pytest
 
 from tests.operations.creatives import (
-    BASE,
     DELETED_VIDEO,
     FOREIGN_IMAGE,
     GIF,
@@ -350,14 +349,3 @@ def test_q(box: Sandbox) -> None:
     assert [] == data(get(box, "cards/poll", q="roast"))
     assert 200 == get(box, "cards/poll", q="b" * 80).status_code
     assert [("INVALID_PARAMETER", "q")] == faults(get(box, "cards/poll", q="b" * 81))
-
-
-def test_document_b_counts_four_operations(box: Sandbox) -> None:
-    """List, get, create and delete, all under cards/poll."""
-    found = [op for op in box.platform.operations if op.id.startswith("cards_poll.")]
-
-    assert ["create", "delete", "get", "list"] == sorted(op.id.partition(".")[2] for op in found)
-    assert all(op.documented for op in found)
-    assert {BASE.replace(ACCOUNT, ":account_id") + "/cards/poll"} == {
-        op.path.removesuffix("/:card_id") for op in found
-    }

@@ -9,7 +9,6 @@ import pytest
 from mock_platform.store.interface import Record
 from tests.operations.creatives import (
     AMPLIFY,
-    BASE,
     DELETED_VIDEO,
     FOREIGN_VIDEO,
     GIF,
@@ -475,14 +474,3 @@ def test_q(box: Sandbox) -> None:
     assert [] == data(get(box, PATH, q="talk"))
     assert 200 == get(box, PATH, q="b" * 80).status_code
     assert [(INVALID, "q")] == faults(get(box, PATH, q="b" * 81))
-
-
-def test_document_b_counts_four_operations(box: Sandbox) -> None:
-    """List, get, create and update, all under cards/video_conversation."""
-    found = [op for op in box.platform.operations if op.id.startswith("cards_video_conversation.")]
-
-    assert ["create", "get", "list", "update"] == sorted(op.id.partition(".")[2] for op in found)
-    assert all(op.documented for op in found)
-    assert {f"{BASE.replace(ACCOUNT, ':account_id')}/{PATH}"} == {
-        op.path.removesuffix("/:card_id") for op in found
-    }

@@ -114,16 +114,6 @@ class TestList:
         assert ids(ask(box, sort_by=f"{attribute}-asc")) == ascending
         assert ids(ask(box, sort_by=f"{attribute}-desc")) == ascending[::-1]
 
-    @pytest.mark.parametrize("count", ["1", "1000"])
-    def test_count_within(self, box: Sandbox, count: str) -> None:
-        """A count from 1 to 1000 is taken."""
-        assert len(ids(ask(box, count=count))) == min(int(count), 7)
-
-    @pytest.mark.parametrize("count", ["0", "1001"])
-    def test_count_outside(self, box: Sandbox, count: str) -> None:
-        """A count beyond is refused."""
-        assert faults(ask(box, count=count)) == [("INVALID_PARAMETER", "count")]
-
     def test_every_account_sees_all(self, box: Sandbox) -> None:
         """The categories are the same under each account of the caller, and only there."""
         path = f"/12/accounts/{OTHER_ACCOUNT}/curated_categories"
@@ -163,9 +153,3 @@ class TestGet:
 
         assert response.status_code == 404
         assert faults(response) == [("NOT_FOUND", "curated_category_id")]
-
-    def test_account_scope(self, box: Sandbox) -> None:
-        """Under a foreign account not even a known one is found."""
-        path = f"/12/accounts/{OTHER_ACCOUNT}/curated_categories/{FOOD}"
-
-        assert box.call("GET", path).status_code == 403

@@ -8,11 +8,12 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, sandbox
+from tests.generated import examples
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, Sandboxes, faults, sandbox
 
 WHOLESALE = "18ce55fw2ag"
 FROZEN = "2026-11-20T12:00:00Z"
@@ -27,11 +28,10 @@ EMAIL = hashed("ada@example.com")
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox whose clock is frozen at noon."""
-    made = sandbox()
-    made.platform.worlds.default.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
-    return made
+    box.platform.worlds.default.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
+    return box
 
 
 def base(audience: str = "1nmth", account: str = ACCOUNT) -> str:
@@ -457,15 +457,15 @@ def test_a_batch_for_an_unknown_audience_is_not_found(box: Sandbox) -> None:
     assert upload(box, [{}], "nope").status_code == 400
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@examples(40)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=8),
                     lambda inner: st.lists(inner, max_size=3)
                     | st.dictionaries(st.sampled_from(
                         ["operation_type", "params", "users", "email", "expires_at", "x"]),
                         inner, max_size=4), max_leaves=12))  # fmt: skip
-def test_no_body_brings_the_sandbox_down(body: Any) -> None:
+def test_no_body_brings_the_sandbox_down(sandboxes: Sandboxes, body: Any) -> None:
     """Whatever JSON is sent, the answer is a success or a refusal with a reason."""
-    box = sandbox()
+    box = sandboxes.get()
 
     response = upload(box, body)
 

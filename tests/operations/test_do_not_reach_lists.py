@@ -19,12 +19,11 @@ PHONE = sha256(b"+15550199").hexdigest()
 
 
 @pytest.fixture
-def box() -> Sandbox:
+def box(box: Sandbox) -> Sandbox:
     """A sandbox whose clock is frozen at noon."""
-    made = sandbox()
     noon = datetime.fromisoformat("2026-11-20T12:00:00+00:00")
-    made.platform.worlds.default.clock.freeze(noon)
-    return made
+    box.platform.worlds.default.clock.freeze(noon)
+    return box
 
 
 def operation(*users: Any, kind: str = "Update", **params: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from mock_platform.core.operation import Echo
 from tests.operations.creatives import IMAGE, VIDEO, delete, echo, get, post, put, send
-from tests.support import ACCOUNT, Sandbox, sandbox
+from tests.support import ACCOUNT, Sandbox
 
 CATALOG = "1547080787865939968"
 CATALOGS = "/12/product_catalogs"
@@ -29,12 +29,6 @@ HISTORY = {
     "start_time": "2026-08-25T00:00:00Z",
     "end_time": "2026-08-26T00:00:00Z",
 }
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
 
 
 def on_catalogs(box: Sandbox, method: str, path: str = "", **more: Any) -> TestResponse:

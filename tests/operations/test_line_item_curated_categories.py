@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, sandbox
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
 
 PATH = f"/12/accounts/{ACCOUNT}/line_item_curated_categories"
 CLICKS, PREROLL, VIDEO, ENGAGEMENTS, GERMAN = (
@@ -25,12 +25,6 @@ NORTH_AMERICA, ENGLISH, EUROPEAN, CYCLING = (
     "aq1v0m52z7uo",  # DE, FR, NL
 )
 FIRST, SECOND, THIRD, GONE, FOREIGN = "1bx2k", "1bx2m", "1bx2q", "1bx2t", "1bx4d"
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
 
 
 def call(box: Sandbox, method: str, key: str = "", **params: Any) -> TestResponse:
@@ -61,19 +55,6 @@ def test_links_are_listed(box: Sandbox) -> None:
         "updated_at": "2026-05-03T10:00:00Z",
         "deleted": False,
     }
-
-
-@pytest.mark.spec(
-    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
-)
-@pytest.mark.parametrize(
-    ("params", "status"),
-    [({"count": "1"}, 200), ({"count": "1000"}, 200), ({"count": "0"}, 400),
-     ({"count": "1001"}, 400), ({"with_total_count": "true", "cursor": "x"}, 400)],
-)  # fmt: skip
-def test_list_bounds(box: Sandbox, params: dict[str, str], status: int) -> None:
-    """A count is 1 to 1000, and with_total_count excludes cursor."""
-    assert call(box, "GET", **params).status_code == status
 
 
 @pytest.mark.spec(

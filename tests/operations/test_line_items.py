@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.records.state import State
-from tests.support import ACCOUNT, NORTHBIKE, Sandbox, faults, sandbox
+from tests.support import ACCOUNT, Sandbox, faults
 
 PATH = f"/12/accounts/{ACCOUNT}/line_items"
 CLICKS, REACH, INSTALLS, ENGAGE_APP = "itttx", "iu0p9", "iu4ce", "iu8h1"
@@ -18,12 +18,6 @@ BID, DAILY, TOTAL = (
     "daily_budget_amount_local_micro",
     "total_budget_amount_local_micro",
 )
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
 
 
 def put(box: Sandbox, line_item: str, **params: Any) -> TestResponse:
@@ -434,13 +428,6 @@ def test_changes_enter_the_account_history(box: Sandbox) -> None:
     assert ours[0]["changes"] == {"name": {"before": "Holiday clicks, US", "after": "Renamed"}}
     assert ours[0]["change_by"] == {"user_id": "2244994945", "platform": "API_OTHER"}
     assert ours[1]["entity_data"]["deleted"] is True
-
-
-def test_another_users_account_is_out_of_reach(box: Sandbox) -> None:
-    """The account must be associated with the authenticated user."""
-    response = box.call("PUT", f"{PATH}/{CLICKS}", keys=NORTHBIKE)
-
-    assert (response.status_code, faults(response)) == (403, [("ACCOUNT_NOT_FOUND", "account_id")])
 
 
 def test_a_line_item_of_another_account_is_not_found(box: Sandbox) -> None:

@@ -17,12 +17,6 @@ from tests.support import BEARER, FORM, HARBOR, NORTHBIKE, Keys, Sandbox, sandbo
 GRANT = {"grant_type": "client_credentials"}
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 def basic(keys: Keys = HARBOR) -> dict[str, str]:
     """An app's key and secret as HTTP Basic, URL-encoded before they are joined."""
     pair = f"{quote(keys.key, safe='')}:{quote(keys.secret, safe='')}"

@@ -19,12 +19,6 @@ from tests.support import BEARER, FORM, HARBOR, NORTHBIKE, Keys, Sandbox, sandbo
 NO_STORE = "no-cache, no-store, must-revalidate, pre-check=0, post-check=0"
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 # -- access_token --------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.operations.creatives import BASE, data, echo, post, put
+from tests.operations.creatives import data, echo, post, put
 from tests.support import ACCOUNT, Sandbox, faults
 
 ONE = "1712850617439551489"
@@ -104,15 +104,3 @@ def test_unknown(box: Sandbox, key: str) -> None:
     response = put(box, f"posts/{key}/name", name="Renamed")
 
     assert (404, [("POST_NOT_FOUND", "post_id")]) == (response.status_code, faults(response))
-
-
-def test_document_b_counts_two_posting_operations(box: Sandbox) -> None:
-    """POST post and PUT posts/:post_id/name."""
-    base = BASE.replace(ACCOUNT, ":account_id")
-    found = {
-        (op.method, op.path.removeprefix(base))
-        for op in box.platform.operations
-        if op.id.partition(".")[0] in {"post", "posts"}
-    }
-
-    assert {("POST", "/post"), ("PUT", "/posts/:post_id/name")} == found

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support import NORTHBIKE, Sandbox, faults, sandbox
+from tests.support import NORTHBIKE, Sandbox, faults
 
 CATALOG = "1547080787865939968"
 BASE = "/12/product_catalogs"
@@ -24,12 +24,6 @@ SOUND: dict[str, Any] = {
     "image_link": "https://shop.example/new.jpg",
     "brand": "Harbor",
 }
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
 
 
 def send(box: Sandbox, method: str, path: str, body: Any, **more: Any) -> TestResponse:
@@ -541,46 +535,6 @@ def test_a_grouped_product_needs_its_group(box: Sandbox) -> None:
 
 
 # -- list and delete ----------------------------------------------------------------------------
-
-
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
-)
-@pytest.mark.spec("B, Limits", "Product list count")
-@pytest.mark.parametrize(("count", "status"), [("1", 200), ("100", 200), ("0", 400), ("101", 400)])
-def test_count_is_1_to_100(box: Sandbox, count: str, status: int) -> None:
-    """The product list takes a count of 1 to 100."""
-    assert box.call("GET", PRODUCTS, query_string={"count": count}).status_code == status
-
-
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
-)
-def test_the_default_count_is_100(box: Sandbox) -> None:
-    """Without a count a page holds a hundred products."""
-    for start in range(0, 125, 25):
-        upsert(box, *(SOUND | {"id": f"P{number}"} for number in range(start, start + 25)))
-
-    body = box.call("GET", PRODUCTS).get_json()
-
-    assert (len(body["data"]), body["next_cursor"] is None) == (100, False)
-
-
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
-)
-def test_pages_add_up(box: Sandbox) -> None:
-    """Pages of three show every listed product once."""
-    seen, cursor = [], None
-    while True:
-        query = {"count": "3"} | ({"cursor": cursor} if cursor else {})
-        body = box.call("GET", PRODUCTS, query_string=query).get_json()
-        seen += [product["id"] for product in body["data"]]
-        cursor = body["next_cursor"]
-        if cursor is None:
-            break
-
-    assert seen == [product["id"] for product in listed(box)]
 
 
 @pytest.mark.spec(

@@ -16,12 +16,6 @@ MANUAL, FILTERED, FAILED = (f"154708100000000000{n}" for n in (1, 2, 3))
 ESPRESSO, KILO = "1547080787865940007", "1547080787865940014"
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 def send(box: Sandbox, method: str, path: str, body: Any) -> TestResponse:
     """One request with a JSON body."""
     return box.call(method, path, data=json.dumps(body), content_type="application/json")

@@ -25,12 +25,6 @@ STATE = f"/_mock/state/line_items/{LINE_ITEM}"
 MARK = {AS: RECORDED}
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 def card_with(box: Sandbox, **destination: Any) -> dict[str, Any]:
     """A shipped card whose destination has more keys."""
     card = json.loads(json.dumps(box.record("cards", CARD)))

@@ -9,6 +9,7 @@ from mock_platform.platform import Platform
 from mock_platform.records.state import BadRecord, State, UnknownRecord, UnknownTable, merge_patch
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
+from tests.support import make_platform
 
 ACCOUNT = {
     "id": "acc1",
@@ -29,7 +30,7 @@ ACCOUNT = {
 @pytest.fixture
 def platform() -> Platform:
     """A platform on the shipped fixtures, its clock standing still."""
-    return Platform(Settings(freeze=datetime(2026, 3, 1, tzinfo=UTC)))
+    return make_platform(Settings(freeze=datetime(2026, 3, 1, tzinfo=UTC)))
 
 
 @pytest.fixture

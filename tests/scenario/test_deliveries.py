@@ -7,16 +7,10 @@ import pytest
 from mock_platform.scenario.document import BadParameters
 from mock_platform.world.delivery_faults import DeliveryFault
 from tests.scenario.support import arm, complaints, engine, read
-from tests.support import Sandbox, sandbox
+from tests.support import Sandbox
 
 ON = {"on": "deliveries"}
 EVENT = {"id": "7", "event_type": "post.create", "webhook_id": "1"}
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A sandbox."""
-    return sandbox()
 
 
 def fault_of(box: Sandbox, *, holding: bool = False, **event: str) -> DeliveryFault | None:

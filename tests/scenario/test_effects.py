@@ -18,12 +18,6 @@ AUDIENCE = f"/12/accounts/{ACCOUNT}/custom_audiences/1nmth/users"
 PRODUCTS = "/12/product_catalogs/1547080787865939968/products"
 
 
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
-
-
 def replay(box: Sandbox) -> TestResponse:
     """A call under /2 whose parameters are sound."""
     now = box.platform.worlds.default.clock.now()

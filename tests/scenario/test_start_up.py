@@ -12,11 +12,12 @@ from mock_platform.scenario.document import BadScenario
 from mock_platform.scenario.library import UnknownScenario
 from mock_platform.settings import Settings
 from tests.scenario.support import SOUND, write
+from tests.support import make_platform
 
 
 def started(*scenarios: object) -> Platform:
     """A platform that begins with these."""
-    return Platform(Settings(scenarios=tuple(str(each) for each in scenarios)))
+    return make_platform(Settings(scenarios=tuple(str(each) for each in scenarios)))
 
 
 def active(platform: Platform) -> list[str]:

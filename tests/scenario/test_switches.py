@@ -6,15 +6,9 @@ import pytest
 
 from tests.scenario.support import LINE_ITEMS, arm, define, engine, last
 from tests.scenario.test_effects import replay
-from tests.support import BEARER, Sandbox, sandbox
+from tests.support import BEARER, Sandbox
 
 ON = {"on": "line_items.list"}
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
 
 
 def ask(box: Sandbox, **headers: str) -> Any:

@@ -8,7 +8,7 @@ import pytest
 
 from mock_platform.core.jsonio import dumps
 from tests.scenario_library.support import Stage
-from tests.support import ACCOUNT, BEARER, HARBOR, Sandbox, sandbox
+from tests.support import ACCOUNT, BEARER, HARBOR, Sandbox
 
 NETWORK = {"slow-network", "flaky-network", "answer-lost", "line-item-delete-retried"}
 STORIES = {
@@ -29,12 +29,6 @@ ELSEWHERE = NETWORK | STORIES
 CATALOG = "/12/product_catalogs/1547080787865939968"
 FILTERED = f"{CATALOG}/product_sets/1547081000000000002"
 HASH = "b" * 64
-
-
-@pytest.fixture
-def box() -> Sandbox:
-    """A fresh sandbox."""
-    return sandbox()
 
 
 def bearer(box: Sandbox, method: str, path: str, body: Any = None) -> Any:
