@@ -16,6 +16,7 @@ from mock_platform import Settings, WsgiAdapter, create_app
 from mock_platform.in_process.session import OAuth1Auth
 from mock_platform.platform import Platform
 from tests.support import HARBOR
+from tests.waits import PATIENCE
 
 
 def test_settings_and_overrides_are_taken(tmp_path: Path) -> None:
@@ -40,8 +41,8 @@ def test_any_wsgi_server_serves_it() -> None:
         address = f"http://127.0.0.1:{server.server_port}"
         auth = OAuth1Auth(HARBOR.key, HARBOR.secret, HARBOR.token or "", HARBOR.token_secret or "")
         answers = [
-            requests.get(f"{address}/12/accounts?count=1", auth=auth, timeout=10),
-            requests.get(f"{address}/_mock/health", timeout=10),
+            requests.get(f"{address}/12/accounts?count=1", auth=auth, timeout=PATIENCE),
+            requests.get(f"{address}/_mock/health", timeout=PATIENCE),
         ]
         server.shutdown()
 

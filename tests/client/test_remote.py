@@ -11,6 +11,7 @@ import requests
 from mock_platform import MockPlatform
 from mock_platform.client.errors import NotInProcess, Refused, Unreachable
 from mock_platform.client.interface import Platform
+from tests.waits import PATIENCE
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8080", "localhost", ""])
@@ -60,7 +61,7 @@ def test_stopping_leaves_the_server_running(local: MockPlatform) -> None:
         platform.world("w1")
         platform.session("bearer").get("/12/accounts")
 
-    assert requests.get(f"{local.base_url}/~w1/_mock/health", timeout=10).ok
+    assert requests.get(f"{local.base_url}/~w1/_mock/health", timeout=PATIENCE).ok
     local.drop_world("w1")
 
 

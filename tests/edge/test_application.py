@@ -11,6 +11,7 @@ from werkzeug.routing import Rule, Submount
 
 from mock_platform import MockPlatform
 from mock_platform.edge.application import PlatformApplication, Unreachable
+from tests.waits import PATIENCE
 
 ACCOUNTS = "/12/accounts"
 
@@ -50,7 +51,7 @@ def test_a_route_is_added_while_it_runs(platform: MockPlatform) -> None:
         return {"name": name, "world": flask.request.environ["mock_platform.world"]}
 
     here = session.get("/2/unserved/x")
-    there = requests.get(f"{platform.base_url}/2/unserved/x", timeout=10)
+    there = requests.get(f"{platform.base_url}/2/unserved/x", timeout=PATIENCE)
     world = platform.world("w1").session().get("/2/unserved/y")
 
     assert {"name": "x", "world": "default"} == here.json() == there.json()
@@ -309,7 +310,7 @@ def test_a_wrapper_of_the_application_sees_all(platform: MockPlatform) -> None:
 
     platform.app.wsgi_app = wrapped  # type: ignore[method-assign]
     platform.session().get("/a")
-    requests.get(f"{platform.base_url}/b", timeout=10)
+    requests.get(f"{platform.base_url}/b", timeout=PATIENCE)
 
     assert ["/a", "/b"] == seen
 

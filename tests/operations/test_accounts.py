@@ -383,14 +383,6 @@ class TestDelete:
         assert faults(delete(box, account)) == NOT_FOUND
         assert faults(update(box, account, name="Again")) == NOT_FOUND
 
-    @pytest.mark.parametrize("account", [OTHER_ACCOUNT, "nope"])
-    def test_not_for_this_user(self, box: Sandbox, account: str) -> None:
-        """Foreign and unknown accounts cannot be deleted."""
-        response = delete(box, account)
-
-        assert response.status_code == 403
-        assert faults(response) == NOT_FOUND
-
     @pytest.mark.spec("B, Accounts", "DELETE {ads_sandbox_base_url}/12/accounts/:account_id: none")
     def test_sandbox_only(self, box: Sandbox) -> None:
         """The plain address has no such method, and the account stays."""

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from mock_platform.operations.audience_estimate import PRIMARY, RESTRICTING, estimate
 from mock_platform.world.ids import Ids
 from tests.oauth_steps import last
-from tests.support import ACCOUNT, OTHER_ACCOUNT, Sandbox, faults, sandbox
+from tests.support import ACCOUNT, Sandbox, faults, sandbox
 
 PATH = f"/12/accounts/{ACCOUNT}/audience_estimate"
 COFFEE = {"targeting_type": "BROAD_KEYWORD", "targeting_value": "coffee"}
@@ -147,12 +147,6 @@ class TestRequest:
         stored = COFFEE | {"id": "8ptm9", "name": "coffee", "deleted": "false"}
 
         assert size(box, stored) == size(box, COFFEE)
-
-    def test_account_scope(self, box: Sandbox) -> None:
-        """A foreign account is refused."""
-        response = post(box, {}, f"/12/accounts/{OTHER_ACCOUNT}/audience_estimate")
-
-        assert faults(response) == [("ACCOUNT_NOT_FOUND", "account_id")]
 
     @pytest.mark.spec("B, Not shown", "Audience estimate")
     @pytest.mark.spec("B, What public facts and settled questions add", "Catalog and set")

@@ -173,15 +173,6 @@ class TestAdd:
         assert response.status_code == 405
         assert keys(ask(box, "GET", PATH)) == GRANTED
 
-    @pytest.mark.parametrize("method", ["POST", "DELETE"])
-    def test_account_scope(self, box: Sandbox, method: str) -> None:
-        """Features of a foreign account cannot be changed."""
-        path = f"/sandbox/12/accounts/{OTHER_ACCOUNT}/features"
-
-        assert faults(ask(box, method, path, feature_keys="DR_TAP")) == [
-            ("ACCOUNT_NOT_FOUND", "account_id")
-        ]
-
     def test_account_is_untouched(self, box: Sandbox) -> None:
         """Features are no fields of the account: its updated_at stays, other accounts have none."""
         before = box.record("accounts", ACCOUNT)["updated_at"]

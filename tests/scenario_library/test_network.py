@@ -37,7 +37,7 @@ class Client:
         )
         assert answer.ok, answer.text
 
-    def call(self, method: str, path: str, *, seconds: float = 30, **more: Any) -> Any:
+    def call(self, method: str, path: str, *, seconds: float = PATIENCE, **more: Any) -> Any:
         """One request."""
         url = self.world.base_url + path
         return requests.request(method, url, headers=self._headers, timeout=seconds, **more)
@@ -118,8 +118,10 @@ def test_an_answer_is_lost_in_every_way(client: Client, fault: str, error: type[
     client.activate("answer-lost", fault=fault)
     before = client.polls()
 
+    seconds = 2 if fault == "timeout" else PATIENCE
+
     with pytest.raises(error):
-        client.call("POST", POLLS, params=POLL | {"duration_in_minutes": 60}, seconds=2)
+        client.call("POST", POLLS, params=POLL | {"duration_in_minutes": 60}, seconds=seconds)
     lost = client.polls()
     answer = client.call("POST", POLLS, params=POLL | {"duration_in_minutes": 60})
 

@@ -92,11 +92,11 @@ def test_a_request_that_ends_early_acts_on_nothing(said: bytes) -> None:
 
 def test_a_slow_body_is_taken_while_it_comes() -> None:
     """A body is given up when it comes too slowly, not when it is long."""
-    limits = ConnectionSettings(head_seconds=0.05, body_bytes_per_second=10)
+    limits = ConnectionSettings(head_seconds=0.05, body_bytes_per_second=1)
     with ServerThread(show, limits=limits) as server, Wire(server) as wire:
         wire.send(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60\r\n\r\n" + b"x" * 30)
         waited = threading.Event()
-        waited.wait(0.7)  # the server has looked once: 30 bytes suffice for three seconds
+        waited.wait(0.7)  # the server has looked once: 30 bytes suffice for half a minute
 
         assert 60 == wire.send(b"x" * 30).answer().json()["length"]
 
