@@ -40,12 +40,13 @@ WARNINGS: Mapping[str, str] = {
     UNKNOWN_PARAMETER: "a parameter that the operation does not have, in the query or the form",
     UNKNOWN_KEY: "a key that a JSON body does not have at that place",
     READ_ONLY_KEY: "a key of a JSON body that the service itself sets",
-    REPEATED_PARAMETER: "a parameter sent more than once; the first value counts",
-    CONTRADICTS_PATH: "a parameter with another value than the path has for it; the path counts",
-    IGNORED_BODY: "a body of an operation that reads none, or of a Content-Type that it does not "
-    "read",
+    REPEATED_PARAMETER: "a parameter sent more than once; the first value is used",
+    CONTRADICTS_PATH: "a parameter whose value differs from the value in the path; "
+    "the path is used",
+    IGNORED_BODY: "a body for an operation that reads no body, or with a Content-Type that "
+    "it does not read",
     IGNORED_AUTHORIZATION: "an Authorization header that cannot be read, under --auth off",
-    NO_EFFECT: "a value that was taken and changes nothing, because of what else was sent",
+    NO_EFFECT: "a value that was accepted but changes nothing, because of another parameter",
 }
 """The codes of `X-Mock-Warnings`, and what was ignored."""
 
