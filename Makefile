@@ -21,7 +21,7 @@ help:
 	@echo "make check    formatting, lint, types, import rules"
 	@echo "make format   put the formatting right"
 	@echo "make bench    measure"
-	@echo "make docs     write operations.md, assumptions.md and scenarios.md in docs/"
+	@echo "make docs     write the generated pages in docs/"
 	@echo "make wheel    build the wheel and try it in an environment of its own"
 	@echo "make clean    remove what was made; make distclean removes $(VENV) as well"
 
@@ -45,15 +45,15 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
 
-docs: $(VENV)/.runtime
-	$(BIN)/mock-platform operations --format markdown > docs/operations.md
-	$(BIN)/mock-platform assumptions --format markdown > docs/assumptions.md
-	$(BIN)/mock-platform scenarios --format markdown > docs/scenarios.md
+docs: $(VENV)/.dev
+	$(BIN)/python -m docs.generators
 
 # The fresh environment borrows the libraries of $(VENV), but not the package: it finds its own first.
 wheel: $(VENV)/.dev
 	rm -rf dist build/wheel
 	$(PIP) wheel --no-deps --wheel-dir dist .
+	@$(BIN)/python -m zipfile --list dist/*.whl | awk 'NR > 1 && $$1 !~ /^mock_platform[-\/]/ \
+		{ print "The wheel holds " $$1 ", which is no part of the package."; bad = 1 } END { exit bad }'
 	$(BIN)/python -m venv build/wheel
 	build/wheel/bin/python -m pip --disable-pip-version-check --quiet install --no-deps dist/*.whl
 	@build/wheel/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > build/wheel/here

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.generators.pages import PAGES
 from mock_platform.control.routes import ROUTES
 from mock_platform.records import TABLES
 from mock_platform.records.table import Table
@@ -14,6 +15,12 @@ from mock_platform.records.table import Table
 DOCS = Path(__file__).parent.parent / "docs"
 _PAGE_ONLY = {"/console", "/console/requests/<key>"}
 """Parts of the console, not routes for programs."""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_generated_page_is_what_the_generator_writes(name: str) -> None:
+    """The committed page shows the code as it is; `make docs` writes it."""
+    assert PAGES[name]() == (DOCS / name).read_text("utf-8"), "run `make docs`"
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from mock_platform.cli.pages import assumptions_page, operations_page, shown_path
-from mock_platform.cli.scenario_page import scenarios_page
 from mock_platform.cli.trouble import CheckFailed, convert_errors
 from mock_platform.control import about
 from mock_platform.control import known_credentials as known
@@ -25,15 +23,10 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def operations_text(form: str) -> str:
-    """Returns the table of operations: in columns, as JSON, or as a page of the documentation."""
+    """Returns the table of operations: in columns, or as JSON."""
     platform = Platform()
     if form == "json":
         return pretty(about.operations(platform))
-    listed = sorted(
-        platform.operations, key=lambda entry: (entry.dialect, entry.path, entry.method)
-    )
-    if form == "markdown":
-        return operations_page(listed)
     rows = [("METHOD", "PATH", "OPERATION", "SPEC")]
     rows += [
         (
@@ -42,9 +35,19 @@ def operations_text(form: str) -> str:
             entry.id + (" (deprecated)" if entry.deprecated else ""),
             entry.spec,
         )
-        for entry in listed
+        for entry in sorted_operations(platform)
     ]
     return align(rows)
+
+
+def sorted_operations(platform: Platform) -> list[Operation]:
+    """Returns all operations by path family, path and method."""
+    return sorted(platform.operations, key=lambda entry: (entry.dialect, entry.path, entry.method))
+
+
+def shown_path(operation: Operation) -> str:
+    """Returns the path at which an operation is called, in the specification's notation."""
+    return f"/sandbox{operation.path}" if operation.sandbox_only else operation.path
 
 
 def align(rows: Sequence[Sequence[str]]) -> str:
@@ -96,15 +99,17 @@ def openapi_text(url: str) -> str:
 
 
 def assumptions_text(form: str) -> str:
-    """Returns all assumptions, as JSON or as a page of the documentation."""
+    """Returns all assumptions: in columns, or as JSON."""
     register = about.assumptions(Platform())
-    return assumptions_page(register["assumptions"]) if form == "markdown" else pretty(register)
+    if form == "json":
+        return pretty(register)
+    rows = [("ASSUMPTION", "BASIS", "TEXT")]
+    rows += [(entry["id"], entry["basis"], entry["text"]) for entry in register["assumptions"]]
+    return align(rows)
 
 
 def scenarios_text(form: str, chosen: Sequence[str]) -> str:
-    """Returns the scenarios of a server with these arguments; their page; the schema of files."""
-    if form == "markdown":
-        return scenarios_page(Platform())
+    """Returns the scenarios of a server with these arguments, or the schema of their files."""
     with convert_errors():
         platform = Platform(Settings(scenarios=tuple(chosen)))
         listed = find_engine(platform.worlds.default).as_json()

@@ -154,8 +154,8 @@ def run(command: tuple[str, ...], **values: Any) -> None:
 
 @group.command()
 @click.option(
-    "--format", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
-    help="Columns, what GET /_mock/operations answers, or a page of the documentation.",
+    "--format", type=_FORMAT, default="text", show_default=True,
+    help="Columns, or what GET /_mock/operations answers.",
 )  # fmt: skip
 def operations(*, format: str) -> None:
     """List the operations: method, path, id and heading of the specification."""
@@ -228,8 +228,8 @@ def openapi(url: str) -> None:
 
 @group.command()
 @click.option(
-    "--format", type=click.Choice(["json", "markdown"]), default="json", show_default=True,
-    help="What GET /_mock/assumptions answers, or a page of the documentation.",
+    "--format", type=_FORMAT, default="json", show_default=True,
+    help="Columns, or what GET /_mock/assumptions answers.",
 )  # fmt: skip
 def assumptions(*, format: str) -> None:
     """Print all assumptions: what the specification does not show."""
@@ -240,9 +240,9 @@ def assumptions(*, format: str) -> None:
 
 @group.command()
 @click.option(
-    "--format", type=click.Choice(["text", "json", "markdown", "schema"]),
-    help="Columns, what GET /_mock/scenarios answers, a page of the documentation, or the JSON "
-         f"Schema of the files.  {_BY_READER}",
+    "--format", type=click.Choice(["text", "json", "schema"]),
+    help="Columns, what GET /_mock/scenarios answers, or the JSON Schema of the files.  "
+         f"{_BY_READER}",
 )  # fmt: skip
 @click.option(
     "--scenario", "scenario", multiple=True, metavar="NAME|FILE|FOLDER",

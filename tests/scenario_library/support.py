@@ -6,7 +6,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from mock_platform.cli.samples import MINUTE, sample
+from docs.generators.samples import MINUTE, sample
 from mock_platform.control.known_credentials import credentials
 from mock_platform.core import packaged as shipped
 from mock_platform.world.journal import JournalEntry

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from mock_platform.cli.listing import scenarios_text
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.operations import OPERATIONS
 from mock_platform.scenario.document import Scenario, load
@@ -17,7 +15,6 @@ from mock_platform.scenario.source import read
 from tests.scenario_library.support import FOLDER, NAMES
 
 IDS = [operation.id for operation in OPERATIONS]
-DOCS = Path(__file__).parents[2] / "docs"
 NAMED = {
     "replay-conflict",
     "token-invalidated",
@@ -92,8 +89,3 @@ def test_every_problem_type_has_its_scenario() -> None:
 def test_the_promised_names_are_there() -> None:
     """Scenarios that the documents name are in the package under that name."""
     assert set() == NAMED - set(NAMES)
-
-
-def test_the_page_is_that_of_the_files() -> None:
-    """`make docs` has been run since a file changed."""
-    assert (DOCS / "scenarios.md").read_text("utf-8") == scenarios_text("markdown", ()) + "\n"

@@ -1,7 +1,7 @@
-"""The scenarios of the package as a page of the documentation: `docs/scenarios.md`.
+"""`docs/scenarios.md`: every scenario of the package, with a command that shows it.
 
-`make docs` writes it. The answer that the page shows for a scenario comes from a real request,
-sent to a sandbox in this process.
+The answer that the page shows for a scenario comes from a real request, sent to a sandbox in this
+process.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
+from docs.generators.samples import MINUTE, Sample, sample
 from mock_platform.app import create_app
-from mock_platform.cli.samples import MINUTE, Sample, sample
 from mock_platform.control.known_credentials import Credentials, credentials, environment
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
@@ -68,13 +68,14 @@ minute=$(date -u +%Y%m%d%H%M)
 """
 
 
-def scenarios_page(platform: Platform) -> str:
-    """Returns the page of all scenarios, in Markdown; uses and changes a fresh platform."""
+def write_page() -> str:
+    """Returns the page."""
+    platform = Platform()
     page = _Page(platform)
     shipped = list(platform.library)
     parts = [_INTRODUCTION.replace("COUNT", str(len(shipped)))]
     parts += [page.section(scenario) for scenario in shipped]
-    return "\n".join(parts).rstrip("\n")
+    return "\n".join(parts).rstrip("\n") + "\n"
 
 
 class _Page:
@@ -102,7 +103,7 @@ class _Page:
         """Returns shell commands that show a scenario, and a sentence with their result."""
         if rule.on == (DELIVERIES,):
             return [_activation(scenario), _ADD_EVENT], _DELIVERED
-        shown = sample(shown_on(rule, self._operations), self._credentials, _conditions(rule))
+        shown = sample(_shown_on(rule, self._operations), self._credentials, _conditions(rule))
         return self._commands(scenario, rule, shown), self._outcome(scenario, rule, shown)
 
     def _commands(self, scenario: Scenario, rule: Rule, shown: Sample) -> list[str]:
@@ -143,7 +144,7 @@ def _activation(scenario: Scenario) -> str:
     return f"curl -sf -o /dev/null -X POST {BASE_URL}/_mock/scenarios/{scenario.name}/activate"
 
 
-def shown_on(rule: Rule, operations: Mapping[str, Operation]) -> Operation:
+def _shown_on(rule: Rule, operations: Mapping[str, Operation]) -> Operation:
     """Returns the operation that the page uses for a rule."""
     if len(rule.on) < len(operations):
         return operations[rule.on[0]]

@@ -1,0 +1,15 @@
+"""The generated pages by their names in `docs/`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from docs.generators import assumptions, operations, scenarios
+
+DOCS = Path(__file__).parents[1]
+PAGES: dict[str, Callable[[], str]] = {
+    "operations.md": operations.write_page,
+    "assumptions.md": assumptions.write_page,
+    "scenarios.md": scenarios.write_page,
+}
