@@ -38,8 +38,8 @@ from mock_platform.core.routing import Router
 from mock_platform.core.unanswered import Unanswered
 from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
-from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, openapi
-from mock_platform.records import TABLES, fixtures
+from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, TABLES, openapi
+from mock_platform.records import fixtures
 from mock_platform.records.overlays import Overlays
 from mock_platform.records.table import Tables
 from mock_platform.scenario.director import Director, find_engine

@@ -9,7 +9,7 @@ import pytest
 
 from docs.generators.pages import PAGES
 from mock_platform.control.routes import ROUTES
-from mock_platform.records import TABLES
+from mock_platform.operations import TABLES
 from mock_platform.records.table import Table
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -9,8 +9,9 @@ import click
 
 from mock_platform.cli.trouble import CheckFailed, count_faults
 from mock_platform.core import packaged as shipped
+from mock_platform.operations import TABLES
 from mock_platform.platform import Platform
-from mock_platform.records import TABLES, fixtures
+from mock_platform.records import fixtures
 from mock_platform.scenario import library
 from mock_platform.settings import Settings
 

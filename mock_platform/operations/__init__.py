@@ -1,76 +1,64 @@
 """Every operation in one table: a module per path family, nothing registers by side effect."""
 
+from __future__ import annotations
+
+from importlib import import_module
+
 from mock_platform.core.operation import NotServed, Operation, table
-from mock_platform.operations import (
-    account_activity,
-    account_apps,
-    account_history,
-    account_media,
-    accounts,
-    advertiser_business_categories,
-    audience_estimate,
-    cards,
-    cards_poll,
-    cards_video_conversation,
-    curated_categories,
-    custom_audiences,
-    do_not_reach_lists,
-    features,
-    insights,
-    line_item_curated_categories,
-    line_items,
-    media_library,
-    oauth,
-    oauth2,
-    placements,
-    post,
-    posts,
-    product_catalogs,
-    product_sets,
-    tailored_audiences,
-    webhooks,
-)
+from mock_platform.records import SHARED_TABLES
+from mock_platform.records.table import Table
 from mock_platform.world.transitions import Kind
 
-_FAMILIES = (
-    oauth,
-    webhooks,
-    account_activity,
-    oauth2,
-    account_media,
-    cards,
-    cards_poll,
-    cards_video_conversation,
-    media_library,
-    post,
-    posts,
-    accounts,
-    account_apps,
-    account_history,
-    advertiser_business_categories,
-    audience_estimate,
-    curated_categories,
-    features,
-    placements,
-    line_items,
-    line_item_curated_categories,
-    insights,
-    product_sets,
-    product_catalogs,
-    tailored_audiences,
-    do_not_reach_lists,
-    custom_audiences,
+FAMILIES = (
+    "oauth",
+    "webhooks",
+    "account_activity",
+    "oauth2",
+    "account_media",
+    "cards",
+    "cards_poll",
+    "cards_video_conversation",
+    "media_library",
+    "post",
+    "posts",
+    "accounts",
+    "account_apps",
+    "account_history",
+    "advertiser_business_categories",
+    "audience_estimate",
+    "curated_categories",
+    "features",
+    "placements",
+    "line_items",
+    "line_item_curated_categories",
+    "insights",
+    "product_sets",
+    "product_catalogs",
+    "tailored_audiences",
+    "do_not_reach_lists",
+    "custom_audiences",
 )
+"""The modules that declare operations. Each has `OPERATIONS`, and may have `TABLES`, `KINDS` and
+`NOT_SERVED`."""
 
-OPERATIONS: tuple[Operation, ...] = table(*(family.OPERATIONS for family in _FAMILIES))
+_MODULES = tuple(import_module(f"{__name__}.{name}") for name in FAMILIES)
+
+OPERATIONS: tuple[Operation, ...] = table(*(module.OPERATIONS for module in _MODULES))
 """All operations that are served."""
 
+TABLES: tuple[Table, ...] = (
+    *SHARED_TABLES,
+    *(entry for module in _MODULES for entry in getattr(module, "TABLES", ())),
+)
+"""All tables of records: those that several families share, then those that one family has for
+itself."""
+
 NOT_SERVED: tuple[NotServed, ...] = tuple(
-    path for family in _FAMILIES for path in getattr(family, "NOT_SERVED", ())
+    path for module in _MODULES for path in getattr(module, "NOT_SERVED", ())
 )
 """Paths that are not served, and that would otherwise match the path of a record."""
 
 KINDS: tuple[Kind, ...] = tuple(
-    kind for family in _FAMILIES for kind in getattr(family, "KINDS", ())
+    kind for module in _MODULES for kind in getattr(module, "KINDS", ())
 )
 """All kinds of slow state changes."""

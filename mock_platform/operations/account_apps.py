@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from mock_platform.core.fields import Flag, Text
 from mock_platform.core.resource import Resource
-from mock_platform.records.accounts import AccountAppRecord
+from mock_platform.records.accounts import Stamped
+from mock_platform.records.table import Reference, Table
+
+
+class AccountAppRecord(Stamped):
+    """A mobile app that an account promotes. `app_store_identifier` is the store's own id."""
+
+    id = Text(required=True)
+    app_store_identifier = Text(required=True)
+    conversion_tracking_enabled = Flag(load_default=False)
+    deep_link_pattern = Text(load_default=None, allow_none=True)
+    os_type = Text(required=True)
+    _account_id = Text(required=True)
+
 
 ACCOUNT_APPS = Resource(
     name="account_apps",
@@ -15,4 +29,7 @@ ACCOUNT_APPS = Resource(
     spec="Accounts",
 )
 
+TABLES = (
+    Table("account_apps", AccountAppRecord, references=(Reference("_account_id", "accounts"),)),
+)
 OPERATIONS = (ACCOUNT_APPS.list(),)

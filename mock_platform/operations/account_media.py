@@ -2,8 +2,33 @@
 
 from __future__ import annotations
 
+from mock_platform.core.fields import Choice, Text
 from mock_platform.core.resource import Ids, OneOf, Resource
-from mock_platform.records.creatives import CREATIVE_TYPES, AccountMediaRecord
+from mock_platform.records.accounts import Stamped
+from mock_platform.records.table import Reference, Table
+
+CREATIVE_TYPES = (
+    "BANNER",
+    "BANNER_TABLET",
+    "INTERSTITIAL",
+    "INTERSTITIAL_LANDSCAPE",
+    "INTERSTITIAL_LANDSCAPE_TABLET",
+    "INTERSTITIAL_TABLET",
+    "MEDIUM_RECTANGLE",
+    "PREROLL",
+    "VAST_PREROLL",
+)
+
+
+class AccountMediaRecord(Stamped):
+    """An asset of an account: an image by address, or a video by id."""
+
+    id = Text(required=True)
+    video_id = Text(load_default=None, allow_none=True)
+    media_url = Text(load_default=None, allow_none=True)
+    creative_type = Choice(CREATIVE_TYPES, required=True)
+    _account_id = Text(required=True)
+
 
 ACCOUNT_MEDIA = Resource(
     name="account_media",
@@ -16,6 +41,9 @@ ACCOUNT_MEDIA = Resource(
     missing="ACCOUNT_MEDIA_NOT_FOUND",
 )
 
+TABLES = (
+    Table("account_media", AccountMediaRecord, references=(Reference("_account_id", "accounts"),)),
+)
 OPERATIONS = (
     ACCOUNT_MEDIA.list(
         (Ids("account_media_ids"), OneOf("creative_types", "creative_type", CREATIVE_TYPES))

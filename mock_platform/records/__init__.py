@@ -1,4 +1,7 @@
-"""The tables: one module per group, each record in the form in which it is served."""
+"""The tables that several families share: one module per group, records as they are served.
+
+A table that only one family reads is declared in that family's module.
+"""
 
 from mock_platform.records import (
     accounts,
@@ -6,7 +9,6 @@ from mock_platform.records import (
     campaigns,
     cards,
     catalogs,
-    creatives,
     identity,
     interactive_cards,
     media,
@@ -22,12 +24,11 @@ _GROUPS = (
     audiences,
     campaigns,
     catalogs,
-    creatives,
     media,
     cards,
     interactive_cards,
     posts,
 )
 
-TABLES: tuple[Table, ...] = tuple(entry for group in _GROUPS for entry in group.TABLES)
-"""All tables, referenced ones before those that refer to them."""
+SHARED_TABLES: tuple[Table, ...] = tuple(entry for group in _GROUPS for entry in group.TABLES)
+"""Referenced tables come before those that refer to them."""

@@ -57,17 +57,6 @@ class AccountRecord(Stamped):
     _post_grants = ListOf(Nested(PostGrant), load_default=list)
 
 
-class AccountAppRecord(Stamped):
-    """A mobile app that an account promotes. `app_store_identifier` is the store's own id."""
-
-    id = Text(required=True)
-    app_store_identifier = Text(required=True)
-    conversion_tracking_enabled = Flag(load_default=False)
-    deep_link_pattern = Text(load_default=None, allow_none=True)
-    os_type = Text(required=True)
-    _account_id = Text(required=True)
-
-
 class BusinessCategoryRecord(Schema):
     """An advertiser business category and the IAB categories that belong to it."""
 
@@ -108,10 +97,7 @@ class PlacementsRecord(Schema):
 
 
 ACCOUNTS = Table("accounts", AccountRecord, references=(Reference("_users", "users"),))
-ACCOUNT_APPS = Table(
-    "account_apps", AccountAppRecord, references=(Reference("_account_id", "accounts"),)
-)
 BUSINESS_CATEGORIES = Table("advertiser_business_categories", BusinessCategoryRecord)
 CURATED_CATEGORIES = Table("curated_categories", CuratedCategoryRecord)
 PLACEMENTS = Table("placements", PlacementsRecord, key="_id")
-TABLES = (ACCOUNTS, ACCOUNT_APPS, BUSINESS_CATEGORIES, CURATED_CATEGORIES, PLACEMENTS)
+TABLES = (ACCOUNTS, BUSINESS_CATEGORIES, CURATED_CATEGORIES, PLACEMENTS)

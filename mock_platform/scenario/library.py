@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from mock_platform.records import TABLES
+from mock_platform.operations import TABLES
 from mock_platform.scenario.document import (
     SUFFIXES,
     BadScenario,

@@ -16,7 +16,7 @@ from mock_platform.client.remote import RemotePlatform, RemoteWorld
 from mock_platform.client.remote.clock import RemoteClock
 from mock_platform.client.remote.journal import RemoteEntry, RemoteJournal
 from mock_platform.client.remote.state import RemoteState, RemoteTable
-from mock_platform.records import TABLES
+from mock_platform.operations import TABLES
 from mock_platform.records.state import State as LocalState
 from mock_platform.records.state import TableState
 from mock_platform.world.journal import JournalEntry

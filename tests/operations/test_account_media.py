@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.records.creatives import CREATIVE_TYPES
+from mock_platform.operations.account_media import CREATIVE_TYPES
 from tests.operations.creatives import (
     UPLOADED_AMPLIFY,
     UPLOADED_VIDEO,

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from mock_platform.core import packaged as shipped
-from mock_platform.records import TABLES, fixtures
+from mock_platform.operations import TABLES
+from mock_platform.records import fixtures
 from mock_platform.records.users import USERS
 
 USER = {"id": "1", "screen_name": "ada", "name": "Ada"}

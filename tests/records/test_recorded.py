@@ -11,7 +11,8 @@ import pytest
 
 from mock_platform.cli.checking import check_files
 from mock_platform.cli.trouble import CheckFailed
-from mock_platform.records import TABLES, fixtures
+from mock_platform.operations import TABLES
+from mock_platform.records import fixtures
 from mock_platform.records.cards import CARDS
 from mock_platform.records.media import MEDIA_LIBRARY
 from mock_platform.records.table import AS, RECORDED

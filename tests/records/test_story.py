@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.records import TABLES
+from mock_platform.operations import TABLES
 from mock_platform.records.users import format_post_time
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 
 from mock_platform.client.remote.state import RemoteState
 from mock_platform.core.jsonio import dumps
-from mock_platform.records import TABLES, fixtures
+from mock_platform.operations import TABLES
+from mock_platform.records import fixtures
 
 
 def apply_fixtures(state: RemoteState, now: datetime, folders: Iterable[Path | str]) -> None:

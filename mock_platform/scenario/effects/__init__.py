@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from mock_platform.scenario.effects import (
-    delay,
-    error,
-    fault,
-    items,
-    patch,
-    problem,
-    rate_limit,
-    respond,
-    set_records,
-    set_state,
-)
+from importlib import import_module
+
 from mock_platform.scenario.effects.effect import EffectKind
 
-_MODULES = (
-    problem, error, respond, patch, delay, fault, rate_limit, items, set_state, set_records,
-)  # fmt: skip
+EFFECTS = (
+    "problem",
+    "error",
+    "respond",
+    "patch",
+    "delay",
+    "fault",
+    "rate_limit",
+    "items",
+    "set_state",
+    "set_records",
+)
+"""The modules that declare an effect. Each has a `KIND`."""
 
-KINDS: dict[str, EffectKind] = {module.KIND.keyword: module.KIND for module in _MODULES}
+_KINDS: tuple[EffectKind, ...] = tuple(import_module(f"{__name__}.{name}").KIND for name in EFFECTS)
+
+KINDS: dict[str, EffectKind] = {kind.keyword: kind for kind in _KINDS}
 """Every kind of effect by its keyword."""

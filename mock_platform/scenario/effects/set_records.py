@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.failures.errors import InternalError
-from mock_platform.records import TABLES
+from mock_platform.operations import TABLES
 from mock_platform.records.state import BadRecord, State
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm, Path, Report, TypedForm
