@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from marshmallow import ValidationError
+from marshmallow.fields import Field
+
 from mock_platform.control.known_credentials import Credentials
-from mock_platform.core.operation import Operation
+from mock_platform.core.fields import Choice
+from mock_platform.core.jsonio import loads
+from mock_platform.core.operation import Location, Operation
+from mock_platform.core.packaged import folder
+from mock_platform.operations import TABLES
 
 MINUTE = "$minute"
 """Placeholder for the current minute in UTC, yyyymmddhhmm."""
@@ -33,16 +40,17 @@ _PRODUCTS = [
     }
     for merchant_id, title in (("HR-900", "Dock blend"), ("HR-901", "Pier blend"))
 ]
+_ACCOUNT = "18ce54d4x5t"
 _PATHS = {
-    "account_id": "18ce54d4x5t",
-    "line_item_id": "itttx",
-    "product_catalog_id": "1547080787865939968",
+    "account_id": _ACCOUNT,
     "product_set_id": "1547081000000000001",
     "custom_audience_id": "1nmth",
     "tailored_audience_id": "1nmth",
-    "do_not_reach_list_id": "4y1bc",
     "card_id": "1712870000001000003",
 }
+"""What is in the path where the first fitting record of the fixtures does not do."""
+_GUESSES = ("Example", "1", "true", "2026-03-01T00:00:00Z")
+"""Values of which one does for most required parameters."""
 _REPLAY = {"webhook_id": "1146654567674912769", "from_date": MINUTE, "to_date": MINUTE}
 _JSON: Mapping[str, Any] = {
     "webhooks.replay": _REPLAY,
@@ -52,7 +60,7 @@ _JSON: Mapping[str, Any] = {
     "product_catalogs.products.upsert": {"products": _PRODUCTS},
     "product_catalogs.products.delete": {"product_keys": ["1547080787865940084"]},
 }
-_QUERY: Mapping[str, Mapping[str, str]] = {
+_QUERY: Mapping[str, dict[str, str]] = {
     "account_history.list": {
         "entity_type": "CAMPAIGN",
         "entity_id": "8wku2",
@@ -114,12 +122,14 @@ def sample(
     """Returns a request to an operation; `conditions` are further names for its query.
 
     Raises:
-        KeyError: The path of the operation has a parameter without a sample value.
+        LookupError: This module does not know a value for the path or for a required parameter.
     """
-    path = "/sandbox" if operation.sandbox_only else ""
+    path, before = "/sandbox" if operation.sandbox_only else "", ""
     for segment in operation.path.split("/")[1:]:
-        path += "/" + (_PATHS[segment[1:]] if segment.startswith(":") else segment)
-    query = {**_QUERY.get(operation.id, {}), **{name: _CONDITIONS[name] for name in conditions}}
+        path += "/" + (_path_value(segment[1:], before) if segment.startswith(":") else segment)
+        before = segment
+    query = _QUERY.get(operation.id) or _required_parameters(operation)
+    query = query | {name: _CONDITIONS[name] for name in conditions}
     if query:
         path += "?" + urlencode(query)
     headers = {"Authorization": _authorization(operation, credentials)}
@@ -131,6 +141,41 @@ def sample(
         headers["Content-Type"] = "application/x-www-form-urlencoded"
         body = urlencode(_FORM[operation.id])
     return Sample(operation.method, path, headers, body)
+
+
+def _path_value(name: str, table_name: str) -> str:
+    """What a path has for `:name`: if the segment before is a table's name, a record of it."""
+    if name in _PATHS:
+        return _PATHS[name]
+    table = next((table for table in TABLES if table.name == table_name), None)
+    if table is None:
+        raise LookupError(f"Which :{name} is an example? Add it to _PATHS in {__name__}.")
+    for record in loads((folder("fixtures") / f"{table.name}.json").read_bytes()):
+        if not record.get("deleted") and record.get("_account_id", _ACCOUNT) == _ACCOUNT:
+            return str(record[table.key])
+    raise LookupError(f"fixtures/{table.name}.json has no record of the account {_ACCOUNT}.")
+
+
+def _required_parameters(operation: Operation) -> dict[str, str]:
+    """A value for each parameter of the query that has to be there."""
+    if operation.params is None or operation.location is not Location.QUERY:
+        return {}
+    return {
+        field.data_key or name: _guess(operation, name, field)
+        for name, field in operation.params().load_fields.items()
+        if field.required
+    }
+
+
+def _guess(operation: Operation, name: str, field: Field[Any]) -> str:
+    """A value that a parameter takes."""
+    for guess in field.values if isinstance(field, Choice) else _GUESSES:
+        try:
+            field.deserialize(guess)
+        except ValidationError:
+            continue
+        return guess
+    raise LookupError(f"What does {name} of {operation.id} take? Add it to _QUERY in {__name__}.")
 
 
 def _authorization(operation: Operation, credentials: Credentials) -> str:

@@ -127,10 +127,24 @@ class _Page:
         answer = self._send(shown)
         for _ in range(1, rule.first):
             answer = self._send(shown)
+        self._require_firing(scenario, shown, answer)
         self._world.reset()
         first = "Answers" if rule.first == 1 else "The last one answers"
         told = f"{first} `{answer.status_code}`, `{answer.mimetype}`"
         return f"{told}{_codes(answer)}."
+
+    def _require_firing(self, scenario: Scenario, shown: Sample, answer: TestResponse) -> None:
+        """A command that shows something else than its scenario must not get onto the page.
+
+        Raises:
+            ValueError: No rule of the scenario acted on the request.
+        """
+        report: Any = self._client.get(f"/_mock/scenarios/{scenario.name}").get_json()
+        if not any(rule["fired"] for rule in report["rules"]):
+            raise ValueError(
+                f"Scenario {scenario.name} did not act on {shown.method} {shown.path}, which was "
+                f"answered with {answer.status_code}: {answer.text}"
+            )
 
     def _send(self, shown: Sample) -> TestResponse:
         minute = self._world.clock.now().strftime("%Y%m%d%H%M")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -51,7 +52,11 @@ def test_no_drift(run: Run, file: Path, same: tuple[str, Differing]) -> None:
     result = run("--base-url", url, "--credentials-file", file, "--yes")
 
     assert result.exit_code == 0, result.output
-    assert f"{url}: 25 operations checked, 0 differ, 6 not checked." in result.output
+    assert re.search(
+        rf"^{url}: \d\d operations checked, 0 differ, \d not checked\.$",
+        result.output,
+        re.MULTILINE,
+    )
     assert {"GET"} == {method for method, _ in server.asked}
 
 

@@ -15,14 +15,6 @@ from tests.support_replay import WEBHOOK, Desk
 from tests.waits import PATIENCE
 
 IDS = ["one", "two", "three"]
-DELIVERIES = {
-    "webhook-delivery-lost",
-    "webhook-duplicate-delivery",
-    "webhook-out-of-order",
-    "webhook-receiver-down",
-    "webhook-receiver-slow",
-}
-"""What is tried here."""
 
 
 @pytest.fixture

@@ -10,22 +10,6 @@ from mock_platform.core.jsonio import dumps
 from tests.scenario_library.support import Stage
 from tests.support import ACCOUNT, BEARER, HARBOR, Sandbox
 
-NETWORK = {"slow-network", "flaky-network", "answer-lost", "line-item-delete-retried"}
-STORIES = {
-    "replay-conflict",
-    "token-revoked-midway",
-    "audience-batch-operation-errors",
-    "audience-batch-counts-differ",
-    "do-not-reach-batch-counts-differ",
-    "do-not-reach-list-not-targetable",
-    "product-set-failed",
-    "product-set-processing",
-    "product-item-errors",
-    "product-id-repeated",
-    "product-delete-failed",
-}
-ELSEWHERE = NETWORK | STORIES
-"""What is tried here, or in `test_network`."""
 CATALOG = "/12/product_catalogs/1547080787865939968"
 FILTERED = f"{CATALOG}/product_sets/1547081000000000002"
 HASH = "b" * 64
