@@ -9,8 +9,6 @@ import pytest
 
 from docs.generators.pages import PAGES
 from mock_platform.control.routes import ROUTES
-from mock_platform.operations import TABLES
-from mock_platform.records.table import Table
 
 DOCS = Path(__file__).parent.parent / "docs"
 _PAGE_ONLY = {"/console", "/console/requests/<key>"}
@@ -21,18 +19,6 @@ _PAGE_ONLY = {"/console", "/console/requests/<key>"}
 def test_a_generated_page_is_what_the_generator_writes(name: str) -> None:
     """The committed page shows the code as it is; `make docs` writes it."""
     assert PAGES[name]() == (DOCS / name).read_text("utf-8"), "run `make docs`"
-
-
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_every_table_is_documented(table: Table) -> None:
-    """Each table stands in the page on fixtures with its key and all keys of our own."""
-    name = table.name
-    text = (DOCS / "fixtures.md").read_text("utf-8")
-    row = next((line for line in text.splitlines() if line.startswith(f"| `{name}` |")), "")
-
-    assert f"`{table.key}`" in row
-    own = {field for field in table.fields if field.startswith("_")}
-    assert own - set(re.findall(r"`(\w+)`", row)) == set()
 
 
 def test_every_control_route_is_documented() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generators import assumptions, operations, scenarios
+from docs.generators import assumptions, effects, operations, scenarios, tables
 
 DOCS = Path(__file__).parents[1]
 PAGES: dict[str, Callable[[], str]] = {
     "operations.md": operations.write_page,
     "assumptions.md": assumptions.write_page,
     "scenarios.md": scenarios.write_page,
+    "effects.md": effects.write_page,
+    "tables.md": tables.write_page,
 }
