@@ -300,6 +300,7 @@ ACTS: list[tuple[str, str, Any]] = [
 
 
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: f"{act[0]} {act[1]}")
+@pytest.mark.claim("all changes in memory are undone, and the client gets 507")
 def test_a_full_disk(tmp_path: Path, act: tuple[str, str, Any]) -> None:
     """What cannot be written is answered with 507 and what to do, and did not happen at all."""
     with serving(kept(tmp_path), kill=True) as server:

@@ -52,6 +52,7 @@ READ_ONLY_APP = {"_permissions": ["read"]}
         (f"{MEDIA}/nope", "GET", HARBOR, 404, "ACCOUNT_MEDIA_NOT_FOUND"),
     ],
 )
+@pytest.mark.claim("the order of the stages decides which one the client gets")
 def test_the_order_of_refusal_is_pinned(
     box: Sandbox, path: str, method: str, keys: Keys, status: int, code: str
 ) -> None:
@@ -217,6 +218,7 @@ def test_a_decoded_bearer_token_chooses_its_world(box: Sandbox) -> None:
     assert (200, 1) == (response.status_code, len(world.journal))
 
 
+@pytest.mark.claim("two worlds cannot affect each other")
 def test_two_hundred_worlds_never_see_each_other(box: Sandbox) -> None:
     """Tokens, records and clocks of 200 worlds in one process stay apart."""
     basic = "Basic " + b64encode(f"{HARBOR.key}:{HARBOR.secret}".encode()).decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generators import assumptions, effects, operations, scenarios, tables
+from docs.generators import architecture, assumptions, effects, operations, scenarios, tables
 
 DOCS = Path(__file__).parents[1]
 PAGES: dict[str, Callable[[], str]] = {
@@ -14,4 +14,5 @@ PAGES: dict[str, Callable[[], str]] = {
     "scenarios.md": scenarios.write_page,
     "effects.md": effects.write_page,
     "tables.md": tables.write_page,
+    "architecture.md": architecture.write_page,
 }

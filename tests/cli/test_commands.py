@@ -125,6 +125,7 @@ def test_help_comes_without_loading_the_server() -> None:
     assert out.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.claim("What only some servers need is loaded when they need it")
 def test_a_server_is_up_without_what_few_servers_need() -> None:
     """Deliveries, TLS, scenario files, descriptions, metrics and watches load what they take."""
     code = (

@@ -55,6 +55,7 @@ rules:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
+@pytest.mark.claim("runs every method and every mistake on both")
 def test_nothing_is_on_one_side_alone(face: type, kinds: tuple[type, ...], more: set[str]) -> None:
     """Each implementation has what the Protocol has, with its parameters, and nothing besides."""
     for kind in kinds:

@@ -19,6 +19,7 @@ def adapter() -> MapAdapter:
     return found.bind("localhost")
 
 
+@pytest.mark.claim("a static segment always wins over a parameter, whatever the method")
 def test_a_static_segment_wins_whatever_the_method(adapter: MapAdapter) -> None:
     """`PUT /cards/poll` is a wrong method on the poll cards, not a card called poll."""
     with pytest.raises(MethodNotAllowed) as raised:

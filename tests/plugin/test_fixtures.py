@@ -22,6 +22,7 @@ def test_it_is_registered() -> None:
     assert found.value == "mock_platform.pytest_plugin"
 
 
+@pytest.mark.claim("`pytest_plugin.py` imports nothing of the package until a fixture is used.")
 def test_loading_it_imports_nothing_of_ours() -> None:
     """A suite that uses no fixture loads the plugin's own module, and none that it works with."""
     code = (

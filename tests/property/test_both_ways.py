@@ -209,6 +209,7 @@ def _environ(method: str, path: str, query: str, body: bytes) -> Environ:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+@pytest.mark.claim("a property test compares both ways byte for byte")
 def test_an_operation_answers_alike_on_both_ways(four: Four, operation: Operation) -> None:
     """Status line, headers in their order and body, whatever is sent to it."""
 

@@ -157,6 +157,7 @@ def test_unfinished_bodies_have_a_limit_together() -> None:
         assert 100 == one.send(b"x" * 10).answer().json()["length"]
 
 
+@pytest.mark.claim("no thread is held during a pause")
 def test_a_pause_in_a_body_holds_no_thread() -> None:
     """While many answers pause between their pieces, one worker serves everybody."""
 

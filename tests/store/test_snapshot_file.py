@@ -45,6 +45,7 @@ def through_json(*worlds: StoredWorld) -> dict[str, StoredWorld]:
 class TestStorage:
     """AtomicStorage under a real TinyDB."""
 
+    @pytest.mark.claim("Anyone can open the snapshot with `TinyDB(path)`")
     def test_as_any_storage(self, tmp_path: Path) -> None:
         """TinyDB works on it, and a plain TinyDB reads what it wrote."""
         path = tmp_path / "state.json"
@@ -196,6 +197,7 @@ class TestChecksum:
         AtomicStorage(path).write(encode([world(items=records), world("w1", items={})], 9))
         return path.read_bytes()
 
+    @pytest.mark.claim("its checksum shows damage")
     def test_every_flipped_bit(self, tmp_path: Path) -> None:
         """No bit of the file can change without a refusal that names the file."""
         path = tmp_path / "state.json"
