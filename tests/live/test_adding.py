@@ -1,0 +1,147 @@
+"""The pages on how to add something, followed in a copy of the checkout."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.live.pages import Page
+from tests.live.processes import environment
+from tests.waits import PATIENCE
+
+pytestmark = pytest.mark.live
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("mock_platform", "fixtures", "scenarios", "docs", "tests", "pyproject.toml")
+_FILE = re.compile(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINE = re.compile(
+    r"`(\w+)` in `(mock_platform/[\w/]+\.py)`:\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the checkout, without what git does not have."""
+    unwanted = shutil.ignore_patterns("__pycache__", "node_modules", ".*")
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, tmp_path / name, ignore=unwanted)
+        else:
+            shutil.copy(source, tmp_path / name)
+    return tmp_path
+
+
+def follow(page: str, copy: Path) -> None:
+    """Write the files of a page, and put its lines into their tables."""
+    text = Page(page).text
+    for name, content in _FILE.findall(text):
+        assert not (copy / name).exists(), name
+        (copy / name).write_text(content, "utf-8")
+    for table, name, line in _LINE.findall(text):
+        add_line(copy / name, table, line)
+
+
+def add_line(file: Path, table: str, line: str) -> None:
+    """Put a line at the end of a tuple that a module calls `table`."""
+    before, start, after = file.read_text("utf-8").partition(f"\n{table} = (\n")
+    assert start, f"{file} has no {table}"
+    entries, end, rest = after.partition("\n)\n")
+    file.write_text(f"{before}{start}{entries}\n{line.rstrip()}{end}{rest}", "utf-8")
+
+
+def run(copy: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """A program of Python in the copy."""
+    return subprocess.run(
+        [sys.executable, *args],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env=environment(PYTHONPATH=str(copy), **env),
+    )
+
+
+def run_tests(copy: Path, *names: str) -> str:
+    """The last line of what pytest reports in the copy."""
+    done = run(copy, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", *names)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+def test_an_operation(copy: Path) -> None:
+    """A module, a file of fixtures and one line make four operations, their page and scenario."""
+    follow("docs/adding-an-operation.md", copy)
+
+    pages = run(copy, "-m", "docs.generators")
+    where = run(copy, "-m", "mock_platform", "where", "POST /12/accounts/1/stickers")
+    summary = run_tests(
+        copy,
+        "tests/operations/test_stickers.py",
+        "tests/operations/test_families.py",
+        "tests/operations/test_every_list.py",
+        "tests/test_docs.py",
+        "-k",
+        "stickers or families or docs",
+    )
+
+    assert (pages.returncode, pages.stderr) == (0, "")
+    assert "mock_platform/operations/stickers.py:" in where.stdout
+    assert "failed" not in summary
+    shown = (copy / "docs" / "scenarios.md").read_text("utf-8")
+    section = shown.partition("## sticker-name-taken\n")[2].partition("\n## ")[0]
+    assert "Answers `400`, `application/json`, code `INVALID_PARAMETER`." in section
+    for page, text in {"operations": "`stickers.create`", "tables": "## `stickers`"}.items():
+        assert text in (copy / "docs" / f"{page}.md").read_text("utf-8")
+
+
+def test_an_effect(copy: Path) -> None:
+    """A module and one line make an effect, with its form and its page."""
+    follow("docs/adding-an-effect.md", copy)
+
+    pages = run(copy, "-m", "docs.generators")
+    summary = run_tests(copy, "tests/scenario/test_headers.py")
+
+    assert (pages.returncode, pages.stderr) == (0, "")
+    assert summary.startswith("2 passed")
+    assert "## `headers`" in (copy / "docs" / "effects.md").read_text("utf-8")
+
+
+def test_an_option(copy: Path) -> None:
+    """A field, a line and a row make an option of `serve` that its environment variable sets."""
+    field, line = Page("docs/adding-an-option.md").blocks("text")
+    settings = copy / "mock_platform" / "settings.py"
+    start = "    max_nesting: int = 64\n"
+    text = settings.read_text("utf-8")
+    assert start in text
+    settings.write_text(text.replace(start, start + field), "utf-8")
+    options = copy / "mock_platform" / "cli" / "options.py"
+    start = '    Setting("max-worlds"'
+    text = options.read_text("utf-8")
+    assert start in text
+    options.write_text(text.replace(start, line + start), "utf-8")
+    page = copy / "docs" / "command-line.md"
+    (row,) = Page("docs/adding-an-option.md").blocks("markdown")
+    page.write_text(page.read_text("utf-8") + row.strip() + "\n", "utf-8")
+
+    refused = run(copy, "-m", "mock_platform", "serve", MOCK_PLATFORM_SERVE_MAX_PARAMETERS="0")
+    summary = run_tests(copy, "tests/cli/test_commands.py", "-k", "option")
+
+    assert refused.returncode == 2
+    assert "'--max-parameters'" in refused.stderr
+    assert "failed" not in summary
+
+
+@pytest.mark.parametrize(
+    "name", ["adding-an-operation.md", "adding-an-effect.md", "adding-an-option.md"]
+)
+def test_links_lead_somewhere(name: str) -> None:
+    """Every file and every heading that a page links to is there."""
+    assert Page(f"docs/{name}").dead_links() == []
+    assert Page("CONTRIBUTING.md").dead_links() == []
