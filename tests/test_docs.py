@@ -6,11 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from docs.generators.pages import PAGES
+from mock_platform.cli.main import group
 from mock_platform.control.routes import ROUTES
+from tests.live.pages import Page
 
 DOCS = Path(__file__).parent.parent / "docs"
+FRONT = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _PAGE_ONLY = {"/console", "/console/requests/<key>"}
 """Parts of the console, not routes for programs."""
 
@@ -19,6 +23,26 @@ _PAGE_ONLY = {"/console", "/console/requests/<key>"}
 def test_a_generated_page_is_what_the_generator_writes(name: str) -> None:
     """The committed page shows the code as it is; `make docs` writes it."""
     assert PAGES[name]() == (DOCS / name).read_text("utf-8"), "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    "path", [*(f"docs/{file.name}" for file in sorted(DOCS.glob("*.md"))), *FRONT]
+)
+def test_links_lead_somewhere(path: str) -> None:
+    """Every file and every heading that a page links to is there."""
+    assert Page(path).dead_links() == []
+
+
+def test_the_fault_that_the_page_on_fixtures_shows(tmp_path: Path) -> None:
+    """A file with that mistake is answered with that line."""
+    ((_, ((shown,),)),) = Page("docs/fixtures.md").runs()
+    folder = tmp_path / "my-fixtures"
+    folder.mkdir()
+    (folder / "line_items.json").write_text('[\n  {"id": "a",\n    "objective": "NOISE"}\n]')
+
+    checked = CliRunner().invoke(group, ["check", str(folder)])
+
+    assert f"{tmp_path}/{shown.removesuffix('…')}" in checked.output
 
 
 def test_every_control_route_is_documented() -> None:

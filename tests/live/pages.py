@@ -21,6 +21,8 @@ _NAMED = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _LEFT_OUT = "…"
+_BASH = ("bash", "-euo", "pipefail", "-c")
+_OURS = str(Path(sys.executable).parent)
 
 
 class Page:
@@ -83,13 +85,23 @@ def run_bash(
     script: str, folder: Path | None = None, **env: str
 ) -> subprocess.CompletedProcess[str]:
     """A script that ends with its first command that fails; our commands are on its path."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return _ended(["bash", "-euo", "pipefail", "-c", script], folder, PATH=path, **env)
+    path = os.pathsep.join([_OURS, *_others()])
+    return _ended([*_BASH, script], folder, PATH=path, **env)
+
+
+def run_bash_of_a_stranger(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Such a script in a shell that does not know our commands."""
+    return _ended([*_BASH, script], folder, PATH=os.pathsep.join(_others()))
 
 
 def run_python(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A program whose warnings are errors."""
     return _ended([sys.executable, "-W", "error", "-c", script], folder)
+
+
+def _others() -> list[str]:
+    """The path of this process, without the folder of our commands."""
+    return [entry for entry in os.environ["PATH"].split(os.pathsep) if entry != _OURS]
 
 
 def _ended(command: list[str], folder: Path | None, **env: str) -> subprocess.CompletedProcess[str]:

@@ -136,12 +136,3 @@ def test_an_option(copy: Path) -> None:
     assert refused.returncode == 2
     assert "'--max-parameters'" in refused.stderr
     assert "failed" not in summary
-
-
-@pytest.mark.parametrize(
-    "name", ["adding-an-operation.md", "adding-an-effect.md", "adding-an-option.md"]
-)
-def test_links_lead_somewhere(name: str) -> None:
-    """Every file and every heading that a page links to is there."""
-    assert Page(f"docs/{name}").dead_links() == []
-    assert Page("CONTRIBUTING.md").dead_links() == []

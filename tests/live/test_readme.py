@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.live.pages import Page, run_bash, run_python
+from tests.live.pages import Page, run_bash_of_a_stranger, run_python
 from tests.live.processes import Served, serving
 
 pytestmark = pytest.mark.live
@@ -33,11 +34,13 @@ def test_every_block_is_tried() -> None:
     assert {"console", "bash", "python"} == README.languages
 
 
-def test_the_tour_works_as_one_walks_it(served: Served) -> None:
-    """Every command of the tour, one after the other, as copied; only the port is another."""
+def test_the_tour_works_in_a_checkout(served: Served, tmp_path: Path) -> None:
+    """Every command of the tour, as copied into a new shell; only the port is another."""
     script = "\n".join(README.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
 
-    done = run_bash(script)
+    done = run_bash_of_a_stranger(script, tmp_path)
 
     assert (0, "") == (done.returncode, done.stderr)
     assert '"job_id":' in done.stdout
