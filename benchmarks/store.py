@@ -12,11 +12,12 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from mock_platform.store.archive import Archive, Durability
+from mock_platform.settings import Durability
 from mock_platform.store.interface import Order, Record
 from mock_platform.store.memory import Base, MemoryStore
+from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.clock import UPTIME
-from mock_platform.world.durable_store import DurableStore
+from mock_platform.world.world_store import WorldStore
 
 SIZES = (1_000, 10_000, 100_000)
 RESET_SIZES = (100, 10_000, 100_000)
@@ -68,8 +69,8 @@ def measure_inserts(folder: Path) -> dict[str, float]:
             if durability is None:
                 store = MemoryStore(base)
             else:
-                archive = Archive(folder / f"insert-{name}-{size}.json", durability)
-                store = DurableStore(base, archive, "default", lambda: {"ids": 1})
+                archive = TinyDBArchive(folder / f"insert-{name}-{size}.json", durability)
+                store = open_store(archive, base)
             store.put("line_items", "first", record(0))
             store.page("line_items", {"_account_id": "a1"}, order=Order("name"), limit=1)
             insert = partial(insert_next, store, count(size))
@@ -77,6 +78,17 @@ def measure_inserts(folder: Path) -> dict[str, float]:
             if archive is not None:
                 archive.close()
     return found
+
+
+def open_store(archive: TinyDBArchive, base: Base) -> WorldStore:
+    """The store of a world that goes on, or begins, in an archive."""
+    kept = archive.open("default", base)
+    store = WorldStore(base, archive, "default", lambda: {"ids": 1}, kept=kept)
+    if kept is None:
+        store.begin({})
+    else:
+        store.resume()
+    return store
 
 
 def insert_next(store: MemoryStore, numbers: count[int]) -> None:
@@ -117,9 +129,9 @@ def measure_resets(folder: Path) -> dict[str, float]:
     found = {}
     for size in RESET_SIZES:
         base = Base(table(size))
-        archive = Archive(folder / f"reset-{size}.json", "log")
+        archive = TinyDBArchive(folder / f"reset-{size}.json", "log")
         memory = MemoryStore(base)
-        durable = DurableStore(base, archive, "default", lambda: {"ids": 1})
+        durable = open_store(archive, base)
         for name, store in {"memory": memory, "log": durable}.items():
             best = float("inf")
             for _ in range(50):
@@ -147,8 +159,8 @@ def measure_files(folder: Path) -> dict[str, float]:
     found = {}
     for size in SIZES:
         path = folder / f"files-{size}.json"
-        archive = Archive(path, "log", log_limit=1 << 40)
-        store = DurableStore(Base(), archive, "default", lambda: {"ids": 1})
+        archive = TinyDBArchive(path, "log", log_limit=1 << 40)
+        store = open_store(archive, Base())
         for key, one in table(size)["line_items"].items():
             store.put("line_items", key, one)
         archive.snapshot()
@@ -161,8 +173,8 @@ def measure_files(folder: Path) -> dict[str, float]:
 
 def reopen(path: Path) -> None:
     """Open a stored world and close it again."""
-    with Archive(path, "log") as archive:
-        DurableStore(Base(), archive, "default", lambda: {"ids": 1})
+    with TinyDBArchive(path, "log") as archive:
+        open_store(archive, Base())
 
 
 def measure() -> dict[str, float]:

@@ -3,7 +3,7 @@
 `memory` keeps nothing. `tinydb:FILE` keeps every world in that file: worlds that it holds go on
 with their records, clock, ids, scenarios, rate windows and snapshots. What they began with is read
 again at each start if it was the fixtures; what a fork began as, and its snapshots, are in the file
-as well, under names that no world can have.
+as well.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from typing import Any, Self
 
 from mock_platform.operations import KINDS
 from mock_platform.platform import Platform, load_base
-from mock_platform.settings import DeliverySettings, Settings
-from mock_platform.store.archive import Archive, Durability, StoreDamaged, StoreError
-from mock_platform.store.interface import SavedWorld
+from mock_platform.settings import DeliverySettings, Durability, Settings
+from mock_platform.store.archive import Archive, KeptWorld
+from mock_platform.store.errors import StoreDamaged, StoreError
 from mock_platform.store.memory import Base
+from mock_platform.store.memory_archive import MemoryArchive
 from mock_platform.world.clock import moment
-from mock_platform.world.durable_store import DurableStore
 from mock_platform.world.world import Blueprint, World
+from mock_platform.world.world_store import WorldStore
 
 MEMORY = "memory"
 _TINYDB = "tinydb:"
-_POINT = "@"
-"""Between a world's name and the label of a point that it may come back to."""
 
 
 class BadStore(ValueError):
@@ -53,25 +52,27 @@ def store_path(store: str) -> Path | None:
 
 
 class Opened:
-    """A platform and the files behind it. Close it when no more calls come."""
+    """A platform and the archive behind it. Close it when no more calls come."""
 
-    def __init__(self, platform: Platform, archive: Archive | None) -> None:
+    def __init__(self, platform: Platform, archive: Archive) -> None:
         self.platform = platform
         self.archive = archive
+        self._closed = False
 
     def close(self) -> None:
-        """Stop deliveries, write what is not written yet, let go of the files. Again is harmless.
+        """Stop deliveries, write what is not written yet, release the files; idempotent.
 
         Raises:
             OSError: The file could not be written, under durability `snapshot`; try again.
         """
         self.platform.close()
-        if self.archive is None:
+        if self._closed:
             return
-        for world in self.platform.worlds:
-            _record(world)
+        if self.archive.keeps:
+            for world in self.platform.worlds:
+                _record(world)
         self.archive.close()
-        self.archive = None
+        self._closed = True
 
     def __enter__(self) -> Self:
         return self
@@ -95,9 +96,7 @@ def open_platform(settings: Settings) -> Opened:
     """
     path = store_path(settings.store)
     base = load_base(settings)
-    if path is None:
-        return Opened(Platform(settings, base=base), None)
-    archive = _archive(path, settings.durability)
+    archive = MemoryArchive() if path is None else _open_file(path, settings.durability)
     try:
         return Opened(_restored(settings, base, archive), archive)
     except BaseException:
@@ -105,60 +104,61 @@ def open_platform(settings: Settings) -> Opened:
         raise
 
 
-def _archive(path: Path, durability: Durability) -> Archive:
+def _open_file(path: Path, durability: Durability) -> Archive:
+    try:  # TinyDB and the locks of POSIX are loaded only where a file is kept
+        from mock_platform.store.tinydb_archive import TinyDBArchive
+    except ModuleNotFoundError as fault:
+        if fault.name != "fcntl":
+            raise
+        raise StoreError(
+            f"{path} cannot be kept: this system has no POSIX file locks, which keep a second "
+            "server out of the file. Serve with --store memory, or on Linux or macOS."
+        ) from fault
     try:
-        return Archive(path, durability)
+        return TinyDBArchive(path, durability)
     except OSError as fault:
         raise StoreError(f"{path} cannot be opened: {fault}. Name a file that can.") from fault
 
 
 def _restored(settings: Settings, base: Base, archive: Archive) -> Platform:
-    stored = archive.worlds
-    for name, found in stored.items():
-        _try(archive, name, found.meta)
-    names = [name for name in stored if _POINT not in name]
-    for name in stored:
-        if name.partition(_POINT)[0] not in names:  # an older version cut its drop short
-            archive.drop_worlds(name)
+    kept = {name: found for name in archive.names() if (found := archive.open(name, base))}
+    for name, found in kept.items():
+        _try(archive, name, found)
+    unclaimed = dict(kept)
 
-    def store(world: World) -> DurableStore:
-        return DurableStore(
+    def store(world: World) -> WorldStore:
+        return WorldStore(
             world.blueprint.base,
             archive,
             world.name,
             world.meta,
             parts=world.beside,
-            waits=True,
+            kept=unclaimed.pop(world.name, None),
         )
 
     platform = Platform(settings, base=base, store=store)
-    for name in names:
-        points = {
-            each.partition(_POINT)[2]: SavedWorld(snapshot, found.meta)
-            for each, found in stored.items()
-            if each.startswith(name + _POINT)
-            and (snapshot := archive.attach(each, base)) is not None
-        }
-        platform.worlds.create(name).resume(stored[name].meta, points)
+    for name, found in kept.items():
+        platform.worlds.create(name).resume(found)
     for world in platform.worlds:  # scenarios that this start switches on or off
         _record(world)
     return platform
 
 
-def _try(archive: Archive, name: str, meta: dict[str, Any]) -> None:
+def _try(archive: Archive, name: str, kept: KeptWorld) -> None:
     """Go on with what a world kept beside its records, in a world that nobody sees.
 
     Raises:
         StoreDamaged: It cannot be done.
     """
-    try:
-        World(name, Blueprint(Base(), KINDS)).restore_meta(meta)
-    except (KeyError, TypeError, ValueError, AttributeError) as fault:
-        raise StoreDamaged(
-            archive.path,
-            f"what world {name!r} keeps beside its records is incomplete ({fault!r})",
-            "Put back a copy of the file, or move it away to start anew.",
-        ) from fault
+    for meta in (kept.meta, *(point.meta for point in kept.points.values())):
+        try:
+            World(name, Blueprint(Base(), KINDS)).restore_meta(meta)
+        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+            raise StoreDamaged(
+                archive.place,
+                f"what world {name!r} keeps beside its records is incomplete ({fault!r})",
+                "Put back a copy of the file, or move it away to start from scratch.",
+            ) from fault
 
 
 def _record(world: World) -> None:

@@ -12,6 +12,11 @@ _MEBIBYTE = 1024 * 1024
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
+Durability = Literal["snapshot", "log", "fsync"]
+"""What is there after a stop without warning: `snapshot`, the last snapshot; `log`, every commit if
+the process was killed; `fsync`, every commit also if the power was lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeliverySettings:
     """How webhook deliveries are sent."""
@@ -68,7 +73,7 @@ class Settings:
     """Names or files of scenarios that are active from the start and after each reset, or folders
     of files that are known by name from the start."""
     store: str = "memory"
-    durability: Literal["snapshot", "log", "fsync"] = "log"
+    durability: Durability = "log"
     seed: int = 0
     freeze: datetime | None = None
     auth: Literal["strict", "off"] = "strict"

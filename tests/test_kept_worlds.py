@@ -22,8 +22,9 @@ from mock_platform.restoring import Opened, open_platform
 from mock_platform.settings import Settings
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.world.names import UnknownWorld
-from tests.store.test_archive import largest_file
+from tests.store.test_tinydb_archive import largest_file
 from tests.support import BEARER
+from tests.world.backends import crash
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 USER = {"id": "77", "screen_name": "kept", "name": "Kept"}
@@ -99,8 +100,7 @@ def serving(settings: Settings, *, kill: bool = False) -> Iterator[Server]:
     finally:
         if kill:
             server.platform.close()
-            assert server.opened.archive is not None
-            server.opened.archive._release()
+            crash(server.opened.archive)
         else:
             server.opened.close()
 

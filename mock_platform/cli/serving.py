@@ -134,10 +134,9 @@ def _close_after(opened: Opened) -> Iterator[None]:
         try:
             opened.close()
         except OSError as fault:
-            path = opened.archive.path if opened.archive is not None else "The store"
             raise BadInput(
-                f"{path} could not be written at the end ({fault}); it contains what "
-                "was written before. Free some space; with --durability log each "
+                f"{opened.archive.place} could not be written at the end ({fault}); it contains "
+                "what was written before. Free some space; with --durability log each "
                 "change is written at once."
             ) from fault
 

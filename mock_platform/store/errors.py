@@ -14,7 +14,7 @@ class StoreError(Exception):
 class StoreDamaged(StoreError):
     """A file of the store does not say what was written to it. Nothing has been changed."""
 
-    def __init__(self, path: Path, fault: str, remedy: str, line: int | None = None) -> None:
+    def __init__(self, path: Path | str, fault: str, remedy: str, line: int | None = None) -> None:
         place = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{place}: {fault}. Nothing was changed. {remedy}")
         self.path = path

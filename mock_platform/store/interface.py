@@ -1,16 +1,15 @@
-"""What the records of one world are asked for: the store, and the values that go in and out.
+"""The values that go in and out of a store: records, orders, positions, changes, snapshots.
 
 Records are plain dictionaries in wire form and are never mutated in place: whoever wants a change
-puts a new dictionary. A store does no locking of its own: its world's lock is held around each use.
+puts a new dictionary.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -101,72 +100,6 @@ class Entry(NamedTuple):
     position: Position
     key: str
     record: Record
-
-
-class Store(Protocol):
-    """What a world asks of its records. Every backend passes the same contract suite."""
-
-    def get(self, table: str, key: str) -> Record | None:
-        """The record under this key, or `None`."""
-
-    def put(self, table: str, key: str, record: Record) -> None:
-        """Create or replace a record; a replaced one keeps its place in insertion order."""
-
-    def remove(self, table: str, key: str) -> Record | None:
-        """Take a record out and return it, or `None` if there was none."""
-
-    def page(
-        self,
-        table: str,
-        match: Match = ...,
-        *,
-        term: Term | None = None,
-        order: Order = ...,
-        after: Position | None = None,
-        limit: int | None = None,
-        where: Callable[[Record], bool] | None = None,
-    ) -> list[Entry]:
-        """At most `limit` matching entries in order, beginning behind `after`.
-
-        `term` leaves those that hold a word; it is found through an index, `where` by looking.
-        """
-
-    def pick(
-        self,
-        table: str,
-        keys: Iterable[str],
-        match: Match = ...,
-        *,
-        order: Order = ...,
-        after: Position | None = None,
-        limit: int | None = None,
-        where: Callable[[Record], bool] | None = None,
-    ) -> list[Entry]:
-        """Like `page`, but among these keys only; costs what is named, not what the table holds."""
-
-    def prefix(self, table: str, match: Match, field: str, text: str) -> Iterator[Record]:
-        """Matching records whose `field` begins with `text` in any case, by that field."""
-
-    def count(self, table: str, match: Match = ..., term: Term | None = None) -> int:
-        """How many records match, and hold a word."""
-
-    def tables(self) -> list[str]:
-        """Names of the tables that hold at least one record."""
-
-    def transaction(self) -> AbstractContextManager[list[Change]]:
-        """A context manager giving the list of changes; an exception undoes all of them."""
-
-    def snapshot(self) -> Snapshot:
-        """The present state as a value that later changes do not touch."""
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Return to a state that `snapshot` gave; not inside a transaction."""
-
-    def clear(self) -> None:
-        """Return to the fixtures; not inside a transaction."""
-
-    def adopt(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
-        """Hold exactly these records, in this order; not inside a transaction."""
 
 
 class Row(NamedTuple):

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import merge
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, cast
 
 from mock_platform.store.index import By, Group, Index, asked
@@ -27,7 +26,6 @@ from mock_platform.store.interface import (
     Record,
     Row,
     Rows,
-    SavedWorld,
     Slot,
     Snapshot,
     Term,
@@ -89,14 +87,10 @@ class Base:
 
 
 class MemoryStore:
-    """The store that worlds use: a shared base with an overlay of this world's changes."""
+    """Records in memory: a shared base with an overlay of one world's changes.
 
-    outlives = False
-    """Whether what a world is outlives the process."""
-    resumes = False
-    """Whether the store held the world already when it was opened."""
-    beside: Mapping[str, Mapping[str, Record]] = MappingProxyType({})
-    """What it held beside the records then, by table and key."""
+    It does no locking of its own: the lock of its world is held around each use.
+    """
 
     def __init__(self, base: Base | None = None, snapshot: Snapshot | None = None) -> None:
         self._base = base or Base()
@@ -253,12 +247,8 @@ class MemoryStore:
         """The present state as a value that later changes do not touch."""
         return Snapshot({t: dict(rows) for t, rows in self._rows.items()}, self._next_seq)
 
-    def restore(
-        self, snapshot: Snapshot, *, base: Base | None = None, dropped: Iterable[str] = ()
-    ) -> None:
-        """Return to a state that `snapshot` gave, over other fixtures if `base` is given.
-
-        A durable store forgets the points `dropped` in the same commit.
+    def restore(self, snapshot: Snapshot, *, base: Base | None = None) -> None:
+        """Return to a state that `snapshot` returned, over other fixtures if `base` is given.
 
         Raises:
             RuntimeError: A transaction is open; it could no longer be undone.
@@ -289,26 +279,6 @@ class MemoryStore:
                 placed[key] = Row(last, record)
         self.restore(Snapshot(self._base.difference(rows), seq))
 
-    # -- what a durable backend does beside ------------------------------------------------------
-
-    def begin(self, points: Mapping[str, SavedWorld]) -> None:
-        """Store a new world with its points, in one commit."""
-
-    def resume(self, points: Iterable[str]) -> None:
-        """Go on with a world that was stored, and has these points."""
-
-    def record(self) -> None:
-        """Record what the world keeps beside its records, as far as it changed."""
-
-    def keep_point(self, label: str, saved: SavedWorld) -> None:
-        """Record a point to come back to."""
-
-    def drop_point(self, label: str) -> None:
-        """Forget such a point."""
-
-    def drop(self) -> None:
-        """Forget the world with all its points."""
-
     # -- within ----------------------------------------------------------------------------------
 
     def _check_no_transaction(self) -> None:
@@ -316,7 +286,7 @@ class MemoryStore:
             raise RuntimeError("a store cannot go back to a snapshot inside a transaction")
 
     def _committed(self, changes: list[Change]) -> None:
-        """Called at the end of a transaction; a durable backend writes its log here."""
+        """Called at the end of a transaction; raises if it must be undone."""
 
     def _row(self, table: str, key: str) -> Row | None:
         rows = self._rows.get(table)

@@ -4,8 +4,9 @@ Anyone can open it with `TinyDB(path)`, and change it while no server has it ope
 default world stand under their own names, those of another world as `~WORLD/TABLE`; documents are
 records exactly as the interface serves them. A document's number is one more than its place in
 insertion order. The key of a record is one of its fields; `_worlds` says which for each table, and
-names the exceptions. `_archive` holds one document: the version of this format, the number of the
-last change contained, and a checksum of the whole file (its own digits counted as zeros).
+names the exceptions. A point that a world may return to is an entry of its own there, with the name
+WORLD@LABEL. `_archive` holds one document: the version of this format, the number of the last
+change contained, and a checksum of the whole file (its own digits counted as zeros).
 
 A file that fits its checksum is what was written. One that does not is damaged, unless its form
 shows that another program wrote it since: what is written here has no space between two tokens,
@@ -19,7 +20,8 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -27,11 +29,12 @@ from zlib import crc32
 import orjson
 from tinydb.storages import Storage
 
+from mock_platform.store.archive import POINT
 from mock_platform.store.changelog import sync_folder
 from mock_platform.store.errors import StoreDamaged, StoreError, StoreForeign
 from mock_platform.store.files import StoreLock, create_private
 from mock_platform.store.interface import Record, Row, Slot
-from mock_platform.store.stored_worlds import StoredWorld
+from mock_platform.store.stored_worlds import Contents, StoredState
 
 Tables = dict[str, dict[str, Any]]
 """What TinyDB hands to a storage: documents by table and number."""
@@ -181,32 +184,32 @@ def _was_rewritten(content: bytes) -> bool:
     )
 
 
-def encode(worlds: Iterable[StoredWorld], seq: int) -> Tables:
-    """The tables of a snapshot that holds everything up to change number `seq`."""
+def encode(contents: Contents) -> Tables:
+    """The tables of a snapshot that holds all of this."""
     entries: dict[str, Any] = {}
     tables: Tables = {
-        _ARCHIVE: {"1": {"format": FORMAT, "seq": seq, "checksum": _NO_CHECKSUM}},
+        _ARCHIVE: {"1": {"format": FORMAT, "seq": contents.seq, "checksum": _NO_CHECKSUM}},
         _WORLDS: entries,
     }
-    for number, world in enumerate(worlds, 1):
+    for number, (name, state) in enumerate(contents.states(), 1):
         keys = {}
-        for table, rows in world.whole().items():
-            tables[_file_name(world.name, table)] = {
+        for table, rows in state.whole().items():
+            tables[_file_name(name, table)] = {
                 str(row.seq + 1): row.record for row in rows.values()
             }
             keys[table] = _where_keys_stand(rows)
         entries[str(number)] = {
-            "name": world.name,
-            "seq": world.seq,
-            "next_place": world.next_place,
+            "name": name,
+            "seq": state.seq,
+            "next_place": state.next_place,
             "keys": keys,
-            "meta": world.meta,
+            "meta": state.meta,
         }
     return tables
 
 
-def decode(path: Path, tables: Any) -> tuple[int, dict[str, StoredWorld]]:
-    """The number of the last change contained, and all worlds by name.
+def decode(path: Path, tables: Any) -> Contents:
+    """All that a snapshot holds.
 
     Raises:
         StoreForeign: The file is not one of ours.
@@ -225,15 +228,15 @@ def decode(path: Path, tables: Any) -> tuple[int, dict[str, StoredWorld]]:
                 f"{path} has format {head['format']}; this version reads format {FORMAT}. Open it "
                 "with the version that wrote it."
             )
-        worlds = {}
-        keys_of: dict[str, tuple[StoredWorld, str, dict[str, Any]]] = {}
+        states = {}
+        keys_of: dict[str, tuple[StoredState, str, dict[str, Any]]] = {}
         for entry in tables[_WORLDS].values():
-            world = StoredWorld(
-                entry["name"], entry["seq"], entry["next_place"], orjson.dumps(entry["meta"])
+            name = entry["name"]
+            states[name] = StoredState(
+                entry["seq"], entry["next_place"], orjson.dumps(entry["meta"])
             )
-            worlds[world.name] = world
             for table, keys in entry["keys"].items():
-                keys_of[_file_name(world.name, table)] = (world, table, keys)
+                keys_of[_file_name(name, table)] = (states[name], table, keys)
         seq = int(head["seq"])
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
         raise StoreDamaged(
@@ -242,11 +245,20 @@ def decode(path: Path, tables: Any) -> tuple[int, dict[str, StoredWorld]]:
     for name, documents in tables.items():
         if name in {_ARCHIVE, _WORLDS} or not documents:
             continue
-        world, table, keys = keys_of.get(name) or _unlisted(path, name, worlds)
-        world.rows[table] = _rows(path, name, documents, keys)
-        last = max(row.seq for row in world.rows[table].values() if row is not None)
-        world.next_place = max(world.next_place, last + 1)
-    return seq, worlds
+        state, table, keys = keys_of.get(name) or _unlisted(path, name, states)
+        state.rows[table] = _rows(path, name, documents, keys)
+        last = max(row.seq for row in state.rows[table].values() if row is not None)
+        state.next_place = max(state.next_place, last + 1)
+    return _contents(seq, states)
+
+
+def _contents(seq: int, states: Mapping[str, StoredState]) -> Contents:
+    """Worlds with their points. A point without its world was left by an older version."""
+    contents = Contents(seq)
+    for name in sorted(states, key=lambda name: POINT in name):  # worlds before their points
+        with suppress(LookupError):
+            contents.put(name, states[name])
+    return contents
 
 
 def _file_name(world: str, table: str) -> str:
@@ -278,17 +290,17 @@ def _fields_equal(record: Record, key: str) -> list[str]:
 
 
 def _unlisted(
-    path: Path, name: str, worlds: dict[str, StoredWorld]
-) -> tuple[StoredWorld, str, dict[str, Any]]:
+    path: Path, name: str, states: Mapping[str, StoredState]
+) -> tuple[StoredState, str, dict[str, Any]]:
     """Whose table this is that someone added by hand: records with an `id`, in a known world."""
     owner, table = name[1:].split("/", 1) if name[:1] == "~" and "/" in name else ("default", name)
-    world = worlds.get(owner)
-    if world is None:
+    state = states.get(owner)
+    if state is None:
         raise StoreDamaged(
             path, f"table {name!r} belongs to world {owner!r}, which {_WORLDS!r} does not list",
             "Remove the table, or put back a copy of the file.",
         )  # fmt: skip
-    return world, table, {"field": "id"}
+    return state, table, {"field": "id"}
 
 
 def _rows(path: Path, name: str, documents: Any, keys: dict[str, Any]) -> dict[str, Slot]:

@@ -3,10 +3,12 @@
 A change is a JSON object of one kind:
 
 - `commit`: `changes` to records of a `world`, or to its `meta`, or both;
-- `state`: a `world` begins, or begins anew: the fixtures of line `base`, and `changes` to them;
+- `state`: a `world` begins, or begins again: the fixtures of line `base`, and `changes` to them;
 - `fixtures`: `tables` of records that later changes of kind `state` refer to;
-- `drop`: a `world` ends;
+- `drop`: a `world` ends, with its points;
 - `batch`: several `steps` of the kinds `state` and `drop` that belong together.
+
+In the last three kinds `world` may name a point of a world, as WORLD@LABEL.
 
 One of `changes` names `table` and `key`; `after` is the record, or null if it was removed; `place`
 is its place in insertion order.
@@ -14,31 +16,27 @@ is its place in insertion order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from mock_platform.store.interface import Record, Row, Rows, Slot, Snapshot
-
-Slots = Mapping[tuple[str, str], Slot]
-"""Changed rows by table and key; `None` for those that are gone."""
+from mock_platform.store.archive import POINT, Slots
+from mock_platform.store.interface import Record, Row, Rows, SavedWorld, Slot, Snapshot
+from mock_platform.store.memory import Base
 
 
 @dataclass(slots=True)
-class StoredWorld:
-    """One world as the archive knows it: fixtures that others may share, and the rows above."""
+class StoredState:
+    """A state of a world: fixtures that others may share, and the rows above them."""
 
-    name: str
     seq: int
     """Number of the last change to it."""
     next_place: int
     meta_json: bytes = b"{}"
     base: Rows = field(default_factory=dict)
     rows: dict[str, dict[str, Slot]] = field(default_factory=dict)
-    generation: int = 0
-    """Tells a world from an earlier one of the same name, as long as the archive is open."""
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -65,9 +63,11 @@ class StoredWorld:
                 found[table] = dict(rows)
         return found
 
-    def snapshot(self) -> Snapshot:
-        """The differences from the fixtures, as a store takes them."""
-        return Snapshot({t: dict(rows) for t, rows in self.rows.items()}, self.next_place)
+    def lay_over(self, base: Base) -> SavedWorld:
+        """Refer to these fixtures from now on; returns the state as a difference from them."""
+        self.base, self.rows = base.rows, base.difference(self.whole())
+        rows = {table: dict(slots) for table, slots in self.rows.items()}
+        return SavedWorld(Snapshot(rows, self.next_place), self.meta)
 
     def take(self, slots: Slots) -> None:
         """Take in changed rows."""
@@ -80,6 +80,16 @@ class StoredWorld:
                 rows[key] = None
             else:
                 rows.pop(key, None)
+
+
+@dataclass(slots=True)
+class StoredWorld:
+    """A world: what it is now, and the points that it may return to."""
+
+    now: StoredState
+    token: int = 0
+    """Tells it from an earlier world of the same name, as long as the archive is open."""
+    points: dict[str, StoredState] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -110,19 +120,52 @@ class Contents:
                 for table, rows in change["tables"].items()
             }
         elif kind == "drop":
-            del self.worlds[change["world"]]
-        elif kind in {"commit", "state"}:
-            name = change["world"]
-            if kind == "state":
-                base = {} if change["base"] is None else self.bases[change["base"]]
-                self.worlds[name] = StoredWorld(name, seq, change["next_place"], base=base)
-            world = self.worlds[name]
-            world.take(_slots(change.get("changes", [])))
-            world.seq = seq
-            if "meta" in change:
-                world.meta_json = orjson.dumps(change["meta"])
+            self.drop(change["world"])
+        elif kind == "state":
+            base = {} if change["base"] is None else self.bases[change["base"]]
+            state = StoredState(seq, change["next_place"], base=base)
+            _take(state, change, seq)
+            self.put(change["world"], state)
+        elif kind == "commit":
+            _take(self.worlds[change["world"]].now, change, seq)
         else:
             raise ValueError(f"unknown kind {kind!r}")
+
+    def states(self) -> Iterator[tuple[str, StoredState]]:
+        """Each world and each point with its name, a world before its points."""
+        for name, world in self.worlds.items():
+            yield name, world.now
+            for label, point in world.points.items():
+                yield f"{name}{POINT}{label}", point
+
+    def put(self, name: str, state: StoredState) -> None:
+        """Let this be the state of a world or of a point.
+
+        Raises:
+            LookupError: It is a point of a world that is not stored.
+        """
+        owner, _, label = name.partition(POINT)
+        if label:
+            self.worlds[owner].points[label] = state
+        elif name in self.worlds:
+            self.worlds[name].now = state
+        else:
+            self.worlds[name] = StoredWorld(state)
+
+    def drop(self, name: str) -> None:
+        """Forget a world with its points, or a point."""
+        owner, _, label = name.partition(POINT)
+        if not label:
+            del self.worlds[name]
+        elif owner in self.worlds:  # else it went with its world, as a second step of older logs
+            del self.worlds[owner].points[label]
+
+
+def _take(state: StoredState, change: dict[str, Any], seq: int) -> None:
+    state.take(_slots(change.get("changes", [])))
+    state.seq = seq
+    if "meta" in change:
+        state.meta_json = orjson.dumps(change["meta"])
 
 
 def changes_of(slots: Slots) -> list[dict[str, Any]]:

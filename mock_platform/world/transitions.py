@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
-from mock_platform.store.interface import Store
+from mock_platform.store.memory import MemoryStore
 from mock_platform.world.clock import Clock, parse_instant
 
 Progression = Literal["immediate", "time", "polls", "manual"]
@@ -99,7 +99,7 @@ class Transitions:
     def __init__(
         self,
         kinds: Iterable[Kind],
-        store: Store,
+        store: MemoryStore,
         clock: Clock,
         moved: Callable[[Kind, str, str], None],
         paced: Callable[[Kind], None],

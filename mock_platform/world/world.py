@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from mock_platform.store.archive import KeptWorld
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.store.interface import Change, SavedWorld
 from mock_platform.store.memory import Base, MemoryStore
+from mock_platform.store.memory_archive import MemoryArchive
 from mock_platform.world.clock import Clock, read_state
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal, JournalMemory
@@ -25,6 +27,7 @@ from mock_platform.world.names import UnknownWorld
 from mock_platform.world.nonces import Nonces
 from mock_platform.world.transitions import Kind, Transitions
 from mock_platform.world.windows import Windows
+from mock_platform.world.world_store import WorldStore
 
 C = TypeVar("C", bound=Companion)
 
@@ -59,7 +62,7 @@ class Notice:
     key: str
 
 
-StoreMaker = Callable[["World"], MemoryStore]
+StoreMaker = Callable[["World"], WorldStore]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +112,12 @@ class World:
         self._depth = 0
         self._on_notice: Callable[[World, Notice], None] | None = None
         self._observers: list[Callable[[World, Iterable[Change]], None]] = []
-        self.store = MemoryStore(blueprint.base) if store is None else store(self)
+        self.store = (store or _store_in_memory)(self)
         self.windows.outlives = self.store.outlives
         self.transitions = Transitions(
             blueprint.kinds, self.store, self.clock, self._moved, self._paced
         )
-        if not self.store.resumes:
+        if self.store.kept is None:
             self.store.restore(self._beginning(blueprint.base).records)
 
     @contextmanager
@@ -220,18 +223,18 @@ class World:
             self.store.begin({} if origin is None else {ORIGIN: origin})
             self.origin = origin
 
-    def resume(self, meta: dict[str, Any], points: Mapping[str, SavedWorld]) -> None:
-        """Go on as a durable store left the world: its records are there, this brings the rest."""
+    def resume(self, kept: KeptWorld) -> None:
+        """Go on as an earlier process left the world: its records are there, this is the rest."""
         with self.held():
-            self.restore_meta(meta)
-            self.origin = points.get(ORIGIN)
+            self.restore_meta(kept.meta)
+            self.origin = kept.points.get(ORIGIN)
             self.snapshots = {
                 label.removeprefix(_SNAPSHOT): saved
-                for label, saved in points.items()
+                for label, saved in kept.points.items()
                 if label.startswith(_SNAPSHOT)
             }
             self.beside.resume(self.store.beside)
-            self.store.resume(points)
+            self.store.resume()
             found = [Change(c.table, c.key, c.after, c.before) for c in self._differences()]
             for observer in self._observers:
                 observer(self, found)
@@ -401,3 +404,8 @@ class World:
                     )
                 )  # fmt: skip
         return found
+
+
+def _store_in_memory(world: World) -> WorldStore:
+    base, archive = world.blueprint.base, MemoryArchive()
+    return WorldStore(base, archive, world.name, world.meta, parts=world.beside)

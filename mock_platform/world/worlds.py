@@ -161,7 +161,7 @@ class Worlds:
             world.on_commit(self._index)
         if self._prepare is not None:
             self._prepare(world)
-        if world.store.resumes:  # it began long ago
+        if world.store.kept is not None:  # it began long ago
             return
         if saved is not None:
             world.load(saved)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.store.archive import Archive
 from mock_platform.store.errors import StoreError, StoreInUse
 from mock_platform.store.files import StoreLock, require_regular_files
 from mock_platform.store.memory import Base
-from mock_platform.world.durable_store import DurableStore
+from mock_platform.store.tinydb_archive import TinyDBArchive
+from tests.world.backends import open_store
 
 
 @pytest.fixture
@@ -21,10 +21,10 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "state.json"
 
 
-def change(archive: Archive) -> None:
+def change(archive: TinyDBArchive) -> None:
     """Have the archive write a snapshot that replaces its file."""
     name = f"w{len(archive.worlds)}"
-    DurableStore(Base(), archive, name, dict).put("items", "1", {"id": "1"})
+    open_store(archive, Base(), name, dict).put("items", "1", {"id": "1"})
     archive.snapshot()
 
 
@@ -35,7 +35,7 @@ def test_a_device_is_refused(path: Path, suffix: str) -> None:
     link.symlink_to("/dev/null")
 
     with pytest.raises(StoreError, match=r"is a device, where a store needs a regular file"):
-        Archive(path)
+        TinyDBArchive(path)
 
     assert [link] == list(path.parent.iterdir())
     assert Path("/dev/null").is_char_device()
@@ -46,7 +46,7 @@ def test_a_pipe_is_refused_without_waiting_for_its_writer(path: Path) -> None:
     os.mkfifo(path)
 
     with pytest.raises(StoreError, match=f"{path} is a pipe, where a store needs a regular file"):
-        Archive(path)
+        TinyDBArchive(path)
 
 
 def test_a_socket_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def test_a_socket_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         listener.bind(path.name)
 
         with pytest.raises(StoreError, match="is a socket"):
-            Archive(path)
+            TinyDBArchive(path)
 
 
 def test_a_folder_in_the_place_of_the_log_is_refused(path: Path) -> None:
@@ -72,14 +72,14 @@ def test_links_in_a_circle_are_refused(path: Path) -> None:
     path.symlink_to(path)
 
     with pytest.raises(StoreError, match="its symbolic links lead in a circle"):
-        Archive(path)
+        TinyDBArchive(path)
 
 
 def test_every_file_is_its_owners_alone(path: Path) -> None:
     """Store, log and lock hold secrets or are written by one, so nobody else reads them."""
     before = os.umask(0)
     try:
-        with Archive(path) as archive:
+        with TinyDBArchive(path) as archive:
             change(archive)
             modes = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
     finally:
@@ -92,18 +92,18 @@ def test_every_file_is_its_owners_alone(path: Path) -> None:
 def test_a_hard_link_does_not_get_past_the_lock(path: Path, snapshots: int) -> None:
     """The file is locked, not its name, also after it was replaced."""
     other = path.with_name("other.json")
-    Archive(path).close()
-    with Archive(path) as archive:
+    TinyDBArchive(path).close()
+    with TinyDBArchive(path) as archive:
         for _ in range(snapshots):
             change(archive)
         other.hardlink_to(path)
 
         for _ in range(2):
             with pytest.raises(StoreInUse, match="by another name") as caught:
-                Archive(other)
+                TinyDBArchive(other)
         assert str(caught.value).startswith(f"{other} is in use by another server")
 
-    Archive(other).close()
+    TinyDBArchive(other).close()
 
 
 def test_a_symbolic_link_does_not_get_past_the_lock(path: Path) -> None:
@@ -111,19 +111,19 @@ def test_a_symbolic_link_does_not_get_past_the_lock(path: Path) -> None:
     to_file, to_folder = path.with_name("link.json"), path.with_name("folder")
     to_file.symlink_to(path)
     to_folder.symlink_to(path.parent)
-    with Archive(path):
+    with TinyDBArchive(path):
         for each in (to_file, to_folder / path.name, to_folder / "link.json"):
             with pytest.raises(StoreInUse, match=f"{path} is in use by process {os.getpid()}"):
-                Archive(each)
+                TinyDBArchive(each)
 
 
 def test_a_removed_lock_file_does_not_let_a_second_server_in(path: Path) -> None:
     """The file itself is locked as well."""
-    with Archive(path):
+    with TinyDBArchive(path):
         path.with_name("state.json.lock").unlink()
 
         with pytest.raises(StoreInUse, match="whose lock file was removed"):
-            Archive(path)
+            TinyDBArchive(path)
 
 
 def test_a_failed_snapshot_leaves_the_lock_on_the_old_file(
@@ -131,8 +131,8 @@ def test_a_failed_snapshot_leaves_the_lock_on_the_old_file(
 ) -> None:
     """The lock passes on only when the new file is in its place."""
     other = path.with_name("other.json")
-    Archive(path).close()
-    with Archive(path) as archive:
+    TinyDBArchive(path).close()
+    with TinyDBArchive(path) as archive:
         other.hardlink_to(path)
 
         def refuse(*_: object) -> None:
@@ -143,18 +143,18 @@ def test_a_failed_snapshot_leaves_the_lock_on_the_old_file(
             with pytest.raises(OSError, match="no"):
                 archive.snapshot()
         with pytest.raises(StoreInUse):
-            Archive(other)
+            TinyDBArchive(other)
 
 
 def test_a_backup_by_hard_link_can_be_opened_later(path: Path) -> None:
     """After the next snapshot it is a file of its own, as it was when the link was made."""
-    with Archive(path) as archive:
+    with TinyDBArchive(path) as archive:
         change(archive)
         backup = path.with_name("backup.json")
         backup.hardlink_to(path)
         change(archive)
 
-        with Archive(backup) as copy:
+        with TinyDBArchive(backup) as copy:
             assert ["w0"] == list(copy.worlds)
         assert ["w0", "w1"] == list(archive.worlds)
 

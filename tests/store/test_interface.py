@@ -29,9 +29,9 @@ from mock_platform.store.interface import (
     Position,
     Record,
     Snapshot,
-    Store,
     Term,
 )
+from mock_platform.store.memory import MemoryStore
 from tests.generated import examples
 from tests.world.backends import Backend, Tables, backends, fixtures, item, keys
 
@@ -51,7 +51,7 @@ class Undo(Exception):
 
 
 @contextmanager
-def rolled_back(store: Store) -> Iterator[list[Change]]:
+def rolled_back(store: MemoryStore) -> Iterator[list[Change]]:
     """A transaction that is undone at its end."""
     with suppress(Undo), store.transaction() as changes:
         yield changes
@@ -66,14 +66,14 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 
 @pytest.fixture
-def store(backend: Backend, tmp_path: Path) -> Iterator[Store]:
+def store(backend: Backend, tmp_path: Path) -> Iterator[MemoryStore]:
     """An open store of each kind, with nothing in it but its fixtures."""
     with backend.open(tmp_path) as opened:
         yield opened
 
 
 @pytest.fixture
-def empty(store: Store) -> Store:
+def empty(store: MemoryStore) -> MemoryStore:
     """An open store of each kind, its fixtures removed."""
     store.adopt({})
     return store
@@ -82,13 +82,13 @@ def empty(store: Store) -> Store:
 class TestRecords:
     """get, put, remove, count, tables."""
 
-    def test_fresh(self, backend: Backend, store: Store) -> None:
+    def test_fresh(self, backend: Backend, store: MemoryStore) -> None:
         """A fresh store holds exactly the fixtures, in their order."""
         found = {t: {e.key: e.record for e in store.page(t)} for t in store.tables()}
 
         assert backend.tables == found
 
-    def test_put_and_get(self, store: Store) -> None:
+    def test_put_and_get(self, store: MemoryStore) -> None:
         """What was put is there under its key and nowhere else."""
         store.put("items", "n", item("n"))
 
@@ -97,7 +97,7 @@ class TestRecords:
         assert store.get("items", "m") is None
         assert store.get("nothing", "n") is None
 
-    def test_order_of_arrival(self, empty: Store) -> None:
+    def test_order_of_arrival(self, empty: MemoryStore) -> None:
         """A replaced record keeps its place; a removed one that returns comes last."""
         for key in "abc":
             empty.put("items", key, item(key))
@@ -107,7 +107,7 @@ class TestRecords:
 
         assert ["a", "c", "b"] == keys(empty)
 
-    def test_remove(self, store: Store) -> None:
+    def test_remove(self, store: MemoryStore) -> None:
         """Removing gives the record back once, and `None` from then on."""
         store.put("items", "n", item("n"))
 
@@ -115,7 +115,7 @@ class TestRecords:
         assert store.remove("items", "n") is None
         assert store.get("items", "n") is None
 
-    def test_types_survive(self, empty: Store) -> None:
+    def test_types_survive(self, empty: MemoryStore) -> None:
         """Numbers, booleans, nulls, texts and nested values come back as they were."""
         record = item(
             "n", one=1, real=1.0, yes=True, none=None, text="ß\u2028\x00", deep={"l": [1, {}]}
@@ -124,7 +124,7 @@ class TestRecords:
 
         assert repr(record) == repr(empty.get("items", "n"))
 
-    def test_count(self, store: Store) -> None:
+    def test_count(self, store: MemoryStore) -> None:
         """Records are counted as a whole and by the values of fields."""
         before = store.count("items"), store.count("items", {"group": "a"})
         store.put("items", "n", item("n", rank=7))
@@ -138,7 +138,7 @@ class TestRecords:
         assert store.count("items", {"group": "c"}) == 0
         assert store.count("nothing") == 0
 
-    def test_tables(self, empty: Store) -> None:
+    def test_tables(self, empty: MemoryStore) -> None:
         """Only tables with a record in them are named."""
         empty.put("items", "n", item("n"))
         empty.put("things", "n", item("n"))
@@ -147,7 +147,7 @@ class TestRecords:
         assert ["items"] == empty.tables()
 
     @pytest.mark.parametrize("value", [["a"], {"a": 1}])
-    def test_lists_and_objects_in_a_matched_field(self, empty: Store, value: Any) -> None:
+    def test_lists_and_objects_in_a_matched_field(self, empty: MemoryStore, value: Any) -> None:
         """A field that holds a list or an object can be matched, and is told from its text."""
         empty.put("items", "odd", item("odd", group=value))
         empty.put("items", "text", item("text", group=repr(value)))
@@ -161,7 +161,7 @@ class TestRecords:
 class TestPages:
     """page and prefix."""
 
-    def test_kinds_in_one_order(self, empty: Store) -> None:
+    def test_kinds_in_one_order(self, empty: MemoryStore) -> None:
         """Absent and null values stand first, then numbers, then texts."""
         kinds: dict[str, Record] = {
             "text": {"name": "10"},
@@ -178,7 +178,7 @@ class TestPages:
             empty, order=Order("name", descending=True)
         )
 
-    def test_fold(self, empty: Store) -> None:
+    def test_fold(self, empty: MemoryStore) -> None:
         """Case counts, unless the order folds it."""
         for key in ["b", "C", "a"]:
             empty.put("items", key, item(key, name=key))
@@ -186,7 +186,7 @@ class TestPages:
         assert ["C", "a", "b"] == keys(empty, order=Order("name"))
         assert ["a", "b", "C"] == keys(empty, order=Order("name", fold=True))
 
-    def test_where_and_limit(self, empty: Store) -> None:
+    def test_where_and_limit(self, empty: MemoryStore) -> None:
         """`where` sifts before `limit` counts."""
         for number in range(6):
             empty.put("items", str(number), item(str(number), rank=number))
@@ -198,7 +198,7 @@ class TestPages:
         assert [] == keys(empty, where=odd, limit=0)
 
     @pytest.mark.parametrize("order", ORDERS, ids=repr)
-    def test_pages_join(self, store: Store, order: Order) -> None:
+    def test_pages_join(self, store: MemoryStore, order: Order) -> None:
         """Pages of any size, one after another, give what one page gives."""
         for number in range(7):
             record = item(f"n{number}", name="Xyz"[number % 3], rank=number % 2)
@@ -209,7 +209,7 @@ class TestPages:
             assert whole == walk(store, "items", order, limit)
 
     @pytest.mark.parametrize("order", ORDERS, ids=repr)
-    def test_cursor_outlives_its_record(self, store: Store, order: Order) -> None:
+    def test_cursor_outlives_its_record(self, store: MemoryStore, order: Order) -> None:
         """A page continues at the same place when the record it ended with is gone."""
         for number in range(4):
             store.put("items", f"n{number}", item(f"n{number}", name="N", rank=3))
@@ -219,7 +219,7 @@ class TestPages:
         assert [e.key for e in whole[3:]] == keys(store, order=order, after=whole[2].position)
 
     @pytest.mark.parametrize("order", ORDERS, ids=repr)
-    def test_pick(self, store: Store, order: Order) -> None:
+    def test_pick(self, store: MemoryStore, order: Order) -> None:
         """Picking all keys is paging; picking some is paging and leaving the others out."""
         for number in range(8):
             group, name = "ab"[number % 2], ("x", None, "Y")[number % 3]
@@ -235,7 +235,7 @@ class TestPages:
             rest = store.pick("items", every, {"group": "a"}, order=order, after=entry.position)
             assert whole[place + 1 :] == rest
 
-    def test_pick_where_and_limit(self, empty: Store) -> None:
+    def test_pick_where_and_limit(self, empty: MemoryStore) -> None:
         """`where` sifts before `limit` counts among picked ones, too."""
         for number in range(6):
             empty.put("items", str(number), item(str(number), rank=number))
@@ -244,7 +244,7 @@ class TestPages:
         assert ["2", "3"] == [entry.key for entry in picked]
         assert [] == empty.pick("items", "543210", limit=0)
 
-    def test_term(self, empty: Store) -> None:
+    def test_term(self, empty: MemoryStore) -> None:
         """A whole word is found in any case and in any of the fields, within a match."""
         texts: dict[str, Record] = {
             "1": {"name": "Straße am_Meer", "note": None},
@@ -271,7 +271,7 @@ class TestPages:
         empty.put("items", "1", item("1", name="Strand"))
         assert ["2"] == found("meer")
 
-    def test_term_page_by_page(self, empty: Store) -> None:
+    def test_term_page_by_page(self, empty: MemoryStore) -> None:
         """Pages of what holds a word join, and `where` sifts among them."""
         for number in range(9):
             name = "red fox" if number % 3 else "hen"
@@ -286,7 +286,7 @@ class TestPages:
             empty, term=fox, order=Order("rank", descending=True), where=lambda r: r["rank"] > 5
         )
 
-    def test_prefix(self, empty: Store) -> None:
+    def test_prefix(self, empty: MemoryStore) -> None:
         """A prefix is found in any case, in alphabetical order, and within a match."""
         for key, name in {"1": "Straße", "2": "STRAND", "3": "street", "4": "a", "5": None}.items():
             empty.put("items", key, item(key, name=name))
@@ -300,7 +300,7 @@ class TestPages:
         assert ["4", "2", "1", "3"] == found("")
         assert [] == found("x")
 
-    def test_prefix_of_the_last_character(self, empty: Store) -> None:
+    def test_prefix_of_the_last_character(self, empty: MemoryStore) -> None:
         """Texts that go on with the very last character of Unicode are found, too."""
         empty.put("items", "1", item("1", name="a\U0010ffff\U0010ffffb"))
 
@@ -308,7 +308,7 @@ class TestPages:
             empty.prefix("items", {}, "name", "a")
         )
 
-    def test_prefix_is_fixed_when_asked(self, empty: Store) -> None:
+    def test_prefix_is_fixed_when_asked(self, empty: MemoryStore) -> None:
         """What a prefix found stays, though a record is removed before it is looked at."""
         empty.put("items", "1", item("1", name="a"))
         found = empty.prefix("items", {}, "name", "a")
@@ -348,7 +348,7 @@ class TestPages:
 class TestTransactions:
     """All or nothing."""
 
-    def test_changes(self, empty: Store) -> None:
+    def test_changes(self, empty: MemoryStore) -> None:
         """A transaction lists each change with the record before and after."""
         empty.put("items", "1", item("1"))
         with empty.transaction() as changes:
@@ -364,7 +364,7 @@ class TestTransactions:
         ] == changes
         assert ["2"] == keys(empty)
 
-    def test_undone(self, backend: Backend, store: Store) -> None:
+    def test_undone(self, backend: Backend, store: MemoryStore) -> None:
         """An exception undoes every change, order and counts included."""
 
         def state() -> tuple[object, ...]:
@@ -382,7 +382,7 @@ class TestTransactions:
         assert [] == changes
         assert before == state()
 
-    def test_exception_comes_out(self, store: Store) -> None:
+    def test_exception_comes_out(self, store: MemoryStore) -> None:
         """The exception that undoes a transaction goes on to the caller."""
 
         def fail() -> None:
@@ -392,7 +392,7 @@ class TestTransactions:
         with pytest.raises(Undo):
             fail()
 
-    def test_nested(self, empty: Store) -> None:
+    def test_nested(self, empty: MemoryStore) -> None:
         """The outermost transaction decides for those within."""
         with rolled_back(empty), empty.transaction():
             empty.put("items", "1", item("1"))
@@ -403,7 +403,7 @@ class TestTransactions:
 
         assert ["2", "3"] == keys(empty)
 
-    def test_no_way_back_inside(self, store: Store) -> None:
+    def test_no_way_back_inside(self, store: MemoryStore) -> None:
         """Restore, clear and adopt are refused inside a transaction, which could not be undone."""
         snapshot = store.snapshot()
         with store.transaction():
@@ -421,7 +421,7 @@ class TestTransactions:
 class TestStates:
     """snapshot, restore, clear, adopt."""
 
-    def test_restore(self, store: Store) -> None:
+    def test_restore(self, store: MemoryStore) -> None:
         """A restored store pages as it did, and can be restored again."""
         store.put("items", "n", item("n"))
         before, snapshot = store.page("items"), store.snapshot()
@@ -435,7 +435,7 @@ class TestStates:
 
             assert before == store.page("items")
 
-    def test_snapshot_size(self, backend: Backend, store: Store) -> None:
+    def test_snapshot_size(self, backend: Backend, store: MemoryStore) -> None:
         """A snapshot counts the records that differ from the fixtures."""
         assert store.snapshot().size == 0
 
@@ -445,7 +445,7 @@ class TestStates:
 
         assert store.snapshot().size == (2 if backend.tables else 1)
 
-    def test_clear(self, backend: Backend, store: Store) -> None:
+    def test_clear(self, backend: Backend, store: MemoryStore) -> None:
         """A cleared store is as it was when fresh, down to the next place."""
         store.put("items", "first", item("first"))
         first = store.page("items")[-1].position
@@ -458,7 +458,7 @@ class TestStates:
 
         assert first == store.page("items")[-1].position
 
-    def test_adopt_keeps_order(self, store: Store) -> None:
+    def test_adopt_keeps_order(self, store: MemoryStore) -> None:
         """An adopted state has the order that it came in, also where fixtures had another."""
         wanted = {key: item(key) for key in ["f4", "x", "f2", "f1"]}
         wanted |= {key: r for key, r in fixtures()["items"].items() if key == "f3"}
@@ -468,7 +468,9 @@ class TestStates:
         assert ["items"] == store.tables()
         assert len(wanted) == store.count("items")
 
-    def test_adopting_the_fixtures_changes_nothing(self, backend: Backend, store: Store) -> None:
+    def test_adopting_the_fixtures_changes_nothing(
+        self, backend: Backend, store: MemoryStore
+    ) -> None:
         """A store that adopts what its fixtures say holds no difference from them."""
         store.put("items", "n", item("n"))
         store.adopt(backend.tables)
@@ -476,7 +478,7 @@ class TestStates:
         assert store.snapshot().size == 0
 
 
-def walk(store: Store, table: str, order: Order, limit: int) -> list[str]:
+def walk(store: MemoryStore, table: str, order: Order, limit: int) -> list[str]:
     """All keys, page by page."""
     found: list[str] = []
     after: Position | None = None

@@ -18,14 +18,14 @@ from tinydb import TinyDB, where
 from mock_platform.store.errors import StoreDamaged, StoreError, StoreForeign
 from mock_platform.store.interface import Row
 from mock_platform.store.snapshot_file import FORMAT, AtomicStorage, Tables, decode, encode, seal
-from mock_platform.store.stored_worlds import StoredWorld
+from mock_platform.store.stored_worlds import Contents, StoredState, StoredWorld
 
 PATH = Path("state.json")
 
 
-def world(name: str = "default", **tables: dict[str, Any]) -> StoredWorld:
-    """A stored world with these records, placed one after another."""
-    found = StoredWorld(name, seq=3, next_place=0, meta_json=b'{"ids":7}')
+def state(**tables: dict[str, Any]) -> StoredState:
+    """A stored state with these records, placed one after another."""
+    found = StoredState(seq=3, next_place=0, meta_json=b'{"ids":7}')
     place = 0
     for table, rows in tables.items():
         for key, record in rows.items():
@@ -34,12 +34,16 @@ def world(name: str = "default", **tables: dict[str, Any]) -> StoredWorld:
     return found
 
 
-def through_json(*worlds: StoredWorld) -> dict[str, StoredWorld]:
+def encoded(**worlds: StoredState) -> Tables:
+    """The tables of a snapshot that holds these worlds."""
+    return encode(Contents(9, {name: StoredWorld(each) for name, each in worlds.items()}))
+
+
+def through_json(**worlds: StoredState) -> dict[str, StoredState]:
     """Worlds as they are read again."""
-    tables = orjson.loads(orjson.dumps(encode(worlds, 9)))
-    seq, found = decode(PATH, tables)
-    assert seq == 9
-    return found
+    found = decode(PATH, orjson.loads(orjson.dumps(encoded(**worlds))))
+    assert found.seq == 9
+    return {name: world.now for name, world in found.worlds.items()}
 
 
 class TestStorage:
@@ -114,8 +118,8 @@ class TestForm:
 
     def test_document(self) -> None:
         """Records stand as they are; the two tables of our own say what is needed beside them."""
-        default = world(items={"1": {"id": "1"}, "2": {"id": "2"}})
-        other = world("w1", media={"m": {"media_key": "m", "n": "m2"}})
+        default = state(items={"1": {"id": "1"}, "2": {"id": "2"}})
+        other = state(media={"m": {"media_key": "m", "n": "m2"}})
 
         assert {
             "_archive": {"1": {"format": FORMAT, "seq": 9, "checksum": "00000000"}},
@@ -137,15 +141,15 @@ class TestForm:
             },
             "items": {"1": {"id": "1"}, "2": {"id": "2"}},
             "~w1/media": {"1": {"media_key": "m", "n": "m2"}},
-        } == encode([default, other], 9)
+        } == encoded(default=default, w1=other)
 
     def test_order_is_that_of_places(self) -> None:
         """Documents stand in insertion order, also where a change came late."""
-        found = world(items={"1": {"id": "1"}, "2": {"id": "2"}})
+        found = state(items={"1": {"id": "1"}, "2": {"id": "2"}})
         found.take({("items", "1"): Row(5, {"id": "1"})})
 
-        assert ["2", "6"] == list(encode([found], 9)["items"])
-        assert ["2", "1"] == list(through_json(found)["default"].tables["items"])
+        assert ["2", "6"] == list(encoded(default=found)["items"])
+        assert ["2", "1"] == list(through_json(default=found)["default"].tables["items"])
 
     @pytest.mark.parametrize(
         ("records", "keys"),
@@ -159,10 +163,10 @@ class TestForm:
     )
     def test_where_keys_stand(self, records: dict[str, Any], keys: dict[str, Any]) -> None:
         """The field that holds the key is found, and keys that stand nowhere are listed."""
-        found = world(items=records)
+        found = state(items=records)
 
-        assert keys == encode([found], 9)["_worlds"]["1"]["keys"]["items"]
-        assert records == through_json(found)["default"].tables["items"]
+        assert keys == encoded(default=found)["_worlds"]["1"]["keys"]["items"]
+        assert records == through_json(default=found)["default"].tables["items"]
 
     @given(
         st.dictionaries(
@@ -178,7 +182,7 @@ class TestForm:
     )
     def test_round_trip(self, tables: dict[str, Any]) -> None:
         """Any tables, keys and records come back exactly, in order, from each world."""
-        found = through_json(world(**tables), world("w", **tables))
+        found = through_json(default=state(**tables), w=state(**tables))
 
         for name in ("default", "w"):
             assert {t: list(r.items()) for t, r in tables.items()} == {
@@ -194,7 +198,7 @@ class TestChecksum:
     def written(self, path: Path) -> bytes:
         """A snapshot with numbers, escapes and letters beyond ASCII in it."""
         records = {"1": {"id": "1", "n": 10, "text": 'caf\u00e9 \\ "x"'}, "2": {"id": "2"}}
-        AtomicStorage(path).write(encode([world(items=records), world("w1", items={})], 9))
+        AtomicStorage(path).write(encoded(default=state(items=records), w1=state(items={})))
         return path.read_bytes()
 
     @pytest.mark.claim("its checksum shows damage")
@@ -213,7 +217,7 @@ class TestChecksum:
     @given(st.data())
     def test_damaged_stretches(self, data: st.DataObject) -> None:
         """Bytes overwritten, lost or added are noticed as well."""
-        content = seal(orjson.dumps(encode([world(items={"1": {"id": "1", "n": 10}})], 9)))
+        content = seal(orjson.dumps(encoded(default=state(items={"1": {"id": "1", "n": 10}}))))
         start = data.draw(st.integers(0, len(content) - 1))
         end = data.draw(st.integers(start, min(len(content), start + 8)))
         put = data.draw(st.binary(max_size=8))
@@ -316,26 +320,28 @@ class TestByHand:
     def test_insert_change_remove(self, tmp_path: Path) -> None:
         """Documents inserted, changed and removed by hand are taken as they are."""
         path = tmp_path / "state.json"
-        AtomicStorage(path).write(encode([world(items={"1": {"id": "1"}, "2": {"id": "2"}})], 9))
+        AtomicStorage(path).write(
+            encoded(default=state(items={"1": {"id": "1"}, "2": {"id": "2"}}))
+        )
         with TinyDB(path) as plain:
             plain.table("items").insert({"id": "new"})
             plain.table("items").update({"n": 1}, where("id") == "2")
             plain.table("items").remove(where("id") == "1")
             plain.table("things").insert({"id": "t"})
-        _, found = decode(path, AtomicStorage(path).read())
+        found = decode(path, AtomicStorage(path).read()).worlds
 
         assert {
             "items": {"2": {"id": "2", "n": 1}, "new": {"id": "new"}},
             "things": {"t": {"id": "t"}},
-        } == found["default"].tables
-        assert found["default"].next_place == 3
+        } == found["default"].now.tables
+        assert found["default"].now.next_place == 3
 
     @pytest.mark.parametrize(
         "document", [{"name": "no id"}, {"id": 5}, {"id": "1"}, "text"], ids=repr
     )
     def test_without_a_key(self, document: Any) -> None:
         """A document without a key of its own is refused by table and number."""
-        tables = encode([world(items={"1": {"id": "1"}})], 9)
+        tables = encoded(default=state(items={"1": {"id": "1"}}))
         tables["items"]["7"] = document
 
         with pytest.raises(
@@ -346,7 +352,7 @@ class TestByHand:
     @pytest.mark.parametrize("table", ["~w9/items", "~w9"])
     def test_of_no_world(self, table: str) -> None:
         """A table of a world that is not listed is refused, not dropped."""
-        tables = encode([world("w1")], 9) | {table: {"1": {"id": "1"}}}
+        tables = encoded(w1=state()) | {table: {"1": {"id": "1"}}}
 
         with pytest.raises(StoreDamaged, match="does not list"):
             decode(PATH, tables)
@@ -366,7 +372,7 @@ class TestRefusals:
     @pytest.mark.parametrize("format_", [0, FORMAT + 1, "1"])
     def test_other_format(self, format_: Any) -> None:
         """A format of another version is refused with the number of both."""
-        tables = encode([world()], 9) | {"_archive": {"1": {"format": format_, "seq": 9}}}
+        tables = encoded(default=state()) | {"_archive": {"1": {"format": format_, "seq": 9}}}
 
         with pytest.raises(StoreError, match=f"has format {format_}; this version reads format 1"):
             decode(PATH, tables)
@@ -387,15 +393,15 @@ class TestRefusals:
     )
     def test_incomplete(self, part: Tables) -> None:
         """A file of ours that lacks something essential is damaged."""
-        tables = encode([world(items={"1": {"id": "1"}})], 9) | part
+        tables = encoded(default=state(items={"1": {"id": "1"}})) | part
 
         with pytest.raises(StoreDamaged, match=r"Put back a copy of the file, or move it away"):
             decode(PATH, tables)
 
     def test_no_worlds_table(self) -> None:
         """The list of worlds may be empty but not absent."""
-        tables = encode([], 9)
-        assert (9, {}) == decode(PATH, tables)
+        tables = encoded()
+        assert Contents(9) == decode(PATH, tables)
 
         del tables["_worlds"]
         with pytest.raises(StoreDamaged):

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from mock_platform.store.archive import Archive, Durability
-from mock_platform.store.interface import Change, Match, Record, Store
+from mock_platform.settings import Durability
+from mock_platform.store.archive import Archive, Meta
+from mock_platform.store.interface import Change, Match, Record
 from mock_platform.store.memory import Base, MemoryStore
-from mock_platform.world.durable_store import DurableStore
+from mock_platform.store.memory_archive import MemoryArchive
+from mock_platform.store.tinydb_archive import TinyDBArchive
+from mock_platform.world.world_store import WorldStore
 
 Tables = dict[str, dict[str, Record]]
 
@@ -34,13 +37,29 @@ def item(key: str, **fields: Any) -> Record:
     return {"id": key, "group": "a", **fields}
 
 
-def keys(store: Store, table: str = "items", match: Match | None = None, **how: Any) -> list[str]:
+def keys(
+    store: MemoryStore, table: str = "items", match: Match | None = None, **how: Any
+) -> list[str]:
     """The keys of a page."""
     return [entry.key for entry in store.page(table, match or {}, **how)]
 
 
+def open_store(
+    archive: Archive, base: Base, name: str = "default", meta: Callable[[], Meta] = dict
+) -> WorldStore:
+    """The store of a world that goes on, or begins, in an archive."""
+    kept = archive.open(name, base)
+    store = WorldStore(base, archive, name, meta, kept=kept)
+    if kept is None:
+        store.begin({})
+    else:
+        store.resume()
+    return store
+
+
 def crash(archive: Archive) -> None:
     """What a kill of the process leaves: files as they are, no last snapshot, no lock."""
+    assert isinstance(archive, TinyDBArchive)
     archive._release()
 
 
@@ -55,8 +74,8 @@ class ReopeningStore:
         self._open()
 
     def _open(self) -> None:
-        self.archive = Archive(self._path, "log")
-        self._store = DurableStore(self._base, self.archive, "default", dict)
+        self.archive = TinyDBArchive(self._path, "log")
+        self._store = open_store(self.archive, self._base)
 
     def _reopen(self) -> None:
         if self._depth:
@@ -93,7 +112,7 @@ class ReopeningStore:
             self._reopen()
 
 
-Opener = Callable[[Base, Path], AbstractContextManager[Store]]
+Opener = Callable[[Base, Path], AbstractContextManager[MemoryStore]]
 
 
 @dataclass(frozen=True)
@@ -105,29 +124,29 @@ class Backend:
     tables: Tables
     examples: int
 
-    def open(self, folder: Path) -> AbstractContextManager[Store]:
+    def open(self, folder: Path) -> AbstractContextManager[MemoryStore]:
         """A fresh store; what it needs on disk goes into an empty folder."""
         return self.opener(Base(self.tables), folder)
 
 
 @contextmanager
-def _memory(base: Base, folder: Path) -> Iterator[Store]:
-    yield MemoryStore(base)
+def _memory(base: Base, folder: Path) -> Iterator[MemoryStore]:
+    yield open_store(MemoryArchive(), base)
 
 
 def _durable(durability: Durability) -> Opener:
     @contextmanager
-    def opened(base: Base, folder: Path) -> Iterator[Store]:
-        with Archive(folder / "state.json", durability) as archive:
-            yield DurableStore(base, archive, "default", dict)
+    def opened(base: Base, folder: Path) -> Iterator[MemoryStore]:
+        with TinyDBArchive(folder / "state.json", durability) as archive:
+            yield open_store(archive, base)
 
     return opened
 
 
 @contextmanager
-def _reopening(base: Base, folder: Path) -> Iterator[Store]:
+def _reopening(base: Base, folder: Path) -> Iterator[MemoryStore]:
     store = ReopeningStore(base, folder / "state.json")
-    yield cast("Store", store)
+    yield cast("MemoryStore", store)
     store.archive.close()
 
 

@@ -11,10 +11,10 @@ import os
 import sys
 from itertools import count
 
-from mock_platform.store.archive import Archive
 from mock_platform.store.interface import Record
 from mock_platform.store.memory import Base
-from mock_platform.world.durable_store import DurableStore
+from mock_platform.store.tinydb_archive import TinyDBArchive
+from tests.world.backends import open_store
 
 FIXTURES: dict[str, dict[str, Record]] = {"items": {f"f{n}": {"id": f"f{n}"} for n in range(3)}}
 WORLDS = ("default", "w1")
@@ -45,9 +45,9 @@ def say(text: str) -> None:
 
 def write_for_ever(path: str, durability: str, log_limit: int, run: int) -> None:
     """Open the store and change it."""
-    archive = Archive(path, durability, log_limit=log_limit)  # type: ignore[arg-type]
+    archive = TinyDBArchive(path, durability, log_limit=log_limit)  # type: ignore[arg-type]
     base, done = Base(FIXTURES), {"run": run, "done": 0}
-    stores = {name: DurableStore(base, archive, name, lambda: done) for name in WORLDS}
+    stores = {name: open_store(archive, base, name, lambda: done) for name in WORLDS}
     for number in count():
         world, changes = operation(run, number)
         store = stores[world]

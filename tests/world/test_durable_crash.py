@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tinydb import TinyDB
 
-from mock_platform.store.archive import Archive
+from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.ids import Ids
 from tests.world.crash_worker import FIXTURES, WORLDS, operation
 
@@ -123,7 +123,7 @@ def check_kills(writer: Writer, path: Path, durability: str, series: int) -> Non
             items = after(items, run, number)
         check_plain_tinydb(path)
 
-        with Archive(path) as archive:
+        with TinyDBArchive(path) as archive:
             held = {name: archive.worlds[name].tables["items"] for name in archive.worlds}
             expected = {name: items[name] for name in held}
             if as_lists(held) != as_lists(expected):  # killed before it could tell

@@ -26,9 +26,10 @@ from mock_platform.records.state import State
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.library import Library
 from mock_platform.settings import Settings
-from mock_platform.store.archive import Archive
+from mock_platform.store import tinydb_archive
 from mock_platform.store.interface import SavedWorld
 from mock_platform.store.memory import MemoryStore
+from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.ids import Ids
 from mock_platform.world.world import World
 from tests.support import BEARER
@@ -135,7 +136,7 @@ def say(text: bytes) -> None:
 
 def serve_for_ever(path: str, log_limit: int, run: int) -> None:
     """Open the store and use it."""
-    vars(opening).update(Archive=partial(Archive, log_limit=log_limit))
+    vars(tinydb_archive).update(TinyDBArchive=partial(TinyDBArchive, log_limit=log_limit))
     opened = opening.open_platform(settings(f"tinydb:{path}"))
     say(described(opened.platform))
     client = Client(create_app(opened.platform))

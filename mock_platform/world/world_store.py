@@ -1,12 +1,12 @@
-"""A world's store whose every change is in the archive before it counts."""
+"""A world's store: records in memory, each commit in the archive before it counts."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from mock_platform.store.archive import Archive, Whole
+from mock_platform.store.archive import Archive, KeptWorld, WholeWorld
 from mock_platform.store.interface import Beside, Change, Row, SavedWorld, Slot, Snapshot
 from mock_platform.store.memory import Base, MemoryStore
 from mock_platform.world.kept import Parts
@@ -15,19 +15,16 @@ _BESIDE = "@"
 """How the names of tables begin that hold no records of the world's but what it keeps beside."""
 
 
-class DurableStore(MemoryStore):
-    """The store of a world in an archive.
+class WorldStore(MemoryStore):
+    """The records of one world, recorded in an archive.
 
-    A world that the archive holds already goes on as it stands there; records, their order and the
-    positions of cursors are the same as before. Any other one begins with the fixtures, or as the
-    `snapshot` of another world on the same fixtures, and is stored at once.
+    A world that the archive kept goes on as it was left; records, their order and the positions of
+    cursors are the same as before. Any other one begins with the fixtures.
 
-    With `waits`, nothing is recorded before `begin` or `resume`: until then the world is being set
-    up. A change that cannot be written raises `StoreUnwritable` and is undone. `meta` returns what
-    to record beside the records; it is called under the world's lock.
+    Nothing is recorded before `begin` or `resume`: until then the world is being set up. A change
+    that cannot be written raises `StoreUnwritable` and is undone. `meta` returns what to record
+    beside the records; it is called under the world's lock.
     """
-
-    outlives = True
 
     def __init__(
         self,
@@ -35,10 +32,9 @@ class DurableStore(MemoryStore):
         archive: Archive,
         world_name: str,
         meta: Callable[[], Mapping[str, Any]],
-        snapshot: Snapshot | None = None,
         *,
         parts: Parts | None = None,
-        waits: bool = False,
+        kept: KeptWorld | None = None,
     ) -> None:
         super().__init__(base)
         self._archive = archive
@@ -46,58 +42,52 @@ class DurableStore(MemoryStore):
         self._meta = meta
         self._parts = parts
         self._points: set[str] = set()
-        self._generation: int | None = None
+        self._token: int | None = None
         """What the archive knows the world by; `None` as long as nothing is recorded."""
-        start = archive.attach(world_name, base)
-        self.resumes = start is not None and snapshot is None
-        beside = {}
-        if start is not None and self.resumes:
-            rows = start.rows
+        self.outlives = archive.keeps
+        """Whether what the world is outlives the process."""
+        self.kept = kept
+        """The world as an earlier process left it, until it goes on."""
+        beside: dict[str, Mapping[str, Slot]] = {}
+        if kept is not None:
+            rows = kept.snapshot.rows
             beside = {name: rows[name] for name in rows if name.startswith(_BESIDE)}
             own = {name: rows[name] for name in rows if name not in beside}
-            super().restore(Snapshot(own, start.next_seq))
-        elif snapshot is not None:
-            super().restore(snapshot)
+            super().restore(Snapshot(own, kept.snapshot.next_seq))
         self.beside = {
             table: {key: slot.record for key, slot in rows.items() if slot is not None}
             for table, rows in beside.items()
         }
-        """What was kept beside the records when the store was opened."""
+        """What was kept beside the records."""
         self._places = {
             (table, key): slot.seq
             for table, rows in beside.items()
             for key, slot in rows.items()
             if slot is not None
         }
-        self._next_place = itertools.count(0 if start is None else start.next_seq)
-        if waits:
-            return
-        if self.resumes:
-            self.resume()
-        else:
-            self.begin({})
+        self._next_place = itertools.count(0 if kept is None else kept.snapshot.next_seq)
 
     def begin(self, points: Mapping[str, SavedWorld]) -> None:
-        """Store a new world with its points, in one commit.
+        """Have the archive keep a new world with its points, in one commit.
 
         Raises:
-            ValueError: The world is stored already.
-            StoreUnwritable: It could not be written; nothing is stored.
+            ValueError: It keeps a world of this name already.
+            StoreUnwritable: It could not be written; nothing is kept.
         """
-        saved = [self._point(label, point) for label, point in points.items()]
-        self._generation = self._archive.add_worlds(self._whole(self.snapshot()), *saved)
+        self._token = self._archive.add(self._world_name, self._whole(self.snapshot()), points)
         self._points = set(points)
         self._recorded()
 
-    def resume(self, points: Iterable[str] = ()) -> None:
-        """Record from now on, in the world that the archive holds, which has these points."""
-        self._generation = self._archive.generation(self._world_name)
-        self._points = set(points)
+    def resume(self) -> None:
+        """Record from now on, in the world that the archive kept."""
+        assert self.kept is not None, "only a world that was kept can go on"
+        self._token, self._points = self.kept.token, set(self.kept.points)
+        self.kept = None
 
     def restore(
-        self, snapshot: Snapshot, *, base: Base | None = None, dropped: Iterable[str] = ()
+        self, snapshot: Snapshot, *, base: Base | None = None, dropped: Collection[str] = ()
     ) -> None:
-        """Return to a state that `snapshot` gave; forget the points `dropped` in the same commit.
+        """Return to a state that `snapshot` returned; forget the points `dropped` in one commit.
 
         Raises:
             RuntimeError: A transaction is open.
@@ -105,12 +95,9 @@ class DurableStore(MemoryStore):
         """
         self._check_no_transaction()
         gone = self._points.intersection(dropped)
-        if self._generation is not None:
-            self._archive.replace(
-                self._whole(snapshot, base),
-                dropped=[self._name_of(label) for label in gone],
-                generation=self._generation,
-            )
+        if self._token is not None:
+            whole = self._whole(snapshot, base)
+            self._archive.replace(self._world_name, self._token, whole, dropped=gone)
             self._points -= gone
             self._recorded()
         super().restore(snapshot, base=base)
@@ -121,7 +108,7 @@ class DurableStore(MemoryStore):
         Raises:
             StoreUnwritable: It could not be written.
         """
-        self._commit({})
+        self._committed([])
 
     def keep_point(self, label: str, saved: SavedWorld) -> None:
         """Record a point to come back to.
@@ -129,8 +116,9 @@ class DurableStore(MemoryStore):
         Raises:
             StoreUnwritable: It could not be written; a point of this label is as it was.
         """
-        if self._generation is not None:
-            self._archive.replace(self._point(label, saved))
+        if self._token is not None:
+            whole = WholeWorld(self._base, saved.records, saved.meta)
+            self._archive.keep_point(self._world_name, self._token, label, whole)
             self._points.add(label)
 
     def drop_point(self, label: str) -> None:
@@ -139,8 +127,8 @@ class DurableStore(MemoryStore):
         Raises:
             StoreUnwritable: It could not be written; the point is still kept.
         """
-        if label in self._points:
-            self._archive.drop_worlds(self._name_of(label))
+        if self._token is not None and label in self._points:
+            self._archive.drop_point(self._world_name, self._token, label)
             self._points.discard(label)
 
     def drop(self) -> None:
@@ -149,10 +137,9 @@ class DurableStore(MemoryStore):
         Raises:
             StoreUnwritable: It could not be written; all is still kept.
         """
-        if self._generation is not None:
-            names = [self._world_name, *map(self._name_of, self._points)]
-            self._archive.drop_worlds(*names, generation=self._generation)
-            self._generation = None
+        if self._token is not None:
+            self._archive.drop(self._world_name, self._token)
+            self._token = None
 
     def _change(self, table: str, key: str, old: Row | None, new: Row | None) -> None:
         if self._undo is None:
@@ -162,21 +149,17 @@ class DurableStore(MemoryStore):
             super()._change(table, key, old, new)
 
     def _committed(self, changes: list[Change]) -> None:
-        self._commit(
-            {
-                (change.table, change.key): self._rows[change.table].get(change.key)
-                for change in changes
-            }
-        )
-
-    def _commit(self, slots: dict[tuple[str, str], Slot]) -> None:
-        if self._generation is None:
+        if self._token is None or not self.outlives:  # every request comes here
             return
-        pending = {} if self._parts is None else self._parts.pending()
-        slots |= self._placed(pending)
-        meta, generation = self._meta(), self._generation
+        slots = {
+            (change.table, change.key): self._rows[change.table].get(change.key)
+            for change in changes
+        }
+        if self._parts is not None:
+            slots |= self._placed(self._parts.pending())
+        meta = self._meta()
         try:
-            self._archive.commit(self._world_name, slots, meta, generation=generation)
+            self._archive.commit(self._world_name, self._token, slots, meta)
         except BaseException:
             if self._parts is not None:
                 self._parts.undo()
@@ -184,16 +167,18 @@ class DurableStore(MemoryStore):
         self._recorded()
 
     def _recorded(self) -> None:
-        if self._parts is not None:
+        if self._parts is not None and self.outlives:
             self._parts.mark_recorded()
 
-    def _whole(self, snapshot: Snapshot, base: Base | None = None) -> Whole:
+    def _whole(self, snapshot: Snapshot, base: Base | None = None) -> WholeWorld:
+        if not self.outlives:  # nobody needs what a reset would gather here
+            return WholeWorld(base or self._base, snapshot, {})
         beside = {} if self._parts is None else self._parts.read_records()
         rows: dict[str, dict[str, Slot]] = {}
         for (table, key), slot in self._placed(beside).items():
             rows.setdefault(table, {})[key] = slot
         whole = Snapshot({**snapshot.rows, **rows}, snapshot.next_seq)
-        return Whole(self._world_name, base or self._base, whole, self._meta())
+        return WholeWorld(base or self._base, whole, self._meta())
 
     def _placed(self, beside: Beside) -> dict[tuple[str, str], Slot]:
         """What is kept beside as rows; each has a place of its own in its table."""
@@ -208,9 +193,3 @@ class DurableStore(MemoryStore):
                 place = self._places[at] = next(self._next_place)
             placed[at] = Row(place, record)
         return placed
-
-    def _point(self, label: str, saved: SavedWorld) -> Whole:
-        return Whole(self._name_of(label), self._base, saved.records, saved.meta)
-
-    def _name_of(self, label: str) -> str:
-        return f"{self._world_name}@{label}"
