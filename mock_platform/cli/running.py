@@ -33,6 +33,11 @@ def run_beside_server(command: Sequence[str], settings: Settings) -> int:
     Raises:
         click.ClickException: The server cannot start.
     """
+    if not hasattr(signal, "SIGCHLD"):
+        raise click.ClickException(
+            "this system has no signal for the end of a command (SIGCHLD), which `run` waits for. "
+            "Start `mock-platform serve` beside the command."
+        )
     if shutil.which(command[0]) is None and not os.path.exists(command[0]):  # noqa: PTH110
         click.echo(f"Error: {command[0]}: this command does not exist.", err=True)
         return NOT_FOUND

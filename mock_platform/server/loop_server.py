@@ -252,4 +252,4 @@ def _new_loop() -> asyncio.AbstractEventLoop:
         else:
             loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
             return loop
-    return asyncio.new_event_loop()
+    return asyncio.SelectorEventLoop()  # the default loop of Windows has no add_reader
