@@ -303,6 +303,7 @@ def ads(
     echo: Echo | None = None,
     scoped: bool = True,
     public_limits: bool = True,
+    declared_at: tuple[str, int] | None = None,
     **particulars: Unpack[Particulars],
 ) -> Operation:
     """An operation of document B: user context, account scope where the path names an account.
@@ -334,6 +335,7 @@ def ads(
         assumptions=(ECHO, *assumptions),
         echo=Echo(sent=location is not Location.JSON) if echo is None else echo,
         max_body=MOST_BYTES,
+        declared_at=declared_at,
         **particulars,
     )
 

@@ -156,6 +156,8 @@ class Operation:
     """Other spellings of the path."""
     dress: Callable[[Call, Failure, Reply], Reply] | None = None
     """Makes of a failure's reply what people can read, where they and not programs call."""
+    declared_at: tuple[str, int] | None = None
+    """File and line of the declaration, where that and not the family has the handler."""
 
     @property
     def dialect(self) -> Dialect:
@@ -179,7 +181,9 @@ class Operation:
         return (*self.assumptions, *self.may_assume, *self.auth.assumptions, *limits)
 
     def where(self) -> tuple[str, int]:
-        """Source file and line of the handler."""
+        """Source file and line: of the handler, or of the declaration that brings one."""
+        if self.declared_at is not None:
+            return self.declared_at
         code = inspect.unwrap(self.handler)
         return inspect.getsourcefile(code) or "", inspect.getsourcelines(code)[1]
 
@@ -201,6 +205,15 @@ class Operation:
             "assumptions": [assumption.id for assumption in self.all_assumptions],
             "code": f"mock_platform/{module}:{line}",
         }
+
+
+def declaration() -> tuple[str, int]:
+    """File and line from which the function was called that calls this one."""
+    frame = inspect.currentframe()
+    for _ in range(2):
+        frame = None if frame is None else frame.f_back
+    assert frame is not None, "CPython has frames"
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 class Particulars(TypedDict, total=False):
