@@ -9,7 +9,8 @@ from marshmallow import Schema, ValidationError, validates_schema
 from mock_platform.control.refusal import refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.description.conditions import either, form
-from mock_platform.core.fields import MISSING, Choice, Fault, Flag, Instant, Number
+from mock_platform.core.faults import MISSING, Fault
+from mock_platform.core.fields import Choice, Flag, Instant, Number
 from mock_platform.world.clock import EARLIEST, LATEST, Clock, parse_instant, wire_millis
 from mock_platform.world.world import World
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from http import HTTPStatus
 from typing import Any
 
-from mock_platform.core.fields import Fault
+from mock_platform.core.faults import Fault
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -19,7 +19,7 @@ from mock_platform.core.failures.errors import (
     TooLarge,
     UnsupportedMediaType,
 )
-from mock_platform.core.fields import flatten
+from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.unread import (

@@ -1,122 +1,19 @@
-"""The field types of the interface, stricter than the library's own where the wire is stricter.
-
-A refused value becomes a `Fault`: a message in the interface's grammar with the code that names its
-kind, so that each dialect can render it.
-"""
+"""The field types of the interface, stricter than the library's own where the wire is stricter."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from difflib import get_close_matches
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from marshmallow import ValidationError, fields, validate
 
-from mock_platform.core.jsonio import dumps
+from mock_platform.core.faults import Fault, expected, invalid, missing, refuse, unlisted
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis, wire_seconds
-
-INVALID = "INVALID_PARAMETER"
-MISSING = "MISSING_PARAMETER"
-EXCLUSIVE = "EXCLUSIVE_PARAMETERS"
-INCLUSIVE = "INCLUSIVE_PARAMETERS"
 
 _INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
 _LONG = 2**63
-
-
-class Fault(str):
-    """What is wrong with a value, with the code of its kind. `{name}` stands for the parameter.
-
-    `details` is one or two words on why a value could not be read, and `value` that value; both are
-    there for such values only. `hint` is what we add to the interface's own words.
-    """
-
-    __slots__ = ("code", "details", "hint", "value")
-
-    code: str
-    details: str | None
-    value: Any
-    hint: str
-
-    def __new__(
-        cls,
-        text: str,
-        code: str = INVALID,
-        *,
-        details: str | None = None,
-        value: Any = None,
-        hint: str = "",
-    ) -> Self:
-        """A fault of the given kind."""
-        fault = super().__new__(cls, text)
-        fault.code = code
-        fault.details = details
-        fault.value = value
-        fault.hint = hint
-        return fault
-
-    def naming(self, parameter: str) -> Self:
-        """The same fault with the parameter's name in its text."""
-        return type(self)(
-            self.replace("{name}", parameter),
-            self.code,
-            details=self.details,
-            value=self.value,
-            hint=self.hint,
-        )
-
-    @property
-    def explained(self) -> str:
-        """The text with the hint."""
-        return f"{self}. {self.hint}" if self.hint else str(self)
-
-
-def expected(what: str, value: Any) -> str:
-    """`Expected <what>, got <value> for <parameter>`, as the live service words it."""
-    shown = dumps(value).decode() if _showable(value) else type(value).__name__
-    return f"Expected {what}, got {shown} for {{name}}"
-
-
-def invalid(what: str, value: Any, details: str) -> ValidationError:
-    """A value that cannot be read as what it should be."""
-    return ValidationError([Fault(expected(what, value), details=details, value=value)])
-
-
-def unlisted(allowed: Iterable[object], value: Any, code: str = INVALID) -> Fault:
-    """A value that is not one of those allowed; the hint points out a near miss."""
-    names = [str(each) for each in allowed]
-    near = get_close_matches(value, names, 1) if isinstance(value, str) else []
-    return Fault(
-        expected(f"a value in {', '.join(names)}", value),
-        code,
-        hint=f"Did you mean {near[0]}?" if near else "",
-    )
-
-
-def missing(name: str, condition: str = "") -> Fault:
-    """A parameter that is required, always or under a condition such as `when goal is X`."""
-    return Fault(f'"{name}" is a required parameter{condition and f" {condition}"}', MISSING)
-
-
-def exclusive(one: str, other: str) -> Fault:
-    """Two parameters of which only one may be sent."""
-    return Fault(f"{one} and {other} are exclusive parameters", EXCLUSIVE)
-
-
-def not_allowed(name: str, hint: str = "") -> Fault:
-    """A parameter that the caller may not set."""
-    return Fault(f"setting {name} is not allowed", INVALID, hint=hint)
-
-
-def refuse(text: str, code: str = INVALID) -> ValidationError:
-    """A value that breaks a rule; `{name}` in the text stands for the parameter."""
-    return ValidationError([Fault(text, code)])
-
-
-def _showable(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float | bool | list | dict)
 
 
 Validator = Callable[[Any], Any]
@@ -513,19 +410,3 @@ class Timed(Json):
     def _distance(self, name: str, value: Any) -> timedelta | None:
         known = name in self.moments and isinstance(value, str)
         return parse_relative(value) if known else None
-
-
-def flatten(messages: Any, path: str = "") -> Iterable[tuple[str, Fault]]:
-    """Marshmallow's nested messages as `(parameter, fault)`, the name filled in."""
-    if isinstance(messages, Mapping):
-        for key, inner in messages.items():
-            if isinstance(key, int):
-                yield from flatten(inner, f"{path}[{key}]")
-            elif key == "_schema":
-                yield from flatten(inner, path)
-            else:
-                yield from flatten(inner, f"{path}.{key}" if path else str(key))
-    else:
-        for message in messages if isinstance(messages, list) else [messages]:
-            found = message if isinstance(message, Fault) else Fault(str(message))
-            yield path, found.naming(path or "the body")

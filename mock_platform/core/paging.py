@@ -18,16 +18,8 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
-from mock_platform.core.fields import (
-    Choice,
-    CommaList,
-    Fault,
-    Flag,
-    Integer,
-    Text,
-    exclusive,
-    expected,
-)
+from mock_platform.core.faults import Fault, exclusive, expected
+from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Limit
 from mock_platform.core.unread import NO_EFFECT

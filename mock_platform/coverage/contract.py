@@ -11,7 +11,7 @@ from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.errors import Failure, InternalError, InvalidParameters
 from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES
 from mock_platform.core.failures.rendering import render
-from mock_platform.core.fields import MISSING
+from mock_platform.core.faults import MISSING
 from mock_platform.core.operation import Operation
 from mock_platform.coverage.outcomes import BATCH, Outcome, find_codes
 from mock_platform.settings import Settings

@@ -12,7 +12,8 @@ from marshmallow import Schema, ValidationError, validates_schema
 from mock_platform.core.ads import Many, ads, allowlisted
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Fault, Instant, Text, expected, refuse
+from mock_platform.core.faults import Fault, expected, refuse
+from mock_platform.core.fields import Choice, Instant, Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
 from mock_platform.records.campaigns import ENTITIES, AccountHistoryRecord

@@ -18,16 +18,8 @@ from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.description.conditions import exclusive
 from mock_platform.core.failures.errors import AdsError, AdsFailure
-from mock_platform.core.fields import (
-    INVALID,
-    Choice,
-    Flag,
-    ListOf,
-    Nested,
-    Text,
-    missing,
-    unlisted,
-)
+from mock_platform.core.faults import INVALID, missing, unlisted
+from mock_platform.core.fields import Choice, Flag, ListOf, Nested, Text
 from mock_platform.core.operation import Echo, Location, NotServed, Operation, Origin
 from mock_platform.core.resource import (
     TIMESTAMPS,

@@ -15,7 +15,8 @@ from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
-from mock_platform.core.fields import INCLUSIVE, Fault, Text, missing
+from mock_platform.core.faults import INCLUSIVE, Fault, missing
+from mock_platform.core.fields import Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, changed, stamped
 from mock_platform.records.cards import make_card_uri

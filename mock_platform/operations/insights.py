@@ -15,7 +15,8 @@ from marshmallow import Schema
 from mock_platform.core.ads import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, CommaList, Fault, Instant, Integer, ListOf, Text
+from mock_platform.core.faults import Fault
+from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Operation
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant

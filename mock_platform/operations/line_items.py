@@ -17,20 +17,15 @@ from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure, InvalidParameters
-from mock_platform.core.fields import (
+from mock_platform.core.faults import (
     INVALID,
     MISSING,
-    Choice,
-    CommaList,
-    Instant,
-    Integer,
-    Long,
-    Text,
     flatten,
     missing,
     not_allowed,
     unlisted,
 )
+from mock_platform.core.fields import Choice, CommaList, Instant, Integer, Long, Text
 from mock_platform.core.fields import OneOf as OneOfValues
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.resource import Ids, NamePrefix, OneOf, Resource, changed

@@ -12,7 +12,8 @@ from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
-from mock_platform.core.fields import INVALID, Text, not_allowed
+from mock_platform.core.faults import INVALID, not_allowed
+from mock_platform.core.fields import Text
 from mock_platform.core.operation import Operation
 from mock_platform.core.resource import Equal, Resource, Words, changed, stamped, unused_id
 from mock_platform.records.media import (

@@ -13,17 +13,8 @@ from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
-from mock_platform.core.fields import (
-    INCLUSIVE,
-    INVALID,
-    Choice,
-    CommaList,
-    Fault,
-    Flag,
-    Long,
-    Text,
-    missing,
-)
+from mock_platform.core.faults import INCLUSIVE, INVALID, Fault, missing
+from mock_platform.core.fields import Choice, CommaList, Flag, Long, Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import changed
 from mock_platform.core.unread import NO_EFFECT

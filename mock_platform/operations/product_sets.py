@@ -17,16 +17,8 @@ from mock_platform.core.ads import One, ads, early_access, fail, not_found
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.description.conditions import either, form
-from mock_platform.core.fields import (
-    INVALID,
-    Choice,
-    Fault,
-    ListOf,
-    Nested,
-    Text,
-    exclusive,
-    missing,
-)
+from mock_platform.core.faults import INVALID, Fault, exclusive, missing
+from mock_platform.core.fields import Choice, ListOf, Nested, Text
 from mock_platform.core.operation import Echo, Location, Origin
 from mock_platform.records.catalogs import (
     EQUAL_TO,

@@ -14,19 +14,8 @@ from urllib.parse import SplitResult, urlsplit
 from iso4217 import Currency
 from marshmallow import EXCLUDE, Schema, ValidationError
 
-from mock_platform.core.fields import (
-    Choice,
-    Flag,
-    Integer,
-    ListOf,
-    Nested,
-    Text,
-    TextOptions,
-    expected,
-    flatten,
-    invalid,
-    missing,
-)
+from mock_platform.core.faults import expected, flatten, invalid, missing
+from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Nested, Text, TextOptions
 from mock_platform.records.table import Reference, Table
 from mock_platform.world.clock import parse_instant
 

@@ -11,7 +11,8 @@ from typing import Any, Unpack
 
 from marshmallow import Schema
 
-from mock_platform.core.fields import Choice, FieldOptions, Instant, Text, invalid
+from mock_platform.core.faults import invalid
+from mock_platform.core.fields import Choice, FieldOptions, Instant, Text
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey

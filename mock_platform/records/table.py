@@ -17,7 +17,8 @@ from typing import Any
 from marshmallow import INCLUDE, Schema, ValidationError
 from marshmallow.fields import Field, List, Nested
 
-from mock_platform.core.fields import Instant, Timed, flatten
+from mock_platform.core.faults import flatten
+from mock_platform.core.fields import Instant, Timed
 from mock_platform.store.interface import Record
 
 AS = "_as"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from mock_platform.core.fields import Text, invalid
+from mock_platform.core.faults import invalid
+from mock_platform.core.fields import Text
 
 
 class WebAddress(Text):

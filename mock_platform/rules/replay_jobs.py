@@ -16,7 +16,8 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problem_details import could_not_find
 from mock_platform.core.failures.problems import WEBHOOK_NOT_A_RESOURCE_TYPE, problem
-from mock_platform.core.fields import FieldOptions, Text, invalid
+from mock_platform.core.faults import invalid
+from mock_platform.core.fields import FieldOptions, Text
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis

@@ -16,7 +16,13 @@ from mock_platform.core.ads import fail
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, BatchFailure
-from mock_platform.core.fields import INVALID, Fault, expected, missing, unlisted
+from mock_platform.core.faults import (
+    INVALID,
+    Fault,
+    expected,
+    missing,
+    unlisted,
+)
 from mock_platform.core.unread import Shape, UnknownKeys, report
 from mock_platform.rules.audiences import IDENTITY, SIZE, THIRTEEN_MONTHS, Upload, add_months
 from mock_platform.settings import Settings

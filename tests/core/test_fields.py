@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from marshmallow import Schema, ValidationError
 
+from mock_platform.core.faults import INVALID, MISSING, flatten
 from mock_platform.core.fields import (
-    INVALID,
-    MISSING,
     Choice,
     CommaList,
     Flag,
@@ -21,7 +20,6 @@ from mock_platform.core.fields import (
     Long,
     Nested,
     Text,
-    flatten,
 )
 
 

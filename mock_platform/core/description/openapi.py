@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from marshmallow import EXCLUDE, Schema
 
-from mock_platform.core import fields as wire
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import FORM, Call
@@ -33,6 +32,7 @@ from mock_platform.core.failures.errors import (
 )
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.failures.statuses import phrase
+from mock_platform.core.faults import INVALID, MISSING, Fault
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Location, Operation
@@ -172,8 +172,8 @@ def possible_failures(operation: Operation, settings: Settings) -> Iterator[Fail
         for refusal in _refusals(operation):
             yield refusal if worded is None else worded(refusal)
     if operation.params is not None:
-        for code in (wire.MISSING, wire.INVALID):
-            yield InvalidParameters([("parameter", wire.Fault("", code))], {})
+        for code in (MISSING, INVALID):
+            yield InvalidParameters([("parameter", Fault("", code))], {})
     if operation.location is Location.JSON:
         yield BadBody("")
         yield UnsupportedMediaType("", "application/json")

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from mock_platform.core import fields as wire
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.call import Pairs
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES, NumericCode
 from mock_platform.core.failures.problem_details import unsupported_authentication
 from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, Problem
+from mock_platform.core.faults import EXCLUSIVE, INCLUSIVE, INVALID, MISSING, Fault
 
 ADS_ERRORS = public_fact(
     "ads.error-envelope",
@@ -109,7 +109,7 @@ class PlainFailure(Failure):
         self.assumptions = assumptions
 
 
-_ABOUT_PARAMETERS = frozenset({wire.INVALID, wire.MISSING, wire.EXCLUSIVE, wire.INCLUSIVE})
+_ABOUT_PARAMETERS = frozenset({INVALID, MISSING, EXCLUSIVE, INCLUSIVE})
 """Codes whose errors have a `parameter` even where none is to blame."""
 
 
@@ -128,7 +128,7 @@ class AdsError:
     """What we add to the interface's own words, for the journal."""
 
     @classmethod
-    def of(cls, parameter: str, fault: wire.Fault) -> Self:
+    def of(cls, parameter: str, fault: Fault) -> Self:
         """The error for a fault of a parameter; the empty name blames none."""
         extra = {} if fault.details is None else {"details": fault.details, "value": fault.value}
         return cls(fault.code, str(fault), parameter, extra, hint=fault.hint)
@@ -234,8 +234,7 @@ class InvalidParameters(Failure):
         valid: Mapping[str, Any] | None = None,
     ) -> None:
         self.faults = [
-            (name, text if isinstance(text, wire.Fault) else wire.Fault(text))
-            for name, text in faults
+            (name, text if isinstance(text, Fault) else Fault(text)) for name, text in faults
         ]
         self.sent = sent
         self.valid = valid or {}

@@ -16,7 +16,8 @@ from marshmallow import Schema, ValidationError, fields
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.failures.problem_details import DETAILS
 from mock_platform.core.failures.statuses import phrase
-from mock_platform.core.fields import Choice, Integer, Json, ListOf, Nested, Text, flatten
+from mock_platform.core.faults import flatten
+from mock_platform.core.fields import Choice, Integer, Json, ListOf, Nested, Text
 
 MEDIA_TYPE = "application/problem+json"
 ABOUT_BLANK = "about:blank"

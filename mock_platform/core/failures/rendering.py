@@ -12,7 +12,6 @@ from functools import singledispatch
 from itertools import islice
 from typing import Any
 
-from mock_platform.core import fields as wire
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.dialect import Dialect, dialect_of
 from mock_platform.core.failures.errors import (
@@ -36,6 +35,7 @@ from mock_platform.core.failures.errors import (
     UnsupportedMediaType,
 )
 from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
+from mock_platform.core.faults import MISSING
 from mock_platform.core.jsonio import dumps
 
 JSON = "application/json; charset=utf-8"
@@ -223,7 +223,7 @@ def _as_numeric(failure: Failure) -> Failure:
     if isinstance(failure, Unauthorized):
         return NumericFailure(_AUTH_CODES.get(failure.fault, 32))
     if isinstance(failure, InvalidParameters):
-        missing = [name for name, text in failure.faults if text.code == wire.MISSING]
+        missing = [name for name, text in failure.faults if text.code == MISSING]
         if missing:
             return NumericFailure(38, f"{missing[0]} parameter is missing.")
         return NumericFailure(38, str(failure), status=400)
