@@ -84,7 +84,7 @@ def test_acknowledged_requests_survive(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, series: int
 ) -> None:
     """Every answered request had its whole effect, and at most one more had it, none a part."""
-    monkeypatch.setattr(Library, "_all_shipped", no_scenarios)
+    monkeypatch.setattr(Library, "_load_packaged", no_scenarios)
     chance, path = Ids(series, "kills"), tmp_path / "state.json"
     platform = Platform(settings("memory"))
     client = Client(create_app(platform))

@@ -147,7 +147,7 @@ def serve_for_ever(path: str, log_limit: int, run: int) -> None:
 
 def main() -> None:
     """Start one child after another, as asked."""
-    setattr(Library, "_all_shipped", no_scenarios)  # noqa: B010 - mypy refuses the assignment
+    setattr(Library, "_load_packaged", no_scenarios)  # noqa: B010 - mypy refuses the assignment
     base = load_base(settings("memory"))
     vars(opening).update(load_base=lambda _: base)
     for line in sys.stdin:
