@@ -17,38 +17,14 @@ from typing import Any, Self
 
 from mock_platform.operations import KINDS
 from mock_platform.platform import Platform, load_base
-from mock_platform.settings import DeliverySettings, Durability, Settings
+from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.store.archive import Archive, KeptWorld
-from mock_platform.store.errors import StoreDamaged, StoreError
+from mock_platform.store.backends import find_backend, open_archive
+from mock_platform.store.errors import StoreDamaged
 from mock_platform.store.memory import Base
-from mock_platform.store.memory_archive import MemoryArchive
 from mock_platform.world.clock import moment
 from mock_platform.world.world import Blueprint, World
 from mock_platform.world.world_store import WorldStore
-
-MEMORY = "memory"
-_TINYDB = "tinydb:"
-
-
-class BadStore(ValueError):
-    """The setting `store` names no store."""
-
-    def __init__(self, text: str) -> None:
-        hint = f" Did you mean 'tinydb:{text}'?" if text.endswith(".json") else ""
-        super().__init__(f"{text!r} is no store: memory, or tinydb:FILE.{hint}")
-
-
-def store_path(store: str) -> Path | None:
-    """The file that a setting `store` names; `None` for memory.
-
-    Raises:
-        BadStore: It is neither `memory` nor `tinydb:FILE`.
-    """
-    if store == MEMORY:
-        return None
-    if not store.startswith(_TINYDB) or store == _TINYDB:
-        raise BadStore(store)
-    return Path(store.removeprefix(_TINYDB)).expanduser()
 
 
 class Opened:
@@ -94,30 +70,14 @@ def open_platform(settings: Settings) -> Opened:
         BadStore: The setting `store` names none.
         StoreError: The store's files are in use, damaged, not ours, or cannot be opened.
     """
-    path = store_path(settings.store)
+    find_backend(settings.store)  # before the fixtures, which take longer
     base = load_base(settings)
-    archive = MemoryArchive() if path is None else _open_file(path, settings.durability)
+    archive = open_archive(settings.store, settings.durability)
     try:
         return Opened(_restored(settings, base, archive), archive)
     except BaseException:
         archive.close()
         raise
-
-
-def _open_file(path: Path, durability: Durability) -> Archive:
-    try:  # TinyDB and the locks of POSIX are loaded only where a file is kept
-        from mock_platform.store.tinydb_archive import TinyDBArchive
-    except ModuleNotFoundError as fault:
-        if fault.name != "fcntl":
-            raise
-        raise StoreError(
-            f"{path} cannot be kept: this system has no POSIX file locks, which keep a second "
-            "server out of the file. Serve with --store memory, or on Linux or macOS."
-        ) from fault
-    try:
-        return TinyDBArchive(path, durability)
-    except OSError as fault:
-        raise StoreError(f"{path} cannot be opened: {fault}. Name a file that can.") from fault
 
 
 def _restored(settings: Settings, base: Base, archive: Archive) -> Platform:

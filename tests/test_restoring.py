@@ -10,7 +10,7 @@ from tinydb import TinyDB, where
 from mock_platform.platform import load_base
 from mock_platform.records.fixtures import BadFixtures
 from mock_platform.records.state import State
-from mock_platform.restoring import BadStore, Opened, open_platform, store_path
+from mock_platform.restoring import Opened, open_platform
 from mock_platform.settings import Settings
 from mock_platform.store.errors import StoreDamaged, StoreError, StoreInUse
 from mock_platform.store.tinydb_archive import TinyDBArchive
@@ -37,33 +37,6 @@ def kept(folder: Path) -> Settings:
 def state(opened: Opened, world: str = "default") -> State:
     """The state of a world of an opened platform."""
     return State(opened.platform.worlds.get(world), opened.platform.tables)
-
-
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("memory", None),
-        ("tinydb:state.json", Path("state.json")),
-        ("tinydb:/var/lib/mock/state.json", Path("/var/lib/mock/state.json")),
-        ("tinydb:~/state.json", Path.home() / "state.json"),
-    ],
-)
-def test_a_store_is_memory_or_a_file(text: str, path: Path | None) -> None:
-    """The setting names no file, or one after `tinydb:`, the home folder understood."""
-    assert path == store_path(text)
-
-
-@pytest.mark.parametrize("text", ["", "tinydb:", "tinydb", "redis:x", "state.json"])
-def test_other_stores_are_refused(text: str) -> None:
-    """What is neither is refused with what there is."""
-    with pytest.raises(BadStore, match="memory, or tinydb:FILE"):
-        store_path(text)
-
-
-def test_a_file_name_alone_is_understood() -> None:
-    """Whoever forgets the prefix is told of it."""
-    with pytest.raises(BadStore, match=r"Did you mean 'tinydb:state\.json'"):
-        store_path("state.json")
 
 
 def test_memory_keeps_nothing_and_closes_quietly() -> None:

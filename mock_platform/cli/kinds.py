@@ -101,17 +101,19 @@ class StoreKind(Kind):
 
     def parse(self, text: str) -> str:
         """Returns the setting, if it names a store."""
-        from mock_platform.restoring import BadStore, store_path  # its imports would slow --help
+        from mock_platform.store.backends import BadStore, find_backend
 
         try:
-            store_path(text)
+            find_backend(text)
         except BadStore as fault:
             raise ValueError(str(fault)) from fault
         return text
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """Returns a description of the allowed values."""
-        return "memory|tinydb:FILE"
+        from mock_platform.store.backends import BACKENDS
+
+        return "|".join(BACKENDS)
 
 
 INSTANT = InstantKind()

@@ -35,12 +35,12 @@ def convert_errors() -> Iterator[None]:
     """Convert errors of a server's environment into exceptions with an exit status."""
     # The callers have already imported these; imports at the top would slow down `--help`.
     from mock_platform.records.fixtures import BadFixtures
-    from mock_platform.restoring import BadStore
     from mock_platform.scenario.document import BadParameters, BadScenario
     from mock_platform.scenario.engine import CannotPerform
     from mock_platform.scenario.library import UnknownScenario
     from mock_platform.server import CannotBind
     from mock_platform.server.tls import AuthorityUnreadable
+    from mock_platform.store.backends import BadStore
     from mock_platform.store.errors import StoreError
 
     try:

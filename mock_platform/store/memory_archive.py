@@ -6,6 +6,7 @@ import itertools
 import threading
 from collections.abc import Collection, Mapping
 
+from mock_platform.settings import Durability
 from mock_platform.store.archive import Meta, Slots, WholeWorld, check_new, check_part
 from mock_platform.store.interface import SavedWorld
 from mock_platform.store.memory import Base
@@ -86,3 +87,8 @@ class MemoryArchive:
         for label in labels:
             if label not in self._labels[name]:
                 raise LookupError(f"world {name!r} has no point {label!r}")
+
+
+def open_archive(place: str, durability: Durability) -> MemoryArchive:
+    """Returns an archive without worlds."""
+    return MemoryArchive()

@@ -380,3 +380,16 @@ class TinyDBArchive:
         self._file.close()
         self._log.close()
         self._guard.release()
+
+
+def open_archive(place: str, durability: Durability) -> TinyDBArchive:
+    """Returns the archive in a file.
+
+    Raises:
+        StoreError: It is in use, damaged, not ours, or cannot be opened.
+    """
+    path = Path(place).expanduser()
+    try:
+        return TinyDBArchive(path, durability)
+    except OSError as fault:
+        raise StoreError(f"{path} cannot be opened: {fault}. Name a file that can.") from fault

@@ -11,11 +11,10 @@ import pytest
 
 from mock_platform.settings import Durability
 from mock_platform.store.archive import Archive, WholeWorld
+from mock_platform.store.backends import open_archive
 from mock_platform.store.errors import StoreError
 from mock_platform.store.interface import Record, Row, SavedWorld, Snapshot
 from mock_platform.store.memory import Base
-from mock_platform.store.memory_archive import MemoryArchive
-from mock_platform.store.tinydb_archive import TinyDBArchive
 from tests.world.backends import fixtures, open_store
 
 Opener = Callable[[Path], Archive]
@@ -23,11 +22,11 @@ Opener = Callable[[Path], Archive]
 
 
 def _tinydb(durability: Durability) -> Opener:
-    return lambda folder: TinyDBArchive(folder / "state.json", durability)
+    return lambda folder: open_archive(f"tinydb:{folder / 'state.json'}", durability)
 
 
 BACKENDS: Mapping[str, Opener] = {
-    "memory": lambda _: MemoryArchive(),
+    "memory": lambda _: open_archive("memory", "log"),
     "tinydb-snapshot": _tinydb("snapshot"),
     "tinydb-log": _tinydb("log"),
     "tinydb-fsync": _tinydb("fsync"),

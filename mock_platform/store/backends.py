@@ -1,0 +1,60 @@
+"""The table of what keeps worlds: what the setting `store` may name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from mock_platform.settings import Durability
+from mock_platform.store.archive import Archive
+from mock_platform.store.errors import StoreError
+
+BACKENDS: Mapping[str, str] = {
+    "memory": "memory_archive",
+    "tinydb:FILE": "tinydb_archive",
+}
+"""Modules by what the setting names: a scheme, or a scheme and a place. Each has a function
+`open_archive(place, durability)`, and is loaded only if it is named."""
+
+
+class BadStore(ValueError):
+    """The setting `store` names no backend."""
+
+    def __init__(self, text: str) -> None:
+        hint = f" Did you mean 'tinydb:{text}'?" if text.endswith(".json") else ""
+        super().__init__(f"{text!r} is no store: {', or '.join(BACKENDS)}.{hint}")
+
+
+def find_backend(store: str) -> tuple[str, str]:
+    """Returns the module that a setting names, and the place; nothing is opened.
+
+    Raises:
+        BadStore: It names no backend.
+    """
+    scheme, colon, place = store.partition(":")
+    for form, module in BACKENDS.items():
+        known, takes_place, _ = form.partition(":")
+        if scheme == known and colon == takes_place and bool(place) == bool(takes_place):
+            return module, place
+    raise BadStore(store)
+
+
+def open_archive(store: str, durability: Durability) -> Archive:
+    """Returns the archive that a setting names.
+
+    Raises:
+        BadStore: It names no backend.
+        StoreError: The archive is in use, damaged, not ours, or cannot be opened.
+    """
+    name, place = find_backend(store)
+    try:
+        module = import_module(f"{__package__}.{name}")
+    except ModuleNotFoundError as fault:
+        if fault.name != "fcntl":
+            raise
+        raise StoreError(
+            f"{place} cannot be kept: this system has no POSIX file locks, which keep a second "
+            "server out of the file. Serve with --store memory, or on Linux or macOS."
+        ) from fault
+    archive: Archive = module.open_archive(place, durability)
+    return archive
