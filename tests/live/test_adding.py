@@ -19,9 +19,15 @@ pytestmark = pytest.mark.live
 ROOT = Path(__file__).parents[2]
 COPIED = ("mock_platform", "fixtures", "scenarios", "docs", "tests", "pyproject.toml")
 _FILE = re.compile(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_LINE = re.compile(
-    r"`(\w+)` in `(mock_platform/[\w/]+\.py)`:\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL
-)
+_LINE = re.compile(r"`(\w+)` in `([\w/]+\.py)`:\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_KEPT = """
+from mock_platform import MockPlatform
+with MockPlatform.start(store="json:worlds.json") as platform:
+    platform.state["accounts"].patch("18ce54d4x5t", {"name": "Kept"})
+with MockPlatform.start(store="json:worlds.json") as platform:
+    print([a["name"] for a in platform.state["accounts"].all() if a["id"] == "18ce54d4x5t"])
+"""
+"""A world that is kept by one server and found by the next."""
 
 
 @pytest.fixture
@@ -48,11 +54,11 @@ def follow(page: str, copy: Path) -> None:
 
 
 def add_line(file: Path, table: str, line: str) -> None:
-    """Put a line at the end of a tuple that a module calls `table`."""
-    before, start, after = file.read_text("utf-8").partition(f"\n{table} = (\n")
-    assert start, f"{file} has no {table}"
-    entries, end, rest = after.partition("\n)\n")
-    file.write_text(f"{before}{start}{entries}\n{line.rstrip()}{end}{rest}", "utf-8")
+    """Put a line at the end of what a module calls `table`."""
+    text = file.read_text("utf-8")
+    found = re.search(rf"^{table}\b[^\n]* = [({{]\n(.*?)^[)}}]$", text, re.MULTILINE | re.DOTALL)
+    assert found is not None, f"{file} has no {table}"
+    file.write_text(f"{text[: found.end(1)]}{line}{text[found.end(1) :]}", "utf-8")
 
 
 def run(copy: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -111,6 +117,19 @@ def test_an_effect(copy: Path) -> None:
     assert (pages.returncode, pages.stderr) == (0, "")
     assert summary.startswith("2 passed")
     assert "## `headers`" in (copy / "docs" / "effects.md").read_text("utf-8")
+
+
+def test_a_store(copy: Path) -> None:
+    """A module and one line make a backend that `serve` keeps its worlds in."""
+    follow("docs/adding-a-store.md", copy)
+
+    summary = run_tests(copy, "tests/store/test_archive.py", "-k", "json")
+    backends = run_tests(copy, "tests/store/test_backends.py", "-k", "suite")
+    kept = run(copy, "-c", _KEPT)
+
+    assert "failed" not in summary
+    assert backends.startswith("1 passed")
+    assert (kept.stdout, kept.stderr) == ("['Kept']\n", "")
 
 
 def test_an_option(copy: Path) -> None:
