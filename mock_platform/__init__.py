@@ -1,4 +1,4 @@
-"""The sandbox to run instead of a social platform's real API."""
+"""A sandbox that you run instead of a social platform's real API."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used: the package by itself imports next to nothing."""
+    """Load a public name at its first use: importing the package itself imports almost nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

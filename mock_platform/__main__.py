@@ -1,4 +1,4 @@
-"""`python -m mock_platform` is `mock-platform`."""
+"""`python -m mock_platform` is the same as `mock-platform`."""
 
 from mock_platform.cli import main
 

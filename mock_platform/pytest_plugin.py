@@ -353,15 +353,17 @@ def _coverage_lines(config: pytest.Config) -> list[str]:
         lines += [f"written to {name}" for name in files]
     if _is_coverage_too_low(config):
         least = config.getoption("--mock-coverage-fail-under")
-        lines.append(f"FAILED: {_covered_percent(config):g} % is below the required {least:g} %")
+        lines.append(
+            f"FAILED: {_get_covered_percent(config):g} % is below the required {least:g} %"
+        )
     return lines
 
 
-def _covered_percent(config: pytest.Config) -> float:
+def _get_covered_percent(config: pytest.Config) -> float:
     found = config.stash[_outcome_key].coverage
     return 0.0 if found is None else float(found["percent"])
 
 
 def _is_coverage_too_low(config: pytest.Config) -> bool:
     least = config.getoption("--mock-coverage-fail-under")
-    return least is not None and _covered_percent(config) < least
+    return least is not None and _get_covered_percent(config) < least

@@ -1,9 +1,8 @@
-"""From settings to a platform whose worlds stand where its store left them.
+"""Makes a platform from settings; its worlds continue from their store.
 
-`memory` keeps nothing. `tinydb:FILE` keeps every world in that file: worlds that it holds go on
-with their records, clock, ids, scenarios, rate windows and snapshots. What they began with is read
-again at each start if it was the fixtures; what a fork began as, and its snapshots, are in the file
-as well.
+`memory` keeps nothing. `tinydb:FILE` keeps every world in that file: stored worlds continue with
+their records, clock, ids, scenarios, rate windows and snapshots. Fixtures are read again at each
+start. The origin of a copy and its snapshots are in the file as well.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from mock_platform.world.world_store import WorldStore
 
 
 class Opened:
-    """A platform and the archive behind it. Close it when no more calls come."""
+    """A platform and its archive. Close it after the last call."""
 
     def __init__(self, platform: Platform, archive: Archive) -> None:
         self.platform = platform
@@ -36,10 +35,10 @@ class Opened:
         self._closed = False
 
     def close(self) -> None:
-        """Stop deliveries, write what is not written yet, release the files; idempotent.
+        """Stop deliveries, write everything that is not written yet, release the files; idempotent.
 
         Raises:
-            OSError: The file could not be written, under durability `snapshot`; try again.
+            OSError: The file could not be written, with durability `snapshot`; call this again.
         """
         self.platform.close()
         if self._closed:
@@ -63,12 +62,13 @@ class Opened:
 
 
 def open_platform(settings: Settings) -> Opened:
-    """The platform of these settings, its worlds as the store left them.
+    """Returns the platform for these settings, with its worlds as the store left them.
 
     Raises:
-        BadFixtures: Something is wrong with the fixtures.
-        BadStore: The setting `store` names none.
-        StoreError: The store's files are in use, damaged, not ours, or cannot be opened.
+        BadFixtures: The fixtures have faults.
+        BadStore: The setting `store` does not name a store.
+        StoreError: The store's files are in use, damaged, not from mock_platform, or cannot be
+            opened.
     """
     find_backend(settings.store)  # before the fixtures, which take longer
     base = load_base(settings)
@@ -105,10 +105,10 @@ def _restored(settings: Settings, base: Base, archive: Archive) -> Platform:
 
 
 def _try(archive: Archive, name: str, kept: KeptWorld) -> None:
-    """Go on with what a world kept beside its records, in a world that nobody sees.
+    """Restore the data of a world beside its records, before any request can reach it.
 
     Raises:
-        StoreDamaged: It cannot be done.
+        StoreDamaged: The data cannot be restored.
     """
     for meta in (kept.meta, *(point.meta for point in kept.points.values())):
         try:
@@ -127,13 +127,13 @@ def _record(world: World) -> None:
 
 
 def overridden(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
-    """Settings with some of their fields changed, or of their `delivery` as `delivery_timeout=1`.
+    """Returns settings with some fields changed, or of their `delivery` as `delivery_timeout=1`.
 
-    Folders may be text, and `freeze` ISO 8601.
+    Folders may be text, and `freeze` may be ISO 8601.
 
     Raises:
-        TypeError: There is no such setting.
-        ValueError: `freeze` is no moment, or does not say its offset from UTC.
+        TypeError: A setting of this name does not exist.
+        ValueError: `freeze` is not a moment, or has no offset from UTC.
     """
     known = [field.name for field in fields(Settings) if field.name != "port"]
     known += [f"delivery_{field.name}" for field in fields(DeliverySettings)]
@@ -143,7 +143,9 @@ def overridden(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
         if name not in known:
             near = get_close_matches(name, known, 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise TypeError(f"There is no setting {name!r}.{hint} Settings: {', '.join(known)}.")
+            raise TypeError(
+                f"The setting {name!r} does not exist.{hint} Settings: {', '.join(known)}."
+            )
         if name.startswith("delivery_"):
             delivery[name.removeprefix("delivery_")] = value
         else:

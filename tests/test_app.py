@@ -27,7 +27,7 @@ def test_settings_and_overrides_are_taken(tmp_path: Path) -> None:
 
     assert "Nine" == client.get("/_mock/state/users/9").get_json()["name"]
     assert "2026-03-01T12:00:00.000Z" == client.get("/_mock/clock").get_json()["now"]
-    with pytest.raises(TypeError, match="no setting 'fixture'"):
+    with pytest.raises(TypeError, match="setting 'fixture' does not exist"):
         create_app(fixture="x")
     with pytest.raises(TypeError, match="has its settings"):
         create_app(Platform(), seed=4)

@@ -202,7 +202,7 @@ def test_a_name_that_no_world_can_have(box: Sandbox, path: str, headers: dict[st
     response = box.client.get(path, headers=headers)
 
     assert 404 == response.status_code
-    assert "None can be called so: 1 to 64 letters" in response.get_json()["detail"]
+    assert "No world can have this name: 1 to 64 letters" in response.get_json()["detail"]
     assert "PUT" not in response.get_json()["detail"]
 
 

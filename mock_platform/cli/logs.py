@@ -1,8 +1,8 @@
 """The log of `serve`: one line per request on standard error, and the messages of the package.
 
-The package itself logs through the standard library and configures nothing; this is the only place
-that does. Lines of requests are written in batches, when the server asks for it; whatever else is
-logged is written at once, behind the requests that came before it.
+The package itself logs with the standard library and configures no handlers; only this module does.
+Lines of requests are written in batches, when the server calls `flush`; all other lines are written
+at once, after the earlier requests.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def configure(
 ) -> LogHandler | None:
     """Send the log lines of the process, from a level on, to `stream` (standard error).
 
-    Returns where requests are logged; `None` if nothing is.
+    Returns the log of requests; `None` if requests are not logged.
     """
     handler = LogHandler(form, stream or sys.stderr, _LEVELS[level])
     logging.captureWarnings(capture=True)
@@ -49,25 +49,25 @@ def configure(
 
 
 class Answered(NamedTuple):
-    """A request that was answered, as far as its line needs it."""
+    """An answered request, with the data that its line needs."""
 
     ended: float
-    """By `UPTIME`, as `began`."""
+    """On the clock `UPTIME`, like `began`."""
     began: float
     method: str
     target: str
     status: str
-    """Empty where the client got no answer."""
+    """Empty if the client got no answer."""
     headers: Sequence[tuple[str, str]]
 
 
 class LogHandler(logging.StreamHandler[TextIO]):
-    """Writes the log; also what the server takes for the log of its requests."""
+    """Writes the log; the server also uses it as the log of its requests."""
 
     def __init__(self, form: LogFormat, stream: TextIO, level: int) -> None:
         super().__init__(stream)
         self.setFormatter(JsonLines() if form == "json" else PlainLines())
-        self._line: Callable[[str, Answered], str] = _json_line if form == "json" else _plain_line
+        self._line: Callable[[str, Answered], str] = _json_line if form == "json" else _format_line
         self._least = level
         self._answered: deque[Answered] = deque()
 
@@ -79,19 +79,19 @@ class LogHandler(logging.StreamHandler[TextIO]):
         began: float,
         ended: float,
     ) -> None:
-        """Keep a request for its line, which `flush` writes."""
+        """Add a request, whose line `flush` writes."""
         if self._least > logging.INFO and not _is_error(status):
             return
         kept = Answered(ended, began, request.method, request.target, status, headers)
         self._answered.append(kept)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line that is not a request's."""
+        """Write a line that does not belong to a request."""
         self._write_answered()
         super().emit(record)
 
     def flush(self) -> None:
-        """Write the requests that were kept. Also called when the interpreter ends."""
+        """Write the buffered requests. Also called when the interpreter ends."""
         self.acquire()
         try:
             self._write_answered()
@@ -122,8 +122,8 @@ def _is_error(status: str) -> bool:
     return not status or status[0] == "5"
 
 
-def _named(headers: Sequence[tuple[str, str]]) -> tuple[str | None, str | None]:
-    """Which operation answered, and the id of the request."""
+def _read_markers(headers: Sequence[tuple[str, str]]) -> tuple[str | None, str | None]:
+    """Returns the operation that answered, and the id of the request."""
     operation = request_id = None
     for name, value in headers:
         if name == "X-Mock-Operation":
@@ -133,10 +133,10 @@ def _named(headers: Sequence[tuple[str, str]]) -> tuple[str | None, str | None]:
     return operation, request_id
 
 
-def _plain_line(time: str, answered: Answered) -> str:
-    """A request's line for people."""
+def _format_line(time: str, answered: Answered) -> str:
+    """Returns the line of a request for people."""
     ended, began, method, target, status, headers = answered
-    operation, request_id = _named(headers)
+    operation, request_id = _read_markers(headers)
     line = (
         f"{status[:3] or '---'} {method} {redact.address(target)} "
         f"ms={round((ended - began) * 1000, 1)}"
@@ -149,9 +149,9 @@ def _plain_line(time: str, answered: Answered) -> str:
 
 
 def _json_line(time: str, answered: Answered) -> str:
-    """A request's line for programs."""
+    """Returns the line of a request for programs."""
     ended, began, method, target, status, headers = answered
-    operation, request_id = _named(headers)
+    operation, request_id = _read_markers(headers)
     line = (
         f'{{"timestamp": "{time}", "level": "{"error" if _is_error(status) else "info"}", '
         f'"event": "request", "method": {_QUOTED(method)}, '
@@ -162,14 +162,14 @@ def _json_line(time: str, answered: Answered) -> str:
         line += f', "operation": {_QUOTED(operation)}'
     if request_id is not None:
         line += f', "id": {_QUOTED(request_id)}'
-    return _without_delete(line + "}\n")
+    return _escape_delete(line + "}\n")
 
 
 _QUOTED = json.JSONEncoder().encode
 
 
-def _without_delete(line: str) -> str:
-    """Escape the one control character that JSON leaves as it is."""
+def _escape_delete(line: str) -> str:
+    """Escape the one control character that JSON does not escape."""
     return line.replace("\x7f", "\\u007f")
 
 
@@ -177,13 +177,13 @@ class JsonLines(logging.Formatter):
     """A log line for programs: one JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object, with `timestamp`, `level` and `event`."""
+        """Returns the object, with `timestamp`, `level` and `event`."""
         line = {"timestamp": _time(record), "level": record.levelname.lower()}
         line["event"] = record.getMessage()
         exception = _exception(record)
         if exception is not None:
             line["exception"] = exception
-        return _without_delete(json.dumps(line))
+        return _escape_delete(json.dumps(line))
 
 
 class PlainLines(logging.Formatter):

@@ -46,7 +46,7 @@ class Setting:
         return self.field or self.parameter.removeprefix("no_")
 
     @property
-    def inverted(self) -> bool:
+    def is_inverted(self) -> bool:
         """Whether the flag turns something off."""
         return self.flag and self.name.startswith("no-")
 
@@ -54,12 +54,12 @@ class Setting:
         """The field's default, in the form of the option."""
         group, _, name = self.target.rpartition(".")
         value = getattr(getattr(_DEFAULTS, group) if group else _DEFAULTS, name)
-        return not value if self.inverted else value
+        return not value if self.is_inverted else value
 
     def option(self) -> Callable[[Command], Command]:
         """Returns the option for a click command."""
         if self.flag:
-            opposite = self.name.removeprefix("no-") if self.inverted else f"no-{self.name}"
+            opposite = self.name.removeprefix("no-") if self.is_inverted else f"no-{self.name}"
             return click.option(
                 f"--{self.name}/--{opposite}", self.parameter, default=self.default(),
                 show_default=False, help=self.help,
@@ -183,7 +183,7 @@ def settings_of(values: Mapping[str, Any]) -> Settings:
         if setting.parameter not in values:
             continue
         value = values[setting.parameter]
-        if setting.inverted:
+        if setting.is_inverted:
             value = not value
         if setting.many:
             value = tuple(value)

@@ -13,7 +13,7 @@ import click
 
 
 class CheckFailed(click.ClickException):
-    """A check failed."""
+    """A check failed; the message says which."""
 
     exit_code: ClassVar[int] = 1
 

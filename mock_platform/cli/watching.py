@@ -74,7 +74,7 @@ class Watch:
             watching.wait(_START_SECONDS)
 
     def stop(self) -> None:
-        """Stop watching."""
+        """Stop watching all files."""
         self._stop.set()
         for thread, _ in self._threads:
             thread.join()

@@ -205,7 +205,7 @@ class Journal(Protocol):
         """Returns the entry with this `X-Mock-Request-Id`; `None` if it is not in the journal."""
 
     def clear(self) -> None:
-        """Delete all entries."""
+        """Delete all entries of the journal."""
 
     def __iter__(self) -> Iterator[Entry]:
         """Iterates over all entries, oldest first."""
@@ -519,7 +519,7 @@ class Platform(World, Protocol):
         fault: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop the platform."""
+        """Stop the platform; see `stop`."""
 
 
 WorldFace = World

@@ -17,7 +17,7 @@ def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1
     app, user, bearer = found["app"], found["user"], found["bearer_token"]
     if scheme == "oauth1":
         if app is None or user is None or user["access_token"] is None:
-            raise _missing_credentials(world, "an app, a user and an access token")
+            raise _explain_missing(world, "an app, a user and an access token")
         return OAuth1Auth(
             app["consumer_key"],
             app["consumer_secret"],
@@ -26,12 +26,12 @@ def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1
         )
     if scheme == "bearer":
         if bearer is None:
-            raise _missing_credentials(world, "a bearer token")
+            raise _explain_missing(world, "a bearer token")
         return BearerAuth(bearer)
     raise ValueError(f"auth must be 'oauth1', 'bearer' or None, not {scheme!r}")
 
 
-def _missing_credentials(world: str, what: str) -> MissingCredentials:
+def _explain_missing(world: str, what: str) -> MissingCredentials:
     return MissingCredentials(
         f"World {world!r} does not have {what} of its first app and user. Add them to "
         "its state, reset the world, or sign with other credentials."

@@ -68,7 +68,7 @@ def show(call: Call, world: World, step: BrowserStep) -> Document:
     forced = _is_login_forced(call)
     form = _make_form(session, token, app, step, forced=forced, cookies=cookies)
     user = call.caller.user
-    again = forced and not session.logged_in_for(token["id"]) and not call.caller.assumed
+    again = forced and not session.is_logged_in_for(token["id"]) and not call.caller.assumed
     if user is None or again:
         return render_login_page(form, app, call.params.get("screen_name", ""))
     _check_answerer(token, user)
@@ -83,7 +83,9 @@ def answer(call: Call, world: World, step: BrowserStep) -> Document:
     """Return the page or redirect that follows the user's click on a page."""
     token, app = _require_open_token(call, world, step)
     session = find_session(call, world)
-    if session is None or not session.sent(call.params.get("authenticity_token", ""), token["id"]):
+    if session is None or not session.accepts_form(
+        call.params.get("authenticity_token", ""), token["id"]
+    ):
         if not call.caller.assumed:
             raise PlainFailure(
                 403,

@@ -33,12 +33,12 @@ def list_operations(request: ControlRequest) -> dict[str, Any]:
 
 
 def list_assumptions(request: ControlRequest) -> dict[str, Any]:
-    """All recorded assumptions."""
+    """All recorded assumptions of the sandbox."""
     return assumptions(request.platform)
 
 
 def metrics(request: ControlRequest) -> Response:
-    """Metrics for Prometheus."""
+    """Metrics in the text form of Prometheus."""
     text, media_type = request.services.metrics.exposition()
     return Response(text, content_type=media_type)
 

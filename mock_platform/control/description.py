@@ -106,13 +106,13 @@ _CLOSED: Mapping[str, Callable[[Platform], Iterable[str]]] = {
 """Values of path and query parameters that allow only some values."""
 
 
-def _allowed_values(name: str, platform: Platform) -> dict[str, Any]:
+def _list_allowed_values(name: str, platform: Platform) -> dict[str, Any]:
     return {"enum": sorted(_CLOSED[name](platform))} if name in _CLOSED else {}
 
 
 def _path_parameters(route: Route, platform: Platform) -> Iterable[dict[str, Any]]:
     for name in _VARYING.findall(route.rule):
-        schema = _TEXTUAL | _allowed_values(name, platform)
+        schema = _TEXTUAL | _list_allowed_values(name, platform)
         if name == "name" and route.name_pattern is not None:
             schema["pattern"] = f"^{route.name_pattern}$"
         yield {"in": "path", "name": name, "required": True, "schema": schema}
@@ -122,7 +122,7 @@ def _query_parameters(
     route: Route, converter: Converter, platform: Platform
 ) -> Iterable[dict[str, Any]]:
     for parameter in converter.parameters(route.query()):
-        schema = parameter["schema"] | _allowed_values(parameter["name"], platform)
+        schema = parameter["schema"] | _list_allowed_values(parameter["name"], platform)
         yield parameter | {"schema": schema}
 
 

@@ -92,7 +92,7 @@ def get_request(request: ControlRequest) -> dict[str, Any]:
 
 
 def delete_requests(request: ControlRequest) -> None:
-    """Empty the journal."""
+    """Delete all entries of the journal."""
     request.world.journal.clear()
 
 

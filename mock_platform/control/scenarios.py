@@ -77,14 +77,14 @@ def activate(request: ControlRequest) -> dict[str, Any]:
 
 
 def deactivate(request: ControlRequest) -> dict[str, Any]:
-    """Deactivate a scenario."""
+    """Deactivate a scenario of this world."""
     engine, name = _engine(request), request.args["name"]
     engine.deactivate(name)
     return engine.describe(name)
 
 
 def deactivate_all(request: ControlRequest) -> None:
-    """Deactivate all scenarios."""
+    """Deactivate all scenarios of this world."""
     _engine(request).deactivate()
 
 

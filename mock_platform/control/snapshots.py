@@ -63,7 +63,7 @@ def restore_snapshot(request: ControlRequest) -> None:
 
 
 def delete_snapshot(request: ControlRequest) -> None:
-    """Delete a snapshot."""
+    """Delete a snapshot of this world."""
     world = request.world
     with world.held():
         world.drop_snapshot(_require_snapshot(world, request.args["name"]))

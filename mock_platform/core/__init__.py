@@ -1,1 +1,1 @@
-"""What every operation is built from, and the pipeline that each request runs through."""
+"""The parts of every operation, and the pipeline that each request passes through."""

@@ -65,12 +65,12 @@ READ_ONLY = public_fact(
 )
 
 MOST_BYTES = 5_000_000
-"""The most that a body may have (Limits)."""
+"""Maximum size of a body in bytes (Limits)."""
 AUTH = Auth(("oauth1", "bearer"), (CREDENTIALS,))
 
 
 def served(record: Record) -> Record:
-    """A record without the mock's own keys."""
+    """Returns a record without the mock's own keys."""
     return {key: value for key, value in record.items() if key[0] != "_"}
 
 
@@ -85,15 +85,15 @@ class One:
     in_array: bool = False
 
     def configured(self, settings: Settings) -> One:
-        """`--card-envelope array` puts cards into an array, as the public samples do."""
+        """With `--card-envelope array`, returns cards in an array, as the public samples do."""
         return replace(self, in_array=self.card and settings.card_envelope == "array")
 
     def described(self, data: JsonObject) -> JsonObject:
-        """JSON Schema of the body: the record under `data`."""
+        """Returns the JSON Schema of the body: the record under `data`."""
         return _body(data={"type": "array", "items": data} if self.in_array else data)
 
     def reply(self, call: Call, result: Record) -> Reply:
-        """The reply for one record."""
+        """Returns the reply for one record."""
         shown = served(result)
         body = {"request": {"params": call.echo}, "data": [shown] if self.in_array else shown}
         return Reply(self.status, dumps(body), [("Content-Type", JSON)])
@@ -108,7 +108,7 @@ class Many:
     media_type: str = "application/json"
 
     def described(self, data: JsonObject) -> JsonObject:
-        """JSON Schema of the body: records under `data`, and where the next page begins."""
+        """Returns the JSON Schema of the body: records under `data`, and a cursor."""
         described = _body(
             data={"type": "array", "items": data}, next_cursor={"type": ["string", "null"]}
         )
@@ -116,7 +116,7 @@ class Many:
         return described
 
     def reply(self, call: Call, result: PageOf) -> Reply:
-        """The reply for a page."""
+        """Returns the reply for a page."""
         body: dict[str, Any] = {"request": {"params": call.echo}}
         if result.total_count is not None:
             body["total_count"] = result.total_count
@@ -127,7 +127,7 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Whatever the handler gives, under `data`, served as it is: no paging, no record."""
+    """Any JSON value that the handler returns, under `data`: no paging, no record."""
 
     schema: type[Schema] | None = None
     status: int = 200
@@ -135,11 +135,11 @@ class Data:
     many: bool = False
 
     def described(self, data: JsonObject) -> JsonObject:
-        """JSON Schema of the body: the value, or an array of such values, under `data`."""
+        """Returns the JSON Schema of the body: a value or an array under `data`."""
         return _body(data={"type": "array", "items": data} if self.many else data)
 
     def reply(self, call: Call, result: Any) -> Reply:
-        """The reply for any JSON value."""
+        """Returns the reply for any JSON value."""
         body = {"request": {"params": call.echo}, "data": result}
         return Reply(self.status, dumps(body), [("Content-Type", JSON)])
 
@@ -153,13 +153,13 @@ class Batch:
     media_type: str = "application/json"
 
     def described(self, data: JsonObject) -> JsonObject:
-        """JSON Schema of the body: two parallel arrays."""
+        """Returns the JSON Schema of the body: two parallel arrays."""
         described = _body(data={"type": "array", "items": data})
         described["properties"]["request"] = {"type": "array", "items": {"type": "object"}}
         return described
 
     def reply(self, call: Call, result: tuple[Sequence[Any], Sequence[Mapping[str, Any]]]) -> Reply:
-        """The reply for (data, request)."""
+        """Returns the reply for a pair of data and request."""
         data, request = result
         return Reply(
             self.status, dumps({"request": request, "data": data}), [("Content-Type", JSON)]
@@ -167,7 +167,7 @@ class Batch:
 
 
 def _body(**required: JsonObject) -> JsonObject:
-    """JSON Schema of a body that echoes the request beside these."""
+    """Returns the JSON Schema of a body with the request echo and these properties."""
     return {
         "type": "object",
         "properties": {"request": REQUEST_ECHO, **required},
@@ -177,12 +177,12 @@ def _body(**required: JsonObject) -> JsonObject:
 
 
 def fail(code: str, message: str, parameter: str | None = None, *, hint: str = "") -> AdsFailure:
-    """One named failure, ready to be raised; the hint goes to the journal."""
+    """Returns one named failure to raise; the hint goes to the journal."""
     return AdsFailure(AdsError(code, message, parameter, hint=hint))
 
 
 def not_found(code: str, what: str, parameter: str, value: str) -> AdsFailure:
-    """404 for a record that is unknown, deleted, or another account's."""
+    """Returns a 404 for a record that is unknown, deleted, or belongs to another account."""
     return fail(code, f"No {what} has the id {value!r}", parameter)
 
 
@@ -190,7 +190,7 @@ def not_found(code: str, what: str, parameter: str, value: str) -> AdsFailure:
 
 
 def may_write(call: Call, world: World) -> None:
-    """Writes need a token and an app that may write."""
+    """A gate: writes need a token and an app with write permission."""
     token, app = call.caller.token or {}, call.caller.app or {}
     if token.get("access") == "read" or "write" not in app.get("_permissions", ["write"]):
         call.assume(READ_ONLY)
@@ -201,7 +201,7 @@ def may_write(call: Call, world: World) -> None:
 
 
 def acts_for_user(call: Call, world: World) -> None:
-    """The caller must act for a user: its own token's, or the app's owner behind a bearer token."""
+    """A gate: the caller must act for a user, who owns the token or the app of a bearer token."""
     if call.caller.scheme == "bearer":
         call.assume(BEARER_OWNER)
     if call.caller.user is None:
@@ -212,17 +212,17 @@ def acts_for_user(call: Call, world: World) -> None:
 
 
 def account_scope(call: Call, world: World) -> None:
-    """The account in the path must be associated with the authenticated user."""
+    """A gate: the account in the path must belong to the authenticated user."""
     call.account = find_account(call, world, call.path_params["account_id"])
 
 
 def find_account(
     call: Call, world: World, account_id: str, *, with_deleted: bool = False
 ) -> Record:
-    """An account of the calling user.
+    """Returns an account of the calling user.
 
     Raises:
-        AdsFailure: ACCOUNT_NOT_FOUND (403): it is unknown, another user's, or deleted.
+        AdsFailure: ACCOUNT_NOT_FOUND (403): it is unknown, deleted, or belongs to another user.
     """
     account = world.store.get("accounts", account_id)
     user = call.caller.user
@@ -238,7 +238,7 @@ def find_account(
 
 
 def needs_feature(key: str) -> Gate:
-    """A gate that the account's features must open."""
+    """Returns a gate that requires a feature of the account."""
 
     def gate(call: Call, world: World) -> None:
         require_feature(call, key)
@@ -247,7 +247,7 @@ def needs_feature(key: str) -> Gate:
 
 
 def require_feature(call: Call, key: str) -> None:
-    """The account of the call must have this feature.
+    """A gate: the account of the call must have this feature.
 
     Raises:
         AdsFailure: FEATURE_NOT_AVAILABLE (400).
@@ -257,7 +257,7 @@ def require_feature(call: Call, key: str) -> None:
 
 
 def early_access(call: Call, world: World) -> None:
-    """Catalog endpoints need an app with early access (document B, "Authentication")."""
+    """A gate: catalog endpoints need an app with early access (document B, "Authentication")."""
     if not (call.caller.app or {}).get("_early_access"):
         raise fail(
             "UNAUTHORIZED_CLIENT_APPLICATION",
@@ -266,7 +266,7 @@ def early_access(call: Call, world: World) -> None:
 
 
 def allowlisted(name: str) -> Gate:
-    """A gate for apps on a named allowlist (document B, "Authentication")."""
+    """Returns a gate for apps on a named allowlist (document B, "Authentication")."""
 
     def gate(call: Call, world: World) -> None:
         if name not in (call.caller.app or {}).get("_allowlist", ()):
@@ -278,7 +278,7 @@ def allowlisted(name: str) -> Gate:
     return gate
 
 
-# -- declaring ---------------------------------------------------------------------------------
+# -- declarations ------------------------------------------------------------------------------
 
 _CORE_READS = frozenset({"accounts", "line_items", "campaigns", "funding_instruments", "cards"})
 
@@ -306,10 +306,10 @@ def ads(
     declared_at: tuple[str, int] | None = None,
     **particulars: Unpack[Particulars],
 ) -> Operation:
-    """An operation of document B: user context, account scope where the path names an account.
+    """Returns an operation of document B: user context, account scope if the path has one.
 
-    `scoped=False` leaves the account to the handler (an operation on the account itself that also
-    shows deleted ones). Public rate limits follow from method and path.
+    With `scoped=False` the handler checks the account itself (for an operation on the account that
+    also shows deleted ones). Public rate limits follow from method and path.
     """
     first: list[Gate] = [acts_for_user]
     if method != "GET":

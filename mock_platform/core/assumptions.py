@@ -1,7 +1,8 @@
-"""What the sandbox answers although the spec does not show it, each on record with its reason.
+"""Assumptions: what the sandbox does although the specification does not show it, with the reason.
 
-An assumption is a value that stands next to the code resting on it. Operations and failures name
-the ones they rest on; from there they reach `X-Mock-Assumptions`, the documentation and OpenAPI.
+An assumption is a value that is defined next to the code that depends on it. Operations and
+failures name their assumptions; from there they reach `X-Mock-Assumptions`, the documentation and
+OpenAPI.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 
 class Basis(Enum):
-    """What an assumption rests on, best first."""
+    """The basis of an assumption, best first."""
 
     PUBLIC_FACT = "public fact"
     SETTLED = "settled"
@@ -25,7 +26,7 @@ class Assumption:
     """One recorded assumption.
 
     `gap` marks what the spec does not show at all (an operation, a parameter, a whole answer):
-    `--strict` refuses it. The others fill in a detail of something that the spec does show.
+    `--strict` refuses it. Other assumptions add a detail to something that the spec does show.
     """
 
     id: str
@@ -35,7 +36,7 @@ class Assumption:
     gap: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """The assumption as the register shows it."""
+        """Returns the assumption in the form of `GET /_mock/assumptions`."""
         return {
             "id": self.id,
             "text": self.text,
@@ -46,22 +47,22 @@ class Assumption:
 
 
 def public_fact(id_: str, text: str, source: str = "", *, gap: bool = False) -> Assumption:
-    """An assumption that rests on what the public interface is known to do."""
+    """Returns an assumption: the public interface is known to do this."""
     return Assumption(id_, text, Basis.PUBLIC_FACT, source, gap)
 
 
 def settled(id_: str, text: str, source: str = "", *, gap: bool = False) -> Assumption:
-    """An assumption that was settled because spec and public facts leave room."""
+    """Returns an assumption: one of several readings of spec and public facts was chosen."""
     return Assumption(id_, text, Basis.SETTLED, source, gap)
 
 
 def expectation(id_: str, text: str, source: str = "", *, gap: bool = False) -> Assumption:
-    """An assumption that rests on what a user of such an interface would expect."""
+    """Returns an assumption: a user of such an interface would expect this."""
     return Assumption(id_, text, Basis.EXPECTATION, source, gap)
 
 
 def register(*groups: Iterable[Assumption]) -> dict[str, Assumption]:
-    """All assumptions by id, sorted.
+    """Returns all assumptions by id, sorted.
 
     Raises:
         ValueError: Two different assumptions share an id.

@@ -1,4 +1,4 @@
-"""The families of paths, each of which words its failures in its own way."""
+"""The dialects: families of paths, each of which renders its failures in its own way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Dialect = Literal["v2", "oauth", "ads"]
 
 
 def dialect_of(path: str) -> Dialect:
-    """The dialect of a path, whether an operation has it or not."""
+    """Returns the dialect of a path, whether an operation has it or not."""
     first = path.lstrip("/").partition("/")[0]
     if first == "2":
         return "v2"

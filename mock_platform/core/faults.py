@@ -1,7 +1,7 @@
-"""What is wrong with values, in the interface's grammar; the ready sentences for it.
+"""Faults of values in the interface's grammar, and functions that make the common ones.
 
-A refused value becomes a `Fault`: a message with the code that names its kind, so that each dialect
-can render it.
+A refused value becomes a `Fault`: a message with a code for its kind, so that each dialect can
+render it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ INCLUSIVE = "INCLUSIVE_PARAMETERS"
 
 
 class Fault(str):
-    """What is wrong with a value, with the code of its kind. `{name}` stands for the parameter.
+    """A fault of a value, with a code for its kind. `{name}` is replaced by the parameter.
 
-    `details` is one or two words on why a value could not be read, and `value` that value; both are
-    there for such values only. `hint` is what we add to the interface's own words.
+    `details` has one or two words on why a value could not be read, and `value` is that value;
+    other faults have neither. `hint` is an addition to the interface's own words.
     """
 
     __slots__ = ("code", "details", "hint", "value")
@@ -43,7 +43,7 @@ class Fault(str):
         value: Any = None,
         hint: str = "",
     ) -> Self:
-        """A fault of the given kind."""
+        """Returns a fault of the given kind."""
         fault = super().__new__(cls, text)
         fault.code = code
         fault.details = details
@@ -52,7 +52,7 @@ class Fault(str):
         return fault
 
     def naming(self, parameter: str) -> Self:
-        """The same fault with the parameter's name in its text."""
+        """Returns the same fault with the parameter's name in its text."""
         return type(self)(
             self.replace("{name}", parameter),
             self.code,
@@ -63,23 +63,23 @@ class Fault(str):
 
     @property
     def explained(self) -> str:
-        """The text with the hint."""
+        """The text, with the hint."""
         return f"{self}. {self.hint}" if self.hint else str(self)
 
 
 def expected(what: str, value: Any) -> str:
-    """`Expected <what>, got <value> for <parameter>`, as the live service words it."""
+    """Returns `Expected <what>, got <value> for <parameter>`, in the words of the live service."""
     shown = dumps(value).decode() if _showable(value) else type(value).__name__
     return f"Expected {what}, got {shown} for {{name}}"
 
 
 def invalid(what: str, value: Any, details: str) -> ValidationError:
-    """A value that cannot be read as what it should be."""
+    """A value that cannot be read as its type."""
     return ValidationError([Fault(expected(what, value), details=details, value=value)])
 
 
 def unlisted(allowed: Iterable[object], value: Any, code: str = INVALID) -> Fault:
-    """A value that is not one of those allowed; the hint points out a near miss."""
+    """A value that is not one of the allowed ones; the hint names a similar one."""
     names = [str(each) for each in allowed]
     near = get_close_matches(value, names, 1) if isinstance(value, str) else []
     return Fault(
@@ -90,12 +90,12 @@ def unlisted(allowed: Iterable[object], value: Any, code: str = INVALID) -> Faul
 
 
 def missing(name: str, condition: str = "") -> Fault:
-    """A parameter that is required, always or under a condition such as `when goal is X`."""
+    """A required parameter is missing; `condition` is for instance `when goal is X`."""
     return Fault(f'"{name}" is a required parameter{condition and f" {condition}"}', MISSING)
 
 
 def exclusive(one: str, other: str) -> Fault:
-    """Two parameters of which only one may be sent."""
+    """Two parameters were sent, but only one of them is allowed."""
     return Fault(f"{one} and {other} are exclusive parameters", EXCLUSIVE)
 
 
@@ -105,7 +105,7 @@ def not_allowed(name: str, hint: str = "") -> Fault:
 
 
 def refuse(text: str, code: str = INVALID) -> ValidationError:
-    """A value that breaks a rule; `{name}` in the text stands for the parameter."""
+    """A value that breaks a rule; `{name}` in the text is replaced by the parameter."""
     return ValidationError([Fault(text, code)])
 
 
@@ -114,7 +114,7 @@ def _showable(value: Any) -> bool:
 
 
 def flatten(messages: Any, path: str = "") -> Iterable[tuple[str, Fault]]:
-    """Marshmallow's nested messages as `(parameter, fault)`, the name filled in."""
+    """Returns marshmallow's nested messages as pairs of parameter and named fault."""
     if isinstance(messages, Mapping):
         for key, inner in messages.items():
             if isinstance(key, int):

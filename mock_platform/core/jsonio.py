@@ -1,4 +1,4 @@
-"""The one door to JSON: reading within limits, writing as the interface writes."""
+"""JSON: reading within limits, writing in the interface's form. All other modules use this one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import orjson
 
 
 class BadJson(ValueError):
-    """The text is no JSON, or nested too deeply; `line` and `column` count from 1."""
+    """The text is not JSON, or nested too deeply; `line` and `column` start at 1."""
 
     def __init__(self, text: str, line: int = 1, column: int = 1) -> None:
         super().__init__(text)
@@ -17,10 +17,10 @@ class BadJson(ValueError):
 
 
 def loads(data: bytes, *, max_nesting: int = 64) -> Any:
-    """Parse JSON.
+    """Returns the value of a JSON text.
 
     Raises:
-        BadJson: It is malformed or nested beyond `max_nesting` levels.
+        BadJson: It is malformed or nested deeper than `max_nesting` levels.
     """
     try:
         value = orjson.loads(data)
@@ -33,17 +33,17 @@ def loads(data: bytes, *, max_nesting: int = 64) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """JSON without spaces, UTF-8."""
+    """Returns JSON without spaces, in UTF-8."""
     return orjson.dumps(value)
 
 
 def canonical(value: Any) -> bytes:
-    """JSON with keys in order, for comparing: to `==`, 1 and true are the same."""
+    """Returns JSON with sorted keys, for comparisons: for `==`, 1 and true are equal."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def pretty(value: Any) -> str:
-    """JSON for people."""
+    """Returns indented JSON for people."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
@@ -51,7 +51,7 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def _shallow(data: bytes, levels: int) -> bool:
-    """Whether the text is surely nested no deeper; cheap, so that large bodies stay cheap."""
+    """Whether the text is certainly not nested deeper; a fast check, also for large bodies."""
     brackets = data.translate(None, _NOT_BRACKETS)
     for _ in range(levels // 2):  # each round takes at least one level away, at most two
         if not brackets:

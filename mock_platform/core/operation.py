@@ -1,4 +1,4 @@
-"""An operation is a value: everything there is to say about one documented endpoint, said once.
+"""An operation is a value: everything about one documented endpoint, declared once.
 
 Routing, validation, OpenAPI, scenario ids, journal labels, coverage and the command line read it.
 """
@@ -27,36 +27,36 @@ Handler = Callable[[Call, World], Any]
 Gate = Callable[[Call, World], None]
 """Raises a failure if the caller may not use the operation: early access, allowlist, feature."""
 Rules = Callable[[Mapping[str, Any], Call, World, Settings], Iterable[tuple[str, str]]]
-"""Gets the parameters that are valid by themselves; gives (name, what is wrong)."""
+"""Checks valid parameters further; returns pairs of name and fault."""
 
 
 class Location(Enum):
-    """Where an operation's parameters stand."""
+    """The place of an operation's parameters."""
 
     QUERY = "query"
-    """In the query; writes take a form body as well."""
+    """In the query; writes also accept a form body."""
     JSON = "json"
     OAUTH = "oauth"
-    """In the Authorization header, the query or a form body, the same one in two of them."""
+    """In the Authorization header, the query or a form body; equal values may be in two of them."""
 
 
 class Origin(Enum):
-    """Where an operation comes from."""
+    """The source of an operation."""
 
     DOCUMENT_A = "A"
     DOCUMENT_B = "B"
     NAMED = "named"
-    """Only named in document A's release history; its shape is a public fact."""
+    """Only named in document A's release history; its form is a public fact."""
     PUBLIC_FACT = "public fact"
     EXPECTATION = "expectation"
-    """Nowhere shown, but needed by what is: the forms of the pages."""
+    """Shown nowhere, but other operations need it: the forms of the pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A rate window: `count` requests per `seconds`, counted for each `per`.
+    """A rate window: `count` requests in `seconds`, counted for each `per`.
 
-    `when` restricts it to some calls. `source` says which `--limits` enforce it.
+    `when` restricts it to some calls. `source` says which values of `--limits` enforce it.
     """
 
     name: str
@@ -66,19 +66,19 @@ class Limit:
     source: Literal["spec", "public"] = "spec"
     when: Callable[[Call], bool] | None = None
     category: str | None = None
-    """Operations of one category share a window; without one, each has its own."""
+    """Operations of one category share a window; without a category, each has its own."""
     assumptions: tuple[Assumption, ...] = ()
     refusal: Callable[[], Failure] | None = None
-    """What is raised beyond the limit, if not the usual refusal."""
+    """The failure beyond the limit, if it is not the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """What `request.params` repeats of a request; a refusal repeats it in the same way.
+    """The parameters that `request.params` echoes; a refusal echoes them in the same way.
 
-    Path parameters are always repeated, and with `sent` the parameters that were sent and could be
-    read. `names` says which of both are repeated under another name, `numbers` which path
-    parameters as numbers; `constants` are repeated although nobody sends them.
+    Path parameters are always echoed, and with `sent` also the parameters that were sent and could
+    be read. `names` maps parameters to other names in the echo, `numbers` are path parameters
+    echoed as numbers; `constants` are echoed although clients do not send them.
     """
 
     sent: bool = True
@@ -87,7 +87,7 @@ class Echo:
     constants: Mapping[str, Any] = field(default_factory=dict)
 
     def of_path(self, path_params: Mapping[str, str]) -> dict[str, Any]:
-        """The echo of a request of which only the path was read."""
+        """Returns the echo of a request of which only the path was read."""
         if not (self.names or self.numbers or self.constants):
             return dict(path_params)
         echo: dict[str, Any] = dict(self.constants)
@@ -97,7 +97,7 @@ class Echo:
         return echo
 
     def add(self, echo: dict[str, Any], sent: Mapping[str, Any]) -> None:
-        """Repeat parameters that were sent; of two under one name the first counts."""
+        """Add sent parameters to the echo; of two with one name, the first is used."""
         if not self.names:
             echo.update(sent)
             return
@@ -112,7 +112,7 @@ _NUMBER = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation. `path` is in the spec's notation, `:name` for what varies."""
+    """One operation. `path` is in the spec's notation, with `:name` for parameters."""
 
     id: str
     method: str
@@ -124,40 +124,41 @@ class Operation:
     auth: Auth
     params: type[Schema] | None = None
     path_form: type[Schema] | None = None
-    """What the description says of those parts of the path that are not just any text."""
+    """The schemas of those path parameters that do not accept any text."""
     location: Location = Location.QUERY
     configure: Callable[[Settings], Handler] | None = None
-    """The handler under these settings, where they change what it does."""
+    """Returns the handler under these settings, if they change what it does."""
     rules: Rules | None = None
-    """What parameters must satisfy beyond their schema; their faults are told with all others."""
+    """Further checks of the parameters; their faults are reported together with all others."""
     origin: Origin = Origin.DOCUMENT_A
     sandbox_only: bool = False
     gates: tuple[Gate, ...] = ()
     limits: tuple[Limit, ...] = ()
     set_limits: Callable[[Settings], Sequence[Limit]] | None = None
-    """Limits whose numbers are settings of their own, whatever `--limits` says."""
+    """Limits whose numbers are separate settings, whatever `--limits` says."""
     errors: tuple[str, ...] = ()
     """Slugs, numeric codes or names of the failures that the operation itself may raise."""
     statuses: tuple[int, ...] = ()
-    """Statuses of those failures, for the description."""
+    """The statuses of those failures, for the description."""
     assumptions: tuple[Assumption, ...] = ()
-    """What its successful answers rest on."""
+    """The assumptions of every successful answer."""
     may_assume: tuple[Assumption, ...] = ()
-    """What some of its answers rest on; those name it when they do."""
+    """The assumptions of some answers; those answers name them."""
     deprecated: bool = False
     oauth_step: bool = False
-    """Whether document A demands https for it ("Authentication", rule 1)."""
+    """Whether document A requires https for it ("Authentication", rule 1)."""
     echo: Echo = Echo()
     max_body: int | None = None
     read_body: Callable[[Call, Any], dict[str, Any]] | None = None
-    """Reads a JSON body by hand, for one so large that its schema would be too slow; `params` still
-    describes it. Gives the parameters or raises a failure."""
+    """Reads a JSON body without its schema, because a very large one would be too slow; `params`
+    still describes it. Returns the parameters or raises a failure.
+    """
     also: tuple[str, ...] = ()
     """Other spellings of the path."""
     dress: Callable[[Call, Failure, Reply], Reply] | None = None
-    """Makes of a failure's reply what people can read, where they and not programs call."""
+    """Converts a failure's reply into a page, for operations that people call."""
     declared_at: tuple[str, int] | None = None
-    """File and line of the declaration, where that and not the family has the handler."""
+    """File and line of the declaration, if the handler is defined elsewhere."""
 
     @property
     def dialect(self) -> Dialect:
@@ -166,29 +167,29 @@ class Operation:
 
     @property
     def path_names(self) -> tuple[str, ...]:
-        """Names of what varies in the path, in order."""
+        """The names of the path parameters, in order."""
         return tuple(re.findall(r":([a-z_]+)", self.path))
 
     @property
     def documented(self) -> bool:
-        """Whether document A or B describes it (72 operations do)."""
+        """Whether document A or B describes it (72 operations)."""
         return self.origin in {Origin.DOCUMENT_A, Origin.DOCUMENT_B}
 
     @property
     def all_assumptions(self) -> tuple[Assumption, ...]:
-        """Everything that its answers may rest on, failures aside."""
+        """All assumptions of its answers, except for failures."""
         limits = [assumption for limit in self.limits for assumption in limit.assumptions]
         return (*self.assumptions, *self.may_assume, *self.auth.assumptions, *limits)
 
     def where(self) -> tuple[str, int]:
-        """Source file and line: of the handler, or of the declaration that brings one."""
+        """Returns source file and line of the handler, or of the declaration that has it."""
         if self.declared_at is not None:
             return self.declared_at
         code = inspect.unwrap(self.handler)
         return inspect.getsourcefile(code) or "", inspect.getsourcelines(code)[1]
 
     def as_json(self) -> dict[str, Any]:
-        """The operation as the control plane lists it."""
+        """Returns the operation in the form of `GET /_mock/operations`."""
         file, line = self.where()
         _, _, module = file.rpartition("mock_platform/")
         return {
@@ -208,7 +209,7 @@ class Operation:
 
 
 def declaration() -> tuple[str, int]:
-    """File and line from which the function was called that calls this one."""
+    """Returns file and line of the call of the calling function."""
     frame = inspect.currentframe()
     for _ in range(2):
         frame = None if frame is None else frame.f_back
@@ -217,7 +218,7 @@ def declaration() -> tuple[str, int]:
 
 
 class Particulars(TypedDict, total=False):
-    """What only some operations declare; each key means what it means on `Operation`."""
+    """The options that only some operations use, with the same meaning as on `Operation`."""
 
     path_form: type[Schema]
     configure: Callable[[Settings], Handler]
@@ -232,9 +233,9 @@ class Particulars(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class NotServed:
-    """A path of the public interface that the sandbox leaves out, and that looks like a record's.
+    """A path of the public interface that is not served, although it looks like a record's.
 
-    It answers like any unknown path. `why` says so to whoever calls it.
+    It answers like any unknown path. `why` explains this to the caller.
     """
 
     methods: tuple[str, ...]
@@ -243,10 +244,10 @@ class NotServed:
 
 
 def table(*groups: Sequence[Operation]) -> tuple[Operation, ...]:
-    """All operations in one table.
+    """Returns all operations in one table.
 
     Raises:
-        ValueError: Two of them share an id, or method and path.
+        ValueError: Two of them have the same id, or the same method and path.
     """
     operations = tuple(operation for group in groups for operation in group)
     seen: dict[object, str] = {}

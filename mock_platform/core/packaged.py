@@ -1,4 +1,4 @@
-"""Where the files that come with the package stand: in the wheel, or beside it in a checkout."""
+"""Finds the files of the package: inside the wheel, or beside the package in a checkout."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def folder(name: str) -> Path:
-    """The shipped folder `fixtures` or `scenarios`."""
+    """Returns the packaged folder `fixtures` or `scenarios`."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / name

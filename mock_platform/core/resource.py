@@ -1,7 +1,7 @@
-"""Lists, reads and deletes from one declaration, wherever document B repeats itself.
+"""Lists, reads and deletes from one declaration, because document B repeats them.
 
-A `Resource` says which records a family has: their table, where they hang, how they are found and
-how they end. Its methods give operations; what is particular to one of them is passed in.
+A `Resource` declares the records of a family: their table, their parent, how they are found and how
+they are deleted. Its methods return operations; the special parts of an operation are arguments.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class Ids:
     most: int = 200
 
     def field(self) -> fields.Field[Any]:
-        """The parameter."""
+        """Returns the field of the filter's parameter."""
         return CommaList(Text(min_length=1), most=self.most)
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """A filter by the values of a field: comma-separated, of an enumeration or free."""
+    """A filter by the values of a field: separated by commas, of an enumeration or free."""
 
     parameter: str
     attribute: str
@@ -54,20 +54,20 @@ class OneOf:
     most: int | None = None
 
     def field(self) -> fields.Field[Any]:
-        """The parameter."""
+        """Returns the field of the filter's parameter."""
         return CommaList(Choice(self.values) if self.values else Text(min_length=1), most=self.most)
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A filter by values of a field that hardly two records share, found through an index."""
+    """A filter by a field whose values are almost unique, found through an index."""
 
     parameter: str
     attribute: str
     most: int = 200
 
     def field(self) -> fields.Field[Any]:
-        """The parameter."""
+        """Returns the field of the filter's parameter."""
         return CommaList(Text(min_length=1), most=self.most)
 
 
@@ -80,7 +80,7 @@ class Equal:
     values: tuple[str, ...]
 
     def field(self) -> fields.Field[Any]:
-        """The parameter."""
+        """Returns the field of the filter's parameter."""
         return Choice(self.values)
 
 
@@ -93,7 +93,7 @@ class NamePrefix:
     longest: int | None = None
 
     def field(self) -> fields.Field[Any]:
-        """The parameter."""
+        """Returns the field of the filter's parameter."""
         return Text(min_length=1, max_length=self.longest)
 
 
@@ -101,7 +101,7 @@ class NamePrefix:
 class Words:
     """A search for whole words, in any case, in any of some fields, found through an index.
 
-    Each word of the parameter must be there; a parameter without any word finds nothing.
+    Each word of the parameter must be found; a parameter without words finds no record.
     """
 
     parameter: str
@@ -110,11 +110,11 @@ class Words:
     rule: Assumption
 
     def field(self) -> fields.Field[Any]:
-        """The parameter."""
+        """Returns the field of the filter's parameter."""
         return Text(min_length=1, max_length=self.longest)
 
     def sought(self, call: Call) -> list[Term] | None:
-        """What is to be found, or `None` if nothing is searched for."""
+        """Returns the value to find; `None` if the parameter was not sent."""
         text = call.params.get(self.parameter)
         if text is None:
             return None
@@ -126,7 +126,7 @@ Filter = Ids | OneOf | Exact | Equal | NamePrefix | Words
 
 
 class ResourceParticulars(Particulars, total=False):
-    """What only some resources declare of an operation."""
+    """The options that only some resources use for an operation."""
 
     origin: Origin
     echo: Echo
@@ -136,8 +136,8 @@ class ResourceParticulars(Particulars, total=False):
 class Resource:
     """One kind of record of the advertising interface.
 
-    `owner` is the record's field that holds what it hangs on, `owner_parameter` the path parameter
-    with its value. `soft` records stay, `deleted: true`, when they are deleted; others are gone.
+    `owner` is the field with the key of the parent record, `owner_parameter` the path parameter
+    with the same value. Deleted `soft` records stay, with `deleted: true`; others are removed.
     """
 
     name: str
@@ -157,10 +157,10 @@ class Resource:
     def get_by_id(
         self, call: Call, world: World, *, with_deleted: bool = False, key: str | None = None
     ) -> Record:
-        """The record that the path addresses.
+        """Returns the record in the path.
 
         Raises:
-            AdsFailure: 404; there is none, it is another owner's, or it is deleted.
+            AdsFailure: 404; it does not exist, belongs to another owner, or is deleted.
         """
         key = call.path_params[self.id_parameter] if key is None else key
         record = world.store.get(self.table, key)
@@ -173,7 +173,7 @@ class Resource:
         return record
 
     def match(self, call: Call) -> dict[str, Any]:
-        """Which records a list of this resource holds, `with_deleted` considered."""
+        """Returns the conditions for the records in a list, with `with_deleted`."""
         match: dict[str, Any] = {}
         if self.owner:
             match[self.owner] = call.path_params[self.owner_parameter]
@@ -198,10 +198,10 @@ class Resource:
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
-        """The operation that lists the records.
+        """Returns the operation that lists the records.
 
-        `where` and `extra` serve filters of another kind; `prepare` runs first (settling slow
-        states, checking the parent); `show` derives what is served from what is stored.
+        `where` and `extra` are for filters of other kinds; `prepare` runs first (settles
+        transitions, checks the parent); `show` converts stored records to served ones.
         """
 
         def list_(call: Call, world: World) -> PageOf:
@@ -257,7 +257,7 @@ class Resource:
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
-        """The operation that reads one record."""
+        """Returns the operation that reads one record."""
 
         def get(call: Call, world: World) -> Record:
             shown = bool(call.params.get("with_deleted"))
@@ -296,9 +296,9 @@ class Resource:
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
-        """The operation that deletes one record; it answers with what was deleted.
+        """Returns the operation that deletes one record; its answer is the deleted record.
 
-        `prepare` runs first (settling slow states); `before` sees the record that will be deleted.
+        `prepare` runs first (settles transitions); `before` gets the record before it is deleted.
         """
 
         def delete(call: Call, world: World) -> Record:
@@ -331,25 +331,25 @@ class Resource:
 
 
 def unused_id(world: World, table: str, length: int = 6) -> str:
-    """An id in base 36 that no record of a table has: a new record must never replace another."""
+    """Returns a base 36 id that is not used, so that no record is replaced."""
     while world.store.get(table, found := world.ids.base36(length)) is not None:
         pass  # so few characters repeat sooner or later
     return found
 
 
 def stamped(world: World) -> dict[str, Any]:
-    """The timestamps of a record that is created now."""
+    """Returns the timestamps of a record that is created now."""
     now = wire_seconds(world.clock.now())
     return {"created_at": now, "updated_at": now, "deleted": False}
 
 
 def changed(world: World, record: Record, changes: Mapping[str, Any]) -> Record:
-    """The record with changes, `updated_at` moved."""
+    """Returns the record with changes and a new `updated_at`."""
     return record | dict(changes) | {"updated_at": wire_seconds(world.clock.now())}
 
 
 def deleted(world: World, record: Record) -> Record:
-    """The record as deleted."""
+    """Returns the record as deleted."""
     return changed(world, record, {"deleted": True})
 
 
@@ -364,7 +364,7 @@ def _equal(filters: Sequence[Filter], call: Call) -> dict[str, Any]:
 def _keys(
     resource: Resource, filters: Sequence[Filter], call: Call, world: World
 ) -> Iterable[str] | None:
-    """Keys that id filters and prefix searches leave; `None` if none of them was sent."""
+    """Returns the keys that match id filters and prefix searches, `None` without such filters."""
     found: list[set[str]] = []
     for item in filters:
         wanted = call.params.get(item.parameter)
@@ -402,7 +402,7 @@ def _tests(
 
 
 def _terms(filters: Sequence[Filter], call: Call) -> list[Term] | None:
-    """The words that are searched for; `None` if there is no search."""
+    """Returns the words of a search; `None` if there is no search."""
     found = [item.sought(call) for item in filters if isinstance(item, Words)]
     return next((terms for terms in found if terms is not None), None)
 

@@ -1,6 +1,6 @@
-"""What is said to a request that no operation answers: why, and what may have been meant.
+"""Answers for requests that no operation answers: the reason, and what may have been meant.
 
-None of it costs anything before the first such request.
+This module costs nothing before the first such request.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class Unanswered:
         }
 
     def failure(self, call: Call, allowed: Sequence[str]) -> Failure:
-        """Why a call is refused whose path takes only these methods, or none; noted in the call."""
+        """Returns and records why a call is refused; its path accepts only these methods."""
         left_out = self._not_served.find(call.method, call.path).target
         if left_out is not None:
             return self._unknown(call, left_out.why, text=_NOTHING_HERE)
         if allowed:
             note = ""
-            if call.surface == "plain" and self._finds("sandbox", call.method, call.path):
+            if call.surface == "plain" and self._has_operation("sandbox", call.method, call.path):
                 note = "This operation exists on the sandbox address only."
-            return MethodNotAllowed(_with_head(allowed), note)
-        return self._unknown(call, self._explained(call))
+            return MethodNotAllowed(_add_head(allowed), note)
+        return self._unknown(call, self._explain(call))
 
     def nearest(self, method: str, path: str) -> Sequence[Operation]:
-        """The operations that such a request may have meant, the best first."""
+        """Returns the operations that such a request may have meant, the nearest first."""
         return self._nearest.to(method, path)
 
     def _unknown(self, call: Call, why: str, text: str | None = None) -> RouteNotFound:
@@ -64,25 +64,25 @@ class Unanswered:
         hint = " ".join([*([why] if why else []), *([f"Nearest: {listed}."] if near else [])])
         return RouteNotFound(hint) if text is None else RouteNotFound(hint, text)
 
-    def _explained(self, call: Call) -> str:
-        """What is wrong with the spelling of a path, if that is all that is wrong with it."""
-        if call.surface == "sandbox" and self._finds("plain", call.method, call.path):
+    def _explain(self, call: Call) -> str:
+        """Returns the mistake in the spelling of a path, if there is no other mistake."""
+        if call.surface == "sandbox" and self._has_operation("plain", call.method, call.path):
             return (
                 "The sandbox address has the advertising interface only; leave /sandbox out of "
                 "the path."
             )
-        for path, why in _respelled(call.path):
-            found = self._finds(call.surface, call.method, path)
+        for path, why in _correct_spelling(call.path):
+            found = self._has_operation(call.surface, call.method, path)
             if found is not None:
                 return f"{why} to reach {found.method} {found.path}."
         return ""
 
-    def _finds(self, surface: Surface, method: str, path: str) -> Operation | None:
+    def _has_operation(self, surface: Surface, method: str, path: str) -> Operation | None:
         return self._routers[surface].find(method, path).target
 
 
-def _respelled(path: str) -> Iterator[tuple[str, str]]:
-    """Other spellings of a path, each with what to do to come to it."""
+def _correct_spelling(path: str) -> Iterator[tuple[str, str]]:
+    """Other spellings of a path, each with the way to correct it."""
     path = path[:2000]
     single = re.sub(r"/{2,}", "/", path)
     if single != path:
@@ -96,8 +96,8 @@ def _respelled(path: str) -> Iterator[tuple[str, str]]:
         yield bare.lower(), "Write the path in small letters (ids as they are)"
 
 
-def _with_head(allowed: Sequence[str]) -> list[str]:
-    """The methods that are answered: HEAD is where GET is."""
+def _add_head(allowed: Sequence[str]) -> list[str]:
+    """Returns the methods that are answered: HEAD if GET is."""
     return sorted({*allowed, *(["HEAD"] if "GET" in allowed else [])})
 
 

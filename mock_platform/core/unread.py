@@ -1,6 +1,6 @@
-"""What a client sent and nothing reads: reported, never dropped in silence.
+"""Parts of a request that the operation does not read: each one is reported.
 
-It is warned of in the journal and named by its code in `X-Mock-Warnings`; `--strict` refuses it.
+The journal has a warning, `X-Mock-Warnings` names its code, and `--strict` refuses the request.
 """
 
 from __future__ import annotations
@@ -69,17 +69,17 @@ _INDEX = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Which keys the objects of a JSON body have; those of a list are alike."""
+    """The keys of the objects in a JSON body; all items of a list have the same ones."""
 
     keys: Mapping[str, Shape | None]
     read_only: frozenset[str] = frozenset()
     array: str | None = None
-    """The key whose value may be the whole body."""
+    """The key whose value may be sent as the whole body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was ignored. `refused` names it where `--strict` refuses it."""
+    """One ignored part of a request. `refused` is its name under `--strict`, which refuses it."""
 
     code: str
     text: str
@@ -88,14 +88,14 @@ class Finding:
 
 @dataclass(slots=True)
 class UnknownKeys:
-    """Unknown keys of one body. Alike ones, in items of the same list, are one finding."""
+    """The unknown keys of one body. Equal keys in items of the same list are one finding."""
 
     _places: dict[tuple[str, str, str], list[Any]] = field(default_factory=dict)
     _counted: int = 0
     _more: bool = False
 
     def add(self, place: str, name: str, shape: Shape) -> None:
-        """A key at a place, as `components[1].destination`, that the shape does not have."""
+        """Add an unknown key, with its place, such as `components[1].destination`."""
         self._counted += 1
         if self._counted > _MOST_COUNTED:
             self._more = True
@@ -111,7 +111,7 @@ class UnknownKeys:
             self._more = True
 
     def findings(self) -> Iterator[Finding]:
-        """What is to be reported."""
+        """Returns the findings to report."""
         for (code, _, name), (count, place, shape) in self._places.items():
             where = f"key {shown(name)} at {place}" if place else f"key {shown(name)}"
             places = "" if count == 1 else f" (in {count:,} places)"
@@ -125,15 +125,15 @@ class UnknownKeys:
 
 
 def shape_of(schema: Schema) -> Shape:
-    """The shape of a body that a schema reads."""
+    """Returns the shape of a body that a schema reads."""
     keys = {f.data_key or name: _shape_within(f) for name, f in schema.load_fields.items()}
     return Shape(keys, array=getattr(schema, "array_body", None))
 
 
 def unknown_keys(shape: Shape, body: Any, path_params: Mapping[str, str]) -> list[Finding]:
-    """Keys of a body, at any depth, that its shape does not have.
+    """Returns the keys of a body, at any depth, that its shape does not have.
 
-    At the top, a key that repeats the path is fine.
+    At the top level, a key that repeats the path is allowed.
     """
     found = UnknownKeys()
     if isinstance(body, list) and shape.array is not None:
@@ -158,7 +158,7 @@ def unknown_parameters(
     path_params: Mapping[str, str],
     note: str = "",
 ) -> Iterator[Finding]:
-    """Parameters that an operation does not have, or that contradict its path."""
+    """Returns parameters that the operation does not have, or that contradict its path."""
     counted = 0
     for name, value in pairs:
         if name in known or name in PROTOCOL or path_params.get(name) == value:
@@ -172,13 +172,14 @@ def unknown_parameters(
             yield _contradiction(name, path_params[name])
             continue
         text = f"parameter {shown(name)} is not one of this operation and was ignored{note}"
-        # Clients repeat OAuth parameters of other steps: a popular one always sends its callback.
+        # Clients repeat OAuth parameters of other steps: one popular client always sends its
+        # callback.
         refused = None if name.startswith("oauth_") else f"the parameter {shown(name)} here"
         yield Finding(UNKNOWN_PARAMETER, text + _did_you_mean(name, known), refused)
 
 
 def repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
-    """Parameters that were sent more than once."""
+    """Returns parameters that were sent more than once."""
     for name in names[:_MOST_WARNINGS]:
         text = f"parameter {shown(name)} stands more than once; the first value counts"
         refused = f"the parameter {shown(name)} standing more than once"
@@ -186,17 +187,17 @@ def repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
 
 
 def ignored_body(call: Call, note: str) -> Iterator[Finding]:
-    """A body that nothing reads; an empty JSON object holds nothing to read."""
+    """Returns a body that the operation does not read; an empty JSON object counts as no body."""
     if call.body and call.body.strip() not in {b"", b"{}"}:
         text = f"the body has Content-Type {call.media_type or 'none'} and was ignored; {note}"
         yield Finding(IGNORED_BODY, text, "this body")
 
 
 def report(call: Call, findings: Iterable[Finding], *, strict: bool) -> None:
-    """Warn of what was ignored.
+    """Add the warnings for ignored parts.
 
     Raises:
-        NotShown: Under `--strict`, when everything is in the journal.
+        NotShown: Under `--strict`, after everything is in the journal.
     """
     refused: str | None = None
     for finding in findings:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import Call
-from mock_platform.core.description.openapi import templated
+from mock_platform.core.description.openapi import template_path
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.operation import Operation
 from mock_platform.drift.client import ServerAnswer
@@ -144,7 +144,7 @@ class _Reader:
             body = loads(answer.body, max_nesting=_MAX_NESTING_LEVELS)
         except BadJson:
             return [*found, Difference("type", "(body)", "JSON", "something else")], None
-        entry = self._paths[templated(operation.path)]["get"]
+        entry = self._paths[template_path(operation.path)]["get"]
         content = entry["responses"][str(wanted)]["content"][operation.returns.media_type]
         return [*found, *find_differences(body, content["schema"], self._components)], body
 

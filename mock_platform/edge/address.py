@@ -1,4 +1,4 @@
-"""What an address says: the host that a client called, a world's prefix, the sandbox's."""
+"""The parts of an address: the host that a client called, the prefix of a world, the sandbox."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]*)?", re.ASCII)
 
 
 def split_world(path: str) -> tuple[str | None, str]:
-    """The world that a path names by its prefix, if any, and the path behind the prefix."""
+    """Returns the world in the prefix of a path, if any, and the path after the prefix."""
     if not path.startswith(("/~", "/%7E", "/%7e")):
         return None, path
     name, slash, rest = path[2 if path[1] == "~" else 4 :].partition("/")
@@ -24,7 +24,7 @@ def split_world(path: str) -> tuple[str | None, str]:
 
 
 def split_surface(path: str, host: str) -> tuple[Surface, str, str]:
-    """Which interface a path and a host mean, the prefix that said so, and the path behind it."""
+    """Returns the interface of a path and a host, its prefix, and the path after it."""
     if path == SANDBOX or path.startswith(f"{SANDBOX}/"):
         return "sandbox", SANDBOX, path[len(SANDBOX) :] or "/"
     return ("sandbox" if host.startswith(_SANDBOX_HOST) else "plain"), "", path
@@ -36,7 +36,7 @@ def is_control(path: str) -> bool:
 
 
 def readable_host(host: str) -> str:
-    """Host and port as the client sent them, such that an address made of them can be parsed."""
+    """Returns host and port as the client sent them, such that an address with them is valid."""
     return (
         host if _PLAIN_HOST.fullmatch(host) or _is_bracketed(host) else quote(host, ":", "latin-1")
     )

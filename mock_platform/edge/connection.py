@@ -1,12 +1,12 @@
-"""What a WSGI application may do to the connection it answers on, beyond answering.
+"""What a WSGI application can do to its connection, beside answering.
 
-Whoever renders an answer finds the connection under `CONNECTION` in the WSGI environ, where the
-server can perform network faults; the key is absent where it cannot (another server, tests without
-a socket). After any of the methods the connection is *taken*: the server writes nothing more on it,
-and what the application returns is thrown away, so a view may return anything.
+If the server can perform network faults, the WSGI environ contains the connection under
+`CONNECTION`; otherwise (another server, tests without a socket) the key is absent. After any of
+these methods the connection is *taken*: the server writes nothing more on it and ignores what the
+application returns, so a view may return anything.
 
-One fault needs no method: an answer whose `Content-Length` is larger than its body is sent as it
-is and the connection closed, which the client meets as a truncated body.
+One fault needs no method: an answer whose `Content-Length` is larger than its body is sent as it is
+and the connection is closed; the client sees a truncated body.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 CONNECTION = "mock_platform.connection"
-"""The key of the WSGI environ under which a `Connection` stands."""
+"""Key of the WSGI environ: the `Connection`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A piece of a body that is no bytes: ask for the next one after so many real seconds.
+    """A piece of a body without bytes: the next piece comes after these real seconds.
 
-    Only for connections that say `pauses`. No thread waits meanwhile.
+    Only for connections with `pauses`. No thread waits meanwhile.
     """
 
     seconds: float
@@ -34,27 +34,27 @@ class Connection(Protocol):
 
     @property
     def pauses(self) -> bool:
-        """Whether the body of an answer may have a `Pause` among its pieces."""
+        """Whether the body of an answer may contain a `Pause`."""
 
     @property
-    def taken(self) -> bool:
+    def is_taken(self) -> bool:
         """Whether a fault was performed, so that no answer will be written."""
 
     def wait(self, seconds: float, closing: threading.Event) -> None:
-        """Let so many real seconds pass before more is sent.
+        """Wait for this many real seconds before more is sent.
 
-        It ends early when the server stops or `closing` is set, and where the caller is known to
-        give up before, which then raises.
+        The wait ends early when the server stops or `closing` is set. It raises if the caller is
+        known to give up earlier.
         """
 
     def reset(self) -> None:
-        """Break the connection off at once: the client's system reports `ECONNRESET`."""
+        """Break the connection at once: the client's system reports `ECONNRESET`."""
 
     def close(self) -> None:
-        """End the connection in good order without another byte: an empty reply."""
+        """Close the connection regularly without another byte: an empty reply."""
 
     def hold(self) -> None:
-        """Never answer: the connection stays open until the client leaves or the server stops.
+        """Never answer: the connection stays open until the client closes it or the server stops.
 
         No thread waits meanwhile.
         """
@@ -62,5 +62,5 @@ class Connection(Protocol):
     def send_raw(self, data: bytes) -> None:
         """Send bytes that need not be HTTP. The connection is closed when the application returns.
 
-        May be called repeatedly, and followed by `reset`, `close` or `hold`.
+        May be called several times, and followed by `reset`, `close` or `hold`.
         """

@@ -1,4 +1,4 @@
-"""A request as a server read it, and what answers it on the spot, without a WSGI environ."""
+"""A request as a server read it, and objects that answer it without an environ."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Request:
-    """A request that came in whole."""
+    """A request that arrived completely."""
 
     method: str
     target: str
-    """Path and query as the client wrote them, beginning with `/`."""
+    """Path and query as the client wrote them, starting with `/`."""
     authority: str
-    """Host and port of the target where the client sent an absolute address, else empty."""
+    """Host and port in the target if the client sent an absolute address, else empty."""
     version: str
     headers: list[tuple[bytes, bytes]]
     body: bytes
@@ -29,7 +29,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Who sends the requests of a connection, and where they arrive."""
+    """The two ends of a connection: the client and the server."""
 
     connection: Connection
     address: str
@@ -40,4 +40,4 @@ class Peer:
 
 
 Direct = Callable[[Request, Peer, "StartResponse"], Iterable[bytes | Pause]]
-"""Answers a request as a WSGI application does, but without an environ. It never blocks."""
+"""Answers a request like a WSGI application, but without an environ. It never blocks."""

@@ -1,8 +1,8 @@
 """The operations as rules of a werkzeug map, under their ids.
 
-A static segment wins over a varying one whatever the method, as in `core.routing`: werkzeug by
-itself sends `PUT /cards/poll` to the card called `poll`. So a varying segment refuses the words
-that stand in its place elsewhere in the table.
+A static segment wins over a parameter, whatever the method, as in `core.routing`: werkzeug alone
+would send `PUT /cards/poll` to the card with the id `poll`. Therefore a parameter refuses the words
+that are in its place elsewhere in the table.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mock_platform.core.operation import Operation
 CONVERTER = "segment"
 _VARYING = re.compile(r"<(?:(?P<converter>[^:<>]+):)?[^<>]+>")
 _SAMPLE = "~"
-"""A segment that is no word of any path."""
+"""A segment that is not a word of any path."""
 
 
 class Segment(BaseConverter):
-    """One segment of a path, except the words given."""
+    """Matches one segment of a path, except for the given words."""
 
     part_isolating = True
 
@@ -32,7 +32,7 @@ class Segment(BaseConverter):
 
 
 def rules(operations: Iterable[Operation], prefix: str) -> Iterator[Rule]:
-    """A rule for each path of each operation; those of the sandbox alone are below `prefix`."""
+    """Returns a rule for each path of each operation; sandbox-only ones are below `prefix`."""
     known = list(operations)
     words = _static_words(known)
     for operation in known:
@@ -46,30 +46,30 @@ def rules(operations: Iterable[Operation], prefix: str) -> Iterator[Rule]:
 
 
 def sample(rule: str) -> str:
-    """A path that a rule matches and that says nothing of its own where the rule varies."""
+    """Returns a path that a rule matches, with neutral values for its parameters."""
 
     def segment(found: re.Match[str]) -> str:
-        # One that spans segments matches deeper paths than any operation has.
+        # One that spans several segments matches deeper paths than any operation has.
         return "/".join([_SAMPLE] * 20) if found["converter"] == "path" else _SAMPLE
 
     return _VARYING.sub(segment, rule)
 
 
 def _static_words(operations: Iterable[Operation]) -> Mapping[str, list[str]]:
-    """By beginning of a path, its varying segments as `:`, the words that may follow."""
+    """Returns, by the beginning of a path with parameters as `:`, the words that may follow."""
     found: dict[str, dict[str, None]] = {}
     for operation in operations:
         for path in (operation.path, *operation.also):
-            for beginning, segment in _steps(path):
+            for beginning, segment in _split_path(path):
                 if not segment.startswith(":"):
                     found.setdefault(beginning, {})[segment] = None
     return {beginning: list(words) for beginning, words in found.items()}
 
 
 def _rule(path: str, words: Mapping[str, list[str]]) -> str:
-    """A path of the table in werkzeug's notation."""
+    """Returns a path of the table in werkzeug's notation."""
     segments = []
-    for beginning, segment in _steps(path):
+    for beginning, segment in _split_path(path):
         if segment.startswith(":"):
             refused = ",".join(f'"{word}"' for word in words.get(beginning, ()))
             converter = f"{CONVERTER}({refused}):" if refused else ""
@@ -79,8 +79,8 @@ def _rule(path: str, words: Mapping[str, list[str]]) -> str:
     return "/" + "/".join(segments)
 
 
-def _steps(path: str) -> Iterator[tuple[str, str]]:
-    """Each segment of a path with what is before it, varying segments of that as `:`."""
+def _split_path(path: str) -> Iterator[tuple[str, str]]:
+    """Yields each segment of a path with everything before it, where parameters are `:`."""
     beginning = ""
     for segment in path.strip("/").split("/"):
         yield beginning, segment

@@ -1,6 +1,6 @@
-"""Sends a reply: as it is, or late, slowly or brokenly, as a scenario wants it.
+"""Sends a reply: unchanged, or late, slowly or broken, as a scenario requires.
 
-It happens where the answer leaves the process, long after the world's lock was released. Waiting
+This happens where the answer leaves the process, long after the world's lock was released. A wait
 ends when the server stops or the platform is closed.
 """
 
@@ -23,7 +23,7 @@ _BODILESS = frozenset({204, 304})
 
 
 class NoConnection(ConnectionError):
-    """A scenario breaks the connection, and whoever calls the application has none."""
+    """A scenario breaks the connection, and the caller of the application has none."""
 
     def __init__(self, fault: str) -> None:
         super().__init__(
@@ -40,12 +40,12 @@ def send(
     closing: threading.Event,
     start_response: StartResponse,
 ) -> Iterable[bytes | Pause]:
-    """Begin to answer with a reply, and return its body.
+    """Start to answer with a reply, and return its body.
 
-    There is a `Pause` in it only where the connection takes one.
+    It contains a `Pause` only if the connection accepts it.
 
     Raises:
-        NoConnection: The connection is to be broken, and there is nothing to break.
+        NoConnection: The connection must be broken, and there is none.
     """
     status = f"{reply.status} {reply.reason or phrase(reply.status) or 'Status'}"
     if reply.parts is not None:
@@ -63,11 +63,11 @@ def send(
     pieces = _pieces(reply, sending, status, method, connection, start_response)
     if connection is not None and connection.pauses:
         return pieces
-    return _waited_for(pieces, connection, closing)
+    return _wait_in_place(pieces, connection, closing)
 
 
 def _close(parts: Iterator[bytes]) -> Iterable[bytes]:
-    """Nothing of a body."""
+    """The body of a request without one."""
     close = getattr(parts, "close", None)
     if close is not None:
         close()
@@ -82,7 +82,7 @@ def _pieces(
     connection: Connection | None,
     start_response: StartResponse,
 ) -> Iterator[bytes | Pause]:
-    """What happens to the reply, step by step, with a `Pause` wherever time is to pass."""
+    """Yields the pieces of the reply, with a `Pause` wherever time must pass."""
     if sending.delay:
         yield Pause(sending.delay)
     if sending.fault == "truncate" and method != "HEAD":
@@ -93,15 +93,15 @@ def _pieces(
         return
     start_response(status, reply.headers)
     if sending.slow_body and reply.body:
-        yield from _slowly(reply.body, sending.slow_body)
+        yield from _send_slowly(reply.body, sending.slow_body)
     else:
         yield reply.body
 
 
-def _waited_for(
+def _wait_in_place(
     pieces: Iterator[bytes | Pause], connection: Connection | None, closing: threading.Event
 ) -> Iterator[bytes]:
-    """The pieces for a server that knows no `Pause`: the time passes here."""
+    """Yields the pieces for a server without `Pause`: the time passes here."""
     for piece in pieces:
         if not isinstance(piece, Pause):
             yield piece
@@ -123,14 +123,14 @@ def _break(connection: Connection, fault: str) -> None:
 
 
 def _truncate(reply: Reply) -> None:
-    """Declare the whole body, and keep half of it."""
+    """Declare the whole body, but send half of it."""
     declared = max(len(reply.body), 2)
     kept: list[Any] = [pair for pair in reply.headers if pair[0].lower() != "content-length"]
     reply.headers = [*kept, ("Content-Length", str(declared))]
     reply.body = reply.body[: len(reply.body) // 2]
 
 
-def _slowly(body: bytes, seconds: float) -> Iterator[bytes | Pause]:
+def _send_slowly(body: bytes, seconds: float) -> Iterator[bytes | Pause]:
     size = max(1, -(-len(body) // _PIECES))
     pieces = [body[start : start + size] for start in range(0, len(body), size)]
     for piece in pieces:

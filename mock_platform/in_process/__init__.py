@@ -1,1 +1,1 @@
-"""Calls from the same process: a `requests.Session` that needs no socket."""
+"""Calls in the same process: a `requests.Session` that needs no socket."""

@@ -128,14 +128,14 @@ class _Connection:
             OSError: A scenario broke the connection, or the answer takes longer than the timeout.
             HTTPException: A scenario answered with something that is no HTTP.
         """
-        line = _Line(self.timeout)
+        line = _CallerConnection(self.timeout)
         self._environ[CONNECTION] = line
         answer = _Answer(self._application, self._environ, line)
         method = self._asked["request_method"]
         read: client.HTTPResponse
-        if line.taken:
+        if line.is_taken:
             answer.close()
-            read = client.HTTPResponse(_Socket(io.BytesIO(line.heard())), method=method)  # type: ignore[arg-type]
+            read = client.HTTPResponse(_Socket(io.BytesIO(line.take_sent_bytes())), method=method)  # type: ignore[arg-type]
             read.begin()
             headers = HTTPHeaderDict(read.headers.items())
         else:
@@ -156,14 +156,14 @@ class _Connection:
         """Nothing is kept open: an answer is closed by itself."""
 
 
-class _Line:
+class _CallerConnection:
     """The connection as the application finds it: what is done to it, the caller meets."""
 
     pauses = False
     """Waiting is for the caller's thread, and ends where the caller would give up."""
 
     def __init__(self, timeout: float | None) -> None:
-        self.taken = False
+        self.is_taken = False
         self.broken: OSError | None = None
         self._raw = b""
         self._timeout = timeout
@@ -178,10 +178,10 @@ class _Line:
         self._silent += seconds
         if self._timeout is not None and self._silent >= self._timeout:
             self.hold()
-            self.heard()
+            self.take_sent_bytes()
         closing.wait(seconds)
 
-    def spoke(self) -> None:
+    def restart_timeout(self) -> None:
         """Something of the answer arrived: the caller's patience begins anew."""
         self._silent = 0.0
 
@@ -195,14 +195,14 @@ class _Line:
 
     def close(self) -> None:
         """Nothing more comes."""
-        self.taken = True
+        self.is_taken = True
 
     def send_raw(self, data: bytes) -> None:
         """Send bytes that need not be HTTP."""
-        self.taken = True
+        self.is_taken = True
         self._raw += data
 
-    def heard(self) -> bytes:
+    def take_sent_bytes(self) -> bytes:
         """What was sent in an answer's place.
 
         Raises:
@@ -213,7 +213,7 @@ class _Line:
         return self._raw
 
     def _break(self, fault: OSError) -> None:
-        self.taken = True
+        self.is_taken = True
         self.broken = self.broken or fault
 
 
@@ -223,7 +223,9 @@ class _Answer(io.RawIOBase):
     An answer of unknown length is cut into chunks, as a server does.
     """
 
-    def __init__(self, application: WSGIApplication, environ: WSGIEnvironment, line: _Line) -> None:
+    def __init__(
+        self, application: WSGIApplication, environ: WSGIEnvironment, line: _CallerConnection
+    ) -> None:
         super().__init__()
         self.status = 0
         self.reason = ""
@@ -234,7 +236,7 @@ class _Answer(io.RawIOBase):
         self._parts: Iterable[bytes] = ()
         try:
             self._parts = application(environ, self._start)
-            self._said = self._saying(iter(self._parts))
+            self._said = self._iterate_body(iter(self._parts))
             # A server sends the head of an answer together with the first bytes of its body.
             self._rest = next(self._said, b"")
             if self.bodiless:
@@ -245,7 +247,7 @@ class _Answer(io.RawIOBase):
             if fault is line.broken:
                 raise
             raise ApplicationFault(fault) from None
-        if not self.status and not line.taken:
+        if not self.status and not line.is_taken:
             self.close()
             unstarted = "the WSGI application ended without calling start_response"
             raise ApplicationFault(AssertionError(unstarted))
@@ -297,7 +299,7 @@ class _Answer(io.RawIOBase):
             self.headers.add(name, value.lstrip(" \t"))
         return self._written.append
 
-    def _saying(self, parts: Iterator[bytes]) -> Iterator[bytes]:
+    def _iterate_body(self, parts: Iterator[bytes]) -> Iterator[bytes]:
         """The body as it is sent, never in empty pieces."""
         while True:
             if not self._written:
@@ -308,7 +310,7 @@ class _Answer(io.RawIOBase):
                     break
             said = self._written.pop(0)
             if said and not self.bodiless:
-                self._line.spoke()
+                self._line.restart_timeout()
                 yield b"%x\r\n%b\r\n" % (len(said), said) if self.chunked else said
         if self.chunked:
             yield b"0\r\n\r\n"

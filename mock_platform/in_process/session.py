@@ -1,7 +1,7 @@
-"""A `requests.Session` whose calls are answered in-process, without a socket or a thread.
+"""A `requests.Session` that is answered in-process, without a socket or a thread.
 
-Retries, redirects, cookies, streaming, timeouts and what a broken connection raises are those of
-requests and urllib3 themselves: only the connection is another one (`in_process`).
+Retries, redirects, cookies, streaming, timeouts and the exceptions for a broken connection come
+from requests and urllib3 themselves: only the connection is different (`in_process`).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _FORM = "application/x-www-form-urlencoded"
 class WsgiAdapter(HTTPAdapter):
     """Answers the requests of a `requests.Session` from a WSGI application.
 
-    It answers for every address that it is mounted for, and is to its session what the
-    `HTTPAdapter` of requests is: `max_retries` is a number or a `urllib3.Retry`, and where a
-    scenario breaks the connection, or delays the answer for longer than `timeout`, the call raises
-    what it raises over a socket. What is bound to time out does so at once, a connection that is
-    held for ever even without `timeout`; shorter delays are waited for. What the application itself
-    raises, the call raises. `verify`, `cert` and `proxies` have nothing to act on.
+    It answers for every address at which it is mounted, and replaces the `HTTPAdapter` of requests:
+    `max_retries` is a number or a `urllib3.Retry`. If a scenario breaks the connection, or delays
+    the answer for longer than `timeout`, the call raises the same as over a socket. A call that
+    must time out does so at once, also on a connection that is held for ever, even without
+    `timeout`; shorter delays really pass. Exceptions of the application are raised by the call.
+    `verify`, `cert` and `proxies` have no effect.
     """
 
     def __init__(
@@ -51,16 +51,16 @@ class WsgiAdapter(HTTPAdapter):
         proxies: Mapping[str, str] | None = None,
         cert: Any = None,
     ) -> HTTPConnectionPool:
-        """The connections that ask the application."""
+        """The connections that call the application."""
         return self._pools.of(request.url or "")
 
     def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
-        """Nothing is encrypted."""
+        """Does nothing: no data are encrypted."""
 
     def send(
         self, request: requests.PreparedRequest, *args: Any, **kwargs: Any
     ) -> requests.Response:
-        """The answer to a prepared request; its body is read as the caller reads it."""
+        """Returns the answer to a prepared request; its body is read when the caller reads it."""
         try:
             return super().send(request, *args, **kwargs)
         except ApplicationFault as raised:
@@ -69,9 +69,9 @@ class WsgiAdapter(HTTPAdapter):
 
 
 class BasedSession(requests.Session):
-    """A session whose relative addresses begin at a base address.
+    """A session whose relative addresses start at a base address.
 
-    Proxies and `.netrc` of the environment play no part.
+    Proxies and `.netrc` of the environment are ignored.
     """
 
     def __init__(self, base_url: str) -> None:
@@ -89,11 +89,11 @@ class BasedSession(requests.Session):
 
 
 class PlatformSession(BasedSession):
-    """A session whose relative addresses begin at a base address, answered by an application.
+    """A session whose relative addresses start at a base address, answered by an application.
 
-    It is so whatever adapters are mounted on it: those of requests keep their retries and other
-    ways, and reach the application instead of the network. Addresses of other servers are called
-    over the network as usual.
+    This is true with any adapters: those of requests keep their retries and other settings, but
+    call the application instead of the network. Addresses of other servers are called over the
+    network as usual.
     """
 
     def __init__(
@@ -106,13 +106,13 @@ class PlatformSession(BasedSession):
         self.auth = auth
 
     def mount(self, prefix: str | bytes, adapter: BaseAdapter) -> None:
-        """Have an adapter send what goes to addresses that begin so."""
+        """Use an adapter for addresses with this prefix."""
         if isinstance(adapter, HTTPAdapter) and not isinstance(adapter, WsgiAdapter):
             self._divert(adapter)
         super().mount(prefix, adapter)
 
     def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
-        """Send a prepared request; what the application itself raises, this raises."""
+        """Send a prepared request; raises the exceptions of the application."""
         try:
             return super().send(request, **kwargs)
         except ApplicationFault as raised:
@@ -120,7 +120,7 @@ class PlatformSession(BasedSession):
         raise fault
 
     def _divert(self, adapter: HTTPAdapter) -> None:
-        """Give an adapter the application's connections, for the application's addresses alone."""
+        """Give an adapter the application's connections, for the application's addresses only."""
         elsewhere = adapter.get_connection_with_tls_context
 
         def connection(request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> Any:
@@ -153,7 +153,7 @@ class OAuth1Auth(AuthBase):
         self._client = _Signer(consumer_key, consumer_secret, token, token_secret)
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Sign; the parameters of a form body take part, other bodies do not."""
+        """Sign a request; only the parameters of a form body are signed, other bodies are not."""
         media_type = str(request.headers.get("Content-Type", "")).partition(";")[0].strip()
         body = None
         headers: dict[str, str] = {}
@@ -167,10 +167,10 @@ class OAuth1Auth(AuthBase):
 
 
 class _Signer(Client):
-    """Signs what oauthlib's client does, without writing a header first to read it again."""
+    """Makes the same signature as oauthlib's client, without writing and parsing a header."""
 
     def get_oauth_signature(self, request: Any) -> str:
-        """The signature of a request whose OAuth parameters are known."""
+        """Returns the signature of a request from its OAuth parameters."""
         query = urlsplit(request.uri).query
         sent = rfc5849.collect_parameters(uri_query=query, body=request.body)
         normalized = rfc5849.normalize_parameters(sent + request.oauth_params)

@@ -1,17 +1,17 @@
 """The server: everything between a socket and a WSGI callable.
 
-`ServerThread` serves inside a test or another program, `serve_forever` is the command line's. Both
-run one event loop in a thread of this process (`loop_server`); there is never a second process.
+`ServerThread` serves inside a test or another program, `serve_forever` serves for the command line.
+Both run one event loop in a thread of this process (`loop_server`); there is never a second
+process.
 
-The WSGI environ holds what PEP 3333 names, and:
+The WSGI environ contains what PEP 3333 requires, and:
 
 `REQUEST_URI`
-    Path and query as the client wrote them, beginning with `/`: what an OAuth 1.0a signature
-    covers.
+    Path and query as the client wrote them, starting with `/`: an OAuth 1.0a signature covers them.
 `PATH_INFO`
-    The path decoded, encoded slashes included, one character for each byte.
+    The decoded path, with encoded slashes, one character for each byte.
 `wsgi.input`
-    The body as a whole: an application is called once everything came in.
+    The whole body: an application is called after everything arrived.
 `faults.CONNECTION`
     The client's connection, for network faults and pauses.
 """
@@ -41,25 +41,25 @@ __all__ = [
 ]
 
 _THREADS = 32
-"""Requests worked on at once beside the loop. Threads are started when needed."""
+"""Maximum number of requests answered at the same time beside the loop. Threads start on demand."""
 
 
 class Stop(Protocol):
-    """What `serve_forever` waits for."""
+    """Waits until the server must stop."""
 
     def wait(self) -> object:
-        """Return when the server is to stop."""
+        """Return when the server must stop."""
 
 
 class ServerThread:
     """A server in threads of this process. Its socket is bound when the constructor returns.
 
-    `host`, `port` and `url` say where it listens; port 0 takes a free one. `start` begins to
-    answer; as a context manager it starts and stops. `errors` collects what went wrong within the
-    server or was raised by the WSGI application, which answered 500.
+    `host`, `port` and `url` are its address; port 0 chooses a free one. `start` starts to answer;
+    as a context manager it starts and stops. `errors` collects errors in the server and those of
+    the WSGI application, which answered 500.
 
     Raises:
-        CannotBind: The address cannot be listened on.
+        CannotBind: The server cannot listen on the address.
     """
 
     def __init__(
@@ -80,31 +80,31 @@ class ServerThread:
 
     @property
     def host(self) -> str:
-        """The name or address that was asked for."""
+        """The requested name or address."""
         return self.bound.host
 
     @property
     def port(self) -> int:
-        """The port, the free one that was taken included."""
+        """The port that is used, also if port 0 chose it."""
         return self.bound.port
 
     @property
     def url(self) -> str:
-        """The address that clients on this machine call, without a slash at its end."""
+        """The address for clients on this machine, without a slash at its end."""
         return self.bound.url
 
     @property
     def errors(self) -> list[BaseException]:
-        """What should not have happened, oldest first; grows while the server runs."""
+        """Errors in the server, oldest first; grows while the server runs."""
         return self._server.errors
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """Returns the number of open connections."""
         return self._server.connections
 
     def start(self) -> Self:
-        """Begin to answer.
+        """Start to answer requests.
 
         Raises:
             RuntimeError: It was started before.
@@ -113,9 +113,9 @@ class ServerThread:
         return self
 
     def stop(self, grace: float = 5.0) -> None:
-        """Close the socket and every connection, and wait for requests in flight.
+        """Close the socket and every connection, and wait for running requests.
 
-        Those that take longer than `grace` seconds are cut off. Again is harmless.
+        Requests that take longer than `grace` seconds are ended. Idempotent.
         """
         self._server.stop(grace)
 
@@ -142,15 +142,15 @@ def serve_forever(
     on_ready: Callable[[Bound], None],
     stop: Stop,
 ) -> None:
-    """Serve until `stop.wait()` returns, then finish the requests in flight.
+    """Serve until `stop.wait()` returns, then finish the running requests.
 
-    The socket is bound before `on_ready` is called with its address: whoever connects from then on
-    is answered. Signals are left to the caller. Where a handler is to end the wait, `stop` must not
-    be a mere `threading.Event`: a main thread that waits on a lock may sleep through a signal that
-    the system hands to another thread.
+    The socket is bound before `on_ready` is called with its address: from then on every client is
+    answered. The caller handles signals. If a signal handler ends the wait, `stop` must not be a
+    plain `threading.Event`: a main thread that waits for a lock may not notice a signal that the
+    system delivers to another thread.
 
     Raises:
-        CannotBind: The address cannot be listened on.
+        CannotBind: The server cannot listen on the address.
     """
     with ServerThread(wsgi, host, port, tls, limits=limits, log=log) as server:
         on_ready(server.bound)

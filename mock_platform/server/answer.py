@@ -1,8 +1,8 @@
-"""One request's answer: runs the application and says what to send, without IO.
+"""The answer to one request: runs the application and returns what to send, without IO.
 
-An application is run where its server decides, on the event loop or in a worker; it never waits for
-a client. What it returns is taken piece by piece: bytes to send, or a `Pause` after which it wants
-to be asked again, during which no thread is occupied.
+The server decides where an application runs, on the event loop or in a worker; it never waits for a
+client. Its result is read piece by piece: bytes to send, or a `Pause` after which the next piece is
+read. During a pause no thread is occupied.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _WATCHED = {
     "date": "date",
     "server": "server",
 }
-"""Headers of which the server needs to know."""
+"""The headers that the server needs."""
 _SERVER_LINE = f"Server: {SOFTWARE}\r\n"
 
 
 class Answer:
     """The answer to one request, as far as the application has made it.
 
-    `step` gets the next piece; `head` is sent before the first one.
+    `step` reads the next piece; `head` is sent before the first one.
     """
 
     def __init__(
@@ -51,15 +51,17 @@ class Answer:
     ) -> None:
         self.request = request
         self.began = began
-        """When its application is asked, by `UPTIME`."""
+        """When the application is called, on the clock `UPTIME`."""
         self.direct = direct
-        """What makes it on the event loop; `None` if the WSGI application does, in a worker."""
+        """The answer that is made on the event loop; `None` if the WSGI application makes it in a
+        worker.
+        """
         self.keep_alive = keep_alive
-        """Whether the connection stays open behind the answer."""
+        """Whether the connection stays open after the answer."""
         self.status = ""
         self.headers: list[Pair] = []
         self.complete = False
-        """Whether the application has nothing more to send."""
+        """Whether the application has no more pieces."""
         self.chunked = False
         self.head_sent = False
         self._report = report
@@ -77,7 +79,7 @@ class Answer:
     def run(
         self, application: Callable[[StartResponse], Iterable[bytes | Pause]]
     ) -> list[bytes] | Pause:
-        """Call the application; the first pieces of the body, or a pause before them."""
+        """Call the application; returns the first pieces of the body, or a pause before them."""
         try:
             body = application(self._start_response)
             if type(body) is list:  # all there is; only its end could still fail
@@ -91,7 +93,7 @@ class Answer:
         return self.step()
 
     def step(self) -> list[bytes] | Pause:
-        """Ask the application for more: pieces as they are sent, or a pause."""
+        """Read more from the application; returns pieces as they are sent, or a pause."""
         assert self._pieces is not None
         try:
             while True:
@@ -115,7 +117,7 @@ class Answer:
             return self._fail(fault)
 
     def close(self) -> None:
-        """Tell the body that it is no longer read. Idempotent."""
+        """Close the body because it is no longer read. Idempotent."""
         body, self._body, self._pieces = self._body, None, None
         close = getattr(body, "close", None)
         if close is None:
@@ -127,7 +129,7 @@ class Answer:
 
     @property
     def given_up(self) -> bool:
-        """Whether the application ended without an answer: its client is to see a closed end."""
+        """Whether the application ended without an answer: the connection is closed without one."""
         return self.complete and not self._started
 
     @property
@@ -138,7 +140,7 @@ class Answer:
     def _start_response(
         self, status: str, headers: list[Pair], exc_info: ExcInfo | None = None, /
     ) -> Callable[[bytes], object]:
-        """Begin the answer; with `exc_info`, begin it again if nothing was sent yet."""
+        """Start the answer; with `exc_info`, start it again if nothing was sent yet."""
         if exc_info is not None:
             if self.head_sent and exc_info[1] is not None:
                 raise exc_info[1]
@@ -153,10 +155,10 @@ class Answer:
         return pieces
 
     def _pack(self, pieces: list[bytes]) -> list[bytes]:
-        """Pieces of the body as bytes on the wire, with the head before the first ones.
+        """Returns pieces of the body as bytes to send, with the head before the first ones.
 
         Raises:
-            RuntimeError: The body began before `start_response` was called.
+            RuntimeError: The body started before `start_response` was called.
         """
         if not self._started:
             if any(pieces):
@@ -223,7 +225,7 @@ class Answer:
         return "".join(lines).encode("latin-1")
 
     def _fail(self, fault: BaseException) -> list[bytes]:
-        """Report what the application raised; 500 where nothing was sent yet."""
+        """Report an exception of the application; answers 500 if nothing was sent yet."""
         self._report(fault)
         self.close()
         self._written.clear()
@@ -231,7 +233,7 @@ class Answer:
             self.keep_alive, self.complete = False, True
             self.chunked = False  # the end of the body must be missing
             return []
-        text = f"The application raised {type(fault).__name__}; the server's log tells more.\n"
+        text = f"The application raised {type(fault).__name__}; see the server's log.\n"
         self._started, self.complete = True, True
         self.status = "500 Internal Server Error"
         self.headers = [

@@ -1,6 +1,6 @@
-"""What the connections of one server ask of it: room, the application's answers, time, the log.
+"""What the connections of one server share: limits, the application's answers, timers, the log.
 
-Everything here runs on the loop's thread, but for `report` and `on_loop`.
+Everything here runs on the loop's thread, except for `report` and `on_loop`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mock_platform.edge.request import Direct, Peer, Request
 from mock_platform.server.answer import Answer, Pair
 from mock_platform.server.binding import Bound
 from mock_platform.server.environ import EnvironMaker
-from mock_platform.server.refusal import Refusal, overloaded
+from mock_platform.server.refusal import Refusal, refuse_overload
 from mock_platform.server.workers import Workers
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
@@ -29,41 +29,41 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 _LOG_SECONDS = 0.1
-"""Between two writes of the request log."""
+"""Seconds between two writes of the request log."""
 _MOST_LINES = 1000
-"""Requests after which the log is written at once."""
+"""Number of requests after which the log is written at once."""
 
 
 class RequestLog(Protocol):
-    """Where requests are logged. Lines may be kept until `flush`, which must not be missed."""
+    """The log of requests. Lines may be buffered until `flush`, which must be called."""
 
     def note(
         self, request: Request, status: str, headers: Sequence[Pair], began: float, ended: float
     ) -> None:
-        """Take note of an answer: began and ended by `UPTIME`, `status` empty if none was made."""
+        """Log an answer, with start and end by `UPTIME`; `status` is empty without an answer."""
 
     def flush(self) -> None:
-        """Write what was kept."""
+        """Write the buffered lines."""
 
 
 class Client(Protocol):
-    """What is asked of a connection."""
+    """The methods of a connection that this module calls."""
 
-    def answered(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
-        """Send what the application made."""
+    def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
+        """Send the pieces that the application made."""
 
     def expire(self, now: float) -> None:
-        """End what takes too long."""
+        """End the connection if it takes too long."""
 
     def stop(self) -> None:
-        """End now, or behind the answer that is being made."""
+        """Close now, or after the current answer."""
 
     def cut(self) -> None:
-        """End now."""
+        """Close the connection now."""
 
 
 class Backend:
-    """One application, the connections that it answers on, and what they share."""
+    """One application, its connections, and what they share."""
 
     def __init__(
         self,
@@ -97,23 +97,23 @@ class Backend:
         self._thread = 0
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Work on this loop, whose thread calls this."""
+        """Use this loop; called in its thread."""
         self._loop, self._thread = loop, threading.get_ident()
 
     def detach(self) -> None:
-        """The loop has ended."""
+        """Called when the loop has ended."""
         self._loop = None
         self.flush_log()
 
     # -- from any thread --------------------------------------------------------------------------
 
     def report(self, fault: BaseException) -> None:
-        """Keep and log what should not have happened."""
+        """Record and log an error in the server."""
         self.errors.append(fault)
         _LOG.error("%s while answering a request", type(fault).__name__, exc_info=fault)
 
     def on_loop(self, act: Callable[..., object], *arguments: Any) -> None:
-        """Have the loop do something, from any thread; on its own, at once."""
+        """Run something on the loop, from any thread; at once if already on the loop."""
         if threading.get_ident() == self._thread:
             act(*arguments)
             return
@@ -125,49 +125,49 @@ class Backend:
         except RuntimeError:  # it closed just now; nothing is open any more
             _LOG.debug("The server had stopped already")
 
-    # -- room -------------------------------------------------------------------------------------
+    # -- limits -----------------------------------------------------------------------------------
 
     def admit(self, connection: Client, address: str) -> Refusal | None:
-        """Count a new connection; why it is turned away, if it is."""
+        """Count a new connection; returns why it is refused, if it is."""
         self.connections.add(connection)
         self._addresses[address] += 1
         limits = self.limits
         if len(self.connections) > limits.connections:
-            return overloaded(
-                f"This server takes {limits.connections} connections (--max-connections)."
+            return refuse_overload(
+                f"This server allows {limits.connections} connections (--max-connections)."
             )
         if self._addresses[address] > limits.connections_per_address:
-            return overloaded(
-                f"This server takes {limits.connections_per_address} connections from one address "
+            return refuse_overload(
+                f"This server allows {limits.connections_per_address} connections from one address "
                 "(--max-connections-per-address)."
             )
         return None
 
     def forget(self, connection: Client, address: str) -> None:
-        """Count a connection no longer."""
+        """Stop counting a connection."""
         self.connections.discard(connection)
         self._addresses[address] -= 1
         if self._addresses[address] <= 0:
             del self._addresses[address]
 
     def count_body(self, more: int) -> bool:
-        """Account for bytes of unfinished bodies; whether there is room for them."""
+        """Count bytes of unfinished bodies; returns whether there is space for them."""
         self._waiting_bytes += more
         return self._waiting_bytes <= self.limits.waiting_bytes
 
     # -- answers ----------------------------------------------------------------------------------
 
     def answer(self, request: Request, *, keep_alive: bool) -> Answer:
-        """The answer to a request; `run` has the application make it."""
+        """Returns the answer to a request; `run` lets the application make it."""
         direct = None if self._at_once is None else self._at_once(request)
         return Answer(request, direct, UPTIME(), self.report, self.date_line, keep_alive=keep_alive)
 
     def run(self, answer: Answer, peer: Peer, connection: Client) -> None:
-        """Have the application answer, here or in a worker."""
+        """Run the application, on the loop or in a worker."""
         self._in_work.add(connection)
         direct, request = answer.direct, answer.request
         if direct is not None:
-            connection.answered(answer, answer.run(lambda start: direct(request, peer, start)))
+            connection.send_pieces(answer, answer.run(lambda start: direct(request, peer, start)))
             return
 
         def make() -> list[bytes] | Pause:
@@ -177,29 +177,29 @@ class Backend:
         self._work(answer, connection, make)
 
     def step(self, answer: Answer, connection: Client) -> None:
-        """Have the application make the next piece, where it began."""
+        """Let the application make the next piece, where it was started."""
         if answer.direct is not None:
-            connection.answered(answer, answer.step())
+            connection.send_pieces(answer, answer.step())
         else:
             self._work(answer, connection, answer.step)
 
     def hold(self, connection: Client) -> None:
-        """Let a stop wait for this connection as if it were being answered."""
+        """Make a stop wait for this connection as if it were being answered."""
         self._in_work.add(connection)
 
-    def finished(self, connection: Client) -> None:
-        """Its answer is made, or nobody waits for it any longer."""
+    def finish_answer(self, connection: Client) -> None:
+        """Record that its answer was made, or is no longer needed."""
         self._in_work.discard(connection)
         if self.stopping.is_set():
             self.end_if_idle()
 
     def end_if_idle(self) -> None:
-        """Say that the server may end, if nothing is being answered."""
+        """Let the server end if no request is being answered."""
         if not self._in_work and self.when_idle is not None:
             self.when_idle()
 
     def is_running(self, answer: Answer) -> bool:
-        """Whether a worker makes a piece of the answer right now, and will hand it in."""
+        """Whether a worker is making a piece of the answer now and will pass it on."""
         return answer in self._running
 
     def drop(self, answer: Answer) -> None:
@@ -208,7 +208,7 @@ class Backend:
         self.close(answer)
 
     def close(self, answer: Answer) -> None:
-        """Have an answer that is no longer read closed, where its application runs."""
+        """Close an answer that is no longer read, where its application runs."""
         if answer.direct is not None:
             answer.close()
         else:
@@ -217,18 +217,18 @@ class Backend:
     # -- time -------------------------------------------------------------------------------------
 
     def call_soon(self, act: Callable[[], object]) -> None:
-        """Do something in the loop's next round."""
+        """Run something in the loop's next round."""
         assert self._loop is not None
         self._loop.call_soon(act)
 
     def call_later(self, seconds: float, act: Callable[[], object]) -> asyncio.TimerHandle:
-        """Do something after real seconds; at once if the server stops."""
+        """Run something after real seconds; at once if the server stops."""
         return self.call_later_in_any_case(0 if self.stopping.is_set() else seconds, act)
 
     def call_later_in_any_case(
         self, seconds: float, act: Callable[[], object]
     ) -> asyncio.TimerHandle:
-        """Do something after real seconds, also while the server stops."""
+        """Run something after real seconds, also while the server stops."""
         assert self._loop is not None
         return self._loop.call_later(seconds, act)
 
@@ -242,7 +242,7 @@ class Backend:
     # -- the log ----------------------------------------------------------------------------------
 
     def note(self, answer: Answer) -> None:
-        """Log an answer that is over."""
+        """Log an answer that is complete."""
         if self._log is None:
             return
         request, status, headers = answer.request, answer.status, answer.headers
@@ -254,16 +254,16 @@ class Backend:
             self.flush_log()
 
     def flush_log(self) -> None:
-        """Write the lines of the requests that were noted."""
+        """Write the lines of the recorded requests."""
         self._noted = 0
         if self._log is not None:
             self._log.flush()
 
     def note_refusal(self, refusal: Refusal, address: str) -> None:
-        """Log that a request was refused before any application saw it."""
+        """Log that a request was refused before any application got it."""
         _LOG.info("%d to %s: %s", refusal.status, address, refusal.text)
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- details ----------------------------------------------------------------------------------
 
     def _work(
         self, answer: Answer, connection: Client, make: Callable[[], list[bytes] | Pause]
@@ -277,4 +277,4 @@ class Backend:
 
     def _hand_in(self, answer: Answer, connection: Client, pieces: list[bytes] | Pause) -> None:
         self._running.discard(answer)
-        connection.answered(answer, pieces)
+        connection.send_pieces(answer, pieces)

@@ -1,4 +1,4 @@
-"""Taking an address to listen on, and saying what to do where it cannot be had."""
+"""Binds the address to listen on; if that is not possible, the error says what to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LAST_PORT = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Where a server listens; `url` is an address that a client on this machine can call."""
+    """The address of a server; `url` is for clients on this machine."""
 
     host: str
     port: int
@@ -22,7 +22,7 @@ class Bound:
 
 
 class CannotBind(Exception):
-    """The address cannot be listened on. The text says why and what to do."""
+    """The server cannot listen on the address. The text says why and what to do."""
 
     def __init__(self, host: str, port: int, reason: str) -> None:
         super().__init__(f"Cannot listen on {_authority(host, port)}: {reason}")
@@ -32,17 +32,17 @@ class CannotBind(Exception):
 
 
 def bind(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, Bound]:
-    """A listening socket; from here on connections are queued by the system.
+    """Returns a listening socket; from then on the system queues connections.
 
-    `port` 0 takes a free one. `host` is a name or an address; `0.0.0.0` and `::` mean every
-    interface.
+    `port` 0 chooses a free port. `host` is a name or an address; `0.0.0.0` and `::` mean all
+    interfaces.
 
     Raises:
-        CannotBind: The port is taken or not allowed, or this machine has no such address.
+        CannotBind: The port is in use or not allowed, or this machine does not have the address.
     """
     if not 0 <= port <= _LAST_PORT:
         raise CannotBind(
-            host, port, f"a port is a number from 0 (take a free one) to {_LAST_PORT}."
+            host, port, f"a port is a number from 0 (choose a free one) to {_LAST_PORT}."
         )
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -59,11 +59,13 @@ def bind(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, Bou
         raise CannotBind(host, port, _reason(fault, host, port)) from fault
     listener.settimeout(0)
     taken = listener.getsockname()[1]
-    return listener, Bound(host, taken, f"{scheme}://{_authority(_reachable(host), taken)}")
+    return listener, Bound(
+        host, taken, f"{scheme}://{_authority(_choose_reachable_host(host), taken)}"
+    )
 
 
 def _prepare(listener: socket.socket, host: str) -> None:
-    # On Windows the option would let two servers share a port.
+    # On Windows this option would let two servers share a port.
     if os.name != "nt":
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -74,7 +76,7 @@ def _prepare(listener: socket.socket, host: str) -> None:
 def _reason(fault: OSError, host: str, port: int) -> str:
     if isinstance(fault, socket.gaierror):
         return (
-            f"the name {host!r} leads to no address of this machine. "
+            f"the name {host!r} is not an address of this machine. "
             "Use 127.0.0.1 (this machine only) or 0.0.0.0 (every interface)."
         )
     number = fault.errno
@@ -82,7 +84,7 @@ def _reason(fault: OSError, host: str, port: int) -> str:
         other = min(port + 1, _LAST_PORT)
         return (
             "the port is in use, perhaps by another mock-platform. Stop that server, "
-            f"choose another port, for instance {other}, or 0 to take a free one."
+            f"choose another port, for instance {other}, or 0 to choose a free one."
         )
     if number == errno.EACCES:
         return "the system does not allow this port. Choose one from 1024 up, or 0."
@@ -94,7 +96,7 @@ def _reason(fault: OSError, host: str, port: int) -> str:
     return f"{fault}."
 
 
-def _reachable(host: str) -> str:
+def _choose_reachable_host(host: str) -> str:
     return _WILDCARDS.get(host, host)
 
 

@@ -22,7 +22,7 @@ from mock_platform.edge.request import Peer, Request
 from mock_platform.server.answer import Answer
 from mock_platform.server.backend import Backend
 from mock_platform.server.reader import RequestReader
-from mock_platform.server.refusal import Refusal, overloaded
+from mock_platform.server.refusal import Refusal, refuse_overload
 from mock_platform.world.clock import UPTIME
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class ClientConnection(asyncio.Protocol):
         self._peer = Peer(self, "", "", backend.scheme, backend.listens_at)
         self.deadline = 0.0
         """When the loop ends the connection, by `UPTIME`; 0 for never."""
-        self.taken = False
+        self.is_taken = False
         self.held = False
         self.gone = False
 
@@ -81,7 +81,7 @@ class ClientConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget everything; what the application still makes is thrown away."""
-        self.gone = self.taken = True
+        self.gone = self.is_taken = True
         self._backend.forget(self, self._peer.address)
         self._count_body(0)
         if self._timer is not None:
@@ -90,14 +90,14 @@ class ClientConnection(asyncio.Protocol):
         if answer is not None and not self._backend.is_running(answer):
             self._backend.drop(answer)
         self._waiting.clear()
-        self._backend.finished(self)
+        self._backend.finish_answer(self)
 
     def data_received(self, data: bytes) -> None:
         """Take in what the client sent."""
         if self._discarding or self.held:
             return
         reader = self._reader
-        if not reader.begun and not self._waiting and self._answer is None:
+        if not reader.has_begun and not self._waiting and self._answer is None:
             if data[0] == _TLS_HANDSHAKE and self._backend.scheme == "http":
                 log.warning("A client spoke TLS to a plain port: call it with http://")
                 self._abort()
@@ -123,7 +123,7 @@ class ClientConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """Begin to wait for a client that does not take its answer."""
         self._clogged = True
-        self._unsent = self._buffered()
+        self._unsent = self._count_buffered()
         self.deadline = UPTIME() + self._backend.limits.write_seconds
 
     def resume_writing(self) -> None:
@@ -150,14 +150,14 @@ class ClientConnection(asyncio.Protocol):
         if not self.deadline or now < self.deadline:
             return
         if self._clogged:
-            unsent = self._buffered()
+            unsent = self._count_buffered()
             if unsent < self._unsent:  # it takes something: slowly, but it does
                 self._unsent, self.deadline = unsent, now + limits.write_seconds
                 return
             self._abort()
         elif self._discarding:
             self._abort()
-        elif reader.begun:
+        elif reader.has_begun:
             self._refuse(Refusal(408, "The headers of the request came too slowly."))
         elif self._answer is None:
             self._close()
@@ -179,7 +179,7 @@ class ClientConnection(asyncio.Protocol):
         self._in_a_row = True
         try:
             for _ in range(_MOST_IN_A_ROW):
-                if self._answer is not None or self._clogged or self.taken or not self._waiting:
+                if self._answer is not None or self._clogged or self.is_taken or not self._waiting:
                     break
                 item = self._waiting.popleft()
                 if isinstance(item, Refusal):
@@ -191,7 +191,7 @@ class ClientConnection(asyncio.Protocol):
                 return
         finally:
             self._in_a_row = False
-        if self._answer is None and not self._waiting and not self.taken and not self._clogged:
+        if self._answer is None and not self._waiting and not self.is_taken and not self._clogged:
             self._set_reading()
             self._expect_request()
 
@@ -204,12 +204,12 @@ class ClientConnection(asyncio.Protocol):
         self._answer = answer = backend.answer(request, keep_alive=keep)
         backend.run(answer, self._peer, self)
 
-    def answered(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
+    def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
         """Send what the application made; called by the server once a run or a step is over."""
         if self._answer is not answer:  # the client has left meanwhile
             self._backend.drop(answer)
             return
-        if self.taken:
+        if self.is_taken:
             self._backend.close(answer)
             self._end_taken()
             return
@@ -250,7 +250,7 @@ class ClientConnection(asyncio.Protocol):
         assert self._answer is not None
         self._backend.note(self._answer)
         self._answer = None
-        self._backend.finished(self)
+        self._backend.finish_answer(self)
 
     def _expect_request(self) -> None:
         """Wait for the next request, and tell a client to go on that waits to send its body."""
@@ -262,7 +262,7 @@ class ClientConnection(asyncio.Protocol):
             self._body_begun = now
             self._watch_body()
         else:
-            self.deadline = now + (limits.head_seconds if reader.begun else limits.idle_seconds)
+            self.deadline = now + (limits.head_seconds if reader.has_begun else limits.idle_seconds)
 
     def _watch_body(self) -> None:
         self.deadline = 0.0
@@ -270,7 +270,7 @@ class ClientConnection(asyncio.Protocol):
             self._reader.wants_continue = False
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if not self._count_body(self._reader.body_bytes):
-            self._refuse(overloaded("Too many large bodies are on their way at once."))
+            self._refuse(refuse_overload("Too many large bodies are on their way at once."))
 
     def _count_body(self, size: int) -> bool:
         """Account for what has come of the present body; whether there is room for it."""
@@ -292,14 +292,14 @@ class ClientConnection(asyncio.Protocol):
 
     def _part(self) -> None:
         """End behind an answer: at once if the client said all, else after it could read it."""
-        if self._half_closed or not (self._reader.begun or self._waiting):
+        if self._half_closed or not (self._reader.has_begun or self._waiting):
             self._close()
         else:
             self._linger()
 
     def _linger(self) -> None:
         """Send the end, and throw away what still comes: closing at once would reset the client."""
-        self.taken = self._discarding = True
+        self.is_taken = self._discarding = True
         self._waiting.clear()
         self._count_body(0)
         self.deadline = UPTIME() + self._backend.limits.linger_seconds
@@ -311,7 +311,7 @@ class ClientConnection(asyncio.Protocol):
             transport.write_eof()
 
     def _close(self) -> None:
-        self.taken = True
+        self.is_taken = True
         if self._transport is not None:
             self._transport.close()
             limits = self._backend.limits
@@ -319,7 +319,7 @@ class ClientConnection(asyncio.Protocol):
             self._discarding = True
 
     def _abort(self) -> None:
-        self.taken = True
+        self.is_taken = True
         if self._transport is not None:
             self._transport.abort()
 
@@ -346,7 +346,7 @@ class ClientConnection(asyncio.Protocol):
             else:
                 transport.pause_reading()
 
-    def _buffered(self) -> int:
+    def _count_buffered(self) -> int:
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def stop(self) -> None:
@@ -367,7 +367,7 @@ class ClientConnection(asyncio.Protocol):
 
     def cut(self) -> None:
         """The grace of a stop is over."""
-        self._backend.finished(self)
+        self._backend.finish_answer(self)
         self._abort()
 
     # -- faults.Connection, also from workers -----------------------------------------------------
@@ -403,12 +403,12 @@ class ClientConnection(asyncio.Protocol):
 
     def send_raw(self, data: bytes) -> None:
         """Send bytes as they are. A client that is gone is no fault."""
-        self.taken = True
+        self.is_taken = True
         self._backend.on_loop(self._write_raw, data)
 
     def _take(self) -> bool:
         """Whether the connection is there to be taken; from now on nothing is answered on it."""
-        self.taken = True
+        self.is_taken = True
         return not self.gone
 
     def _reset(self) -> None:
@@ -420,7 +420,7 @@ class ClientConnection(asyncio.Protocol):
         self._transport.abort()
 
     def _linger_or_close(self) -> None:
-        if self._reader.begun or self._waiting:
+        if self._reader.has_begun or self._waiting:
             self._linger()
         else:
             self._close()

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 _MOST_NAMES = 1000
-"""Names of headers whose keys are remembered; clients may send any number of others."""
+"""Maximum number of header names whose keys are cached; clients may send any number of others."""
 _UNPREFIXED = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH"})
 
 
 class EnvironMaker:
-    """Makes the environs of one server's requests."""
+    """Makes the WSGI environs of one server's requests."""
 
     def __init__(self, bound: Bound, scheme: str) -> None:
         self._shared: WSGIEnvironment = {
@@ -40,7 +40,7 @@ class EnvironMaker:
         self._keys: dict[bytes, str] = {}
 
     def environ_of(self, request: Request, peer: Peer) -> WSGIEnvironment:
-        """The environ of one request; the body is there as a whole."""
+        """Returns the environ of one request, with its whole body."""
         path, _, query = request.target.partition("?")
         environ = self._shared.copy()
         environ["REQUEST_METHOD"] = request.method

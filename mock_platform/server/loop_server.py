@@ -1,9 +1,9 @@
 """The server: one event loop reads, writes and waits; applications run on it or in workers.
 
 The loop's thread accepts connections, makes TLS handshakes, reads whole requests and writes
-answers. An application may have a method `at_once(request)` that returns what answers it without an
-environ and without blocking: that is called on the loop itself, which saves two changes of thread.
-Every other request is answered in a worker.
+answers. An application may have a method `at_once(request)`. It returns an object that answers the
+request without an environ and without blocking; that is called on the loop itself, which saves two
+changes of thread. Every other request is answered in a worker.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ log = logging.getLogger(__name__)
 
 _BACKLOG = 2048
 _CUT_SECONDS = 2.0
-"""How long a stop waits for connections to be cut."""
+"""Seconds that a stop waits for ended connections."""
 _WORKER_SECONDS = 0.2
-"""How long a stop waits for each worker; those that are stuck are left to themselves."""
+"""Seconds that a stop waits for each worker; blocked ones are left behind."""
 _SWEEP_SECONDS = 0.5
-"""Between looks for connections whose time is over."""
+"""Seconds between two checks of the deadlines of connections."""
 _LAST_ROUNDS = 3
-"""Rounds of the loop in which connections that were closed write what they hold."""
+"""Rounds of the loop in which closed connections write their buffers."""
 _TLS_HANDSHAKE = b"\x16"
 _HTTPS_ONLY = b"This port speaks HTTPS only: call it with https://\n"
 _PLAIN_ON_TLS = (
@@ -46,7 +46,7 @@ _PLAIN_ON_TLS = (
 
 
 class LoopServer:
-    """Serves one WSGI application on a listening socket that it takes over."""
+    """Serves one WSGI application on a listening socket, which it owns from then on."""
 
     def __init__(
         self,
@@ -69,10 +69,10 @@ class LoopServer:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mock-platform-server", daemon=True)
 
-    # -- from outside -----------------------------------------------------------------------------
+    # -- called from outside ----------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to answer, in a thread of its own; returns once the loop runs.
+        """Start to answer, in a separate thread; returns when the loop runs.
 
         Raises:
             RuntimeError: It was started before.
@@ -81,9 +81,9 @@ class LoopServer:
         self._ready.wait()
 
     def stop(self, grace: float = 5.0) -> None:
-        """Accept no more, finish the requests in flight within `grace` seconds, close everything.
+        """Accept no more, finish running requests within `grace` seconds, close everything.
 
-        Requests that take longer are cut. Idempotent.
+        Requests that take longer are ended. Idempotent.
         """
         if self._thread.ident is None:
             self._backend.stopping.set()
@@ -94,22 +94,22 @@ class LoopServer:
         self._backend.on_loop(self._begin_stop)
         self._thread.join(grace)
         if self._thread.is_alive():
-            log.warning("Requests still in work after %g seconds were cut", grace)
+            log.warning("Requests still running after %g seconds were cut", grace)
             self._backend.on_loop(self._cut)
             self._thread.join(_CUT_SECONDS)  # not for ever: an application may hold the loop
         self._backend.workers.dismiss(_WORKER_SECONDS)
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """Returns the number of open connections."""
         return len(self._backend.connections)
 
     @property
     def errors(self) -> list[BaseException]:
-        """What should not have happened, oldest first."""
+        """Errors in the server, oldest first."""
         return self._backend.errors
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- details ----------------------------------------------------------------------------------
 
     def _run(self) -> None:
         try:
@@ -128,6 +128,8 @@ class LoopServer:
         self._ended = asyncio.Event()
         backend.when_idle = self._ended.set
         backend.attach(loop)
+        # asyncio accepts plain connections itself. For TLS we accept them here, because the first
+        # byte must be read before the handshake: a client may speak plain HTTP by mistake.
         if self._tls is None:
             server = await loop.create_server(
                 lambda: ClientConnection(backend), sock=self._listener, backlog=_BACKLOG
@@ -152,15 +154,19 @@ class LoopServer:
             try:
                 client, _ = await loop.sock_accept(self._listener)
             except OSError as fault:
+                # Mostly there are no file descriptors left. The listening socket stays readable, so
+                # without a pause the loop would do nothing but try again.
                 log.warning("A connection could not be accepted: %s", fault)
                 await asyncio.sleep(_SWEEP_SECONDS)
                 continue
+            # In a task: a client that sends nothing must not keep the next one from connecting. The
+            # set keeps a reference, because the loop itself has only a weak one.
             handshake = loop.create_task(self._greet(client, context))
             self._handshakes.add(handshake)
             handshake.add_done_callback(self._handshakes.discard)
 
     async def _greet(self, client: socket.socket, context: ssl.SSLContext) -> None:
-        """See from the first byte which protocol a client speaks; make the TLS handshake."""
+        """Detect from the first byte which protocol a client uses; make the TLS handshake."""
         loop = asyncio.get_running_loop()
         client.settimeout(0)
         seconds = self._limits.head_seconds
@@ -227,7 +233,7 @@ class LoopServer:
 
 
 async def _peek(loop: asyncio.AbstractEventLoop, client: socket.socket) -> bytes:
-    """The first byte that a client sends; it stays to be read."""
+    """Returns the first byte that a client sends; it can still be read."""
     arrived: asyncio.Future[None] = loop.create_future()
 
     def arrive() -> None:
@@ -243,7 +249,7 @@ async def _peek(loop: asyncio.AbstractEventLoop, client: socket.socket) -> bytes
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
-    """An event loop: uvloop's where it is installed, which halves what a request costs."""
+    """Returns an event loop: uvloop's if it is installed, which halves the cost of a request."""
     if sys.platform != "win32":
         try:
             import uvloop

@@ -1,8 +1,8 @@
-"""Reads requests from bytes, without IO: llhttp parses, this refuses what is left to refuse.
+"""Reads requests from bytes, without IO: llhttp parses, this module adds refusals.
 
-Bytes go in as they come, whole requests and refusals come out in their order. What RFC 9112 leaves
-ambiguous is refused, never guessed: two lengths, folded headers, blanks before a colon, odd chunk
-sizes, lines that end in a bare LF. A refusal ends the connection, so nothing is read after it.
+It takes bytes as they arrive and returns whole requests and refusals in their order. What RFC 9112
+leaves ambiguous is refused, never guessed: two lengths, folded headers, spaces before a colon, odd
+chunk sizes, lines that end in LF alone. A refusal ends the connection, so later bytes are not read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WATCHED = {
     b"transfer-encoding": "coding",
     b"expect": "expect",
 }
-"""Headers that decide how a request is read, by what they say."""
+"""Headers that decide how a request is read."""
 _REQUEST_LINE_EXTRA = len("  HTTP/1.1\r\n")
 _HEADER_EXTRA = len(": \r\n")
 
@@ -33,7 +33,7 @@ class RequestReader:
     def __init__(self, limits: ConnectionSettings) -> None:
         self._limits = limits
         self.ready: list[Request | Refusal] = []
-        """What came in whole, oldest first; whoever takes it removes it."""
+        """Complete requests, oldest first; the caller removes them."""
         self.ended = False
         """Whether nothing more is read: after a refusal, or a request that said it is the last."""
         self.wants_continue = False
@@ -47,22 +47,22 @@ class RequestReader:
         self._parser = httptools.HttpRequestParser(self)
 
     @property
-    def begun(self) -> bool:
-        """Whether a part of a request has come in."""
+    def has_begun(self) -> bool:
+        """Whether a part of a request has arrived."""
         return self._begun
 
     @property
     def in_body(self) -> bool:
-        """Whether the headers of the present request are complete and its body is not."""
+        """Whether the headers of the current request are complete and its body is not."""
         return self._in_body
 
     @property
     def body_bytes(self) -> int:
-        """How much of the present request's body has come in."""
+        """Number of bytes of the current request's body that have arrived."""
         return self._body_bytes
 
     def feed(self, data: bytes) -> None:
-        """Take in what the client sent; see `ready` for what it completes."""
+        """Read what the client sent; `ready` contains the completed requests."""
         while data and not self.ended:
             self._feeding = len(data)
             if not self._in_body:
@@ -70,7 +70,8 @@ class RequestReader:
             try:
                 self._parser.feed_data(data)
             except httptools.HttpParserUpgrade as upgrade:
-                # The request is complete. No other protocol is offered: it goes on as HTTP/1.1.
+                # The request is complete. The sandbox offers no other protocol: it continues as
+                # HTTP/1.1.
                 data = data[int(upgrade.args[0]) :]
                 self._parser = httptools.HttpRequestParser(self)
                 continue
@@ -83,32 +84,32 @@ class RequestReader:
             return
 
     def refuse(self, refusal: Refusal) -> None:
-        """End the reading with this; the present request is given up."""
+        """Stop reading with this refusal; the current request is dropped."""
         if not self.ended:
             self.ended = True
             self.ready.append(refusal)
         self._parts.clear()
 
-    # -- what the parser calls -------------------------------------------------------------------
+    # -- called by the parser --------------------------------------------------------------------
 
     def on_message_begin(self) -> None:
-        """A request begins; empty lines before it are passed over (RFC 9112, 2.2)."""
+        """A request starts; empty lines before it are ignored (RFC 9112, 2.2)."""
         self._begun = True
 
     def on_url(self, url: bytes) -> None:
-        """Take a part of the request target."""
+        """Add a part of the request target."""
         self._target += url
         if len(self._target) > self._limits.head_bytes:
             self._refuse_head()
 
     def on_header(self, name: bytes, value: bytes | None) -> None:
-        """Take one header; those behind a chunked body say nothing that is needed."""
+        """Add one header; headers after a chunked body are not needed."""
         if self._in_body:
             return
         self._headers.append((name, value or b""))
 
     def on_headers_complete(self) -> None:
-        """Check what the parser does not."""
+        """Check what the parser does not check."""
         self._version = version = self._parser.get_http_version()
         hosts, chunked = self._watch_headers()
         self._in_body = True
@@ -129,7 +130,7 @@ class RequestReader:
             self.wants_continue = False
 
     def on_body(self, part: bytes) -> None:
-        """Take a part of the body."""
+        """Add a part of the body."""
         if self.ended:
             return
         self.wants_continue = False
@@ -140,7 +141,7 @@ class RequestReader:
         self._parts.append(part)
 
     def on_message_complete(self) -> None:
-        """Put the request among those that are ready."""
+        """Add the complete request to `ready`."""
         if self.ended:
             return
         parser, parts = self._parser, self._parts
@@ -159,10 +160,10 @@ class RequestReader:
         self.ended = not keep_alive
         self._begin()
 
-    # -- within ----------------------------------------------------------------------------------
+    # -- details ---------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        """Forget the request that is complete."""
+        """Delete the data of the completed request."""
         self._begun = self._in_body = self.wants_continue = False
         self._target, self._headers = b"", []
         if self._parts:
@@ -170,7 +171,7 @@ class RequestReader:
         self._body_bytes = self._expected = self._head_fed = 0
 
     def _watch_headers(self) -> tuple[int, bool]:
-        """See how the body is to be read; how often `Host` was sent, and whether chunks come."""
+        """Check how the body must be read, how often `Host` was sent, and if chunks are used."""
         hosts, chunked = 0, False
         for name, value in self._headers:
             kind = _WATCHED.get(name.lower())
@@ -198,9 +199,9 @@ class RequestReader:
 
     def _check_version(self, version: str, *, chunked: bool) -> None:
         if version != "1.0":
-            self._refuse(505, f"HTTP/{version} is not spoken here, only HTTP/1.1 and HTTP/1.0.")
+            self._refuse(505, f"HTTP/{version} is not supported, only HTTP/1.1 and HTTP/1.0.")
         elif chunked:
-            self._refuse(400, "HTTP/1.0 knows no Transfer-Encoding.")
+            self._refuse(400, "HTTP/1.0 has no Transfer-Encoding.")
 
     def _refuse(self, status: int, text: str) -> None:
         self.refuse(Refusal(status, text))
@@ -217,9 +218,9 @@ class RequestReader:
 
 
 def _origin_form(target: str) -> tuple[str, str]:
-    """A request target as path and query, and the authority if it was an absolute address.
+    """Returns a request target as path and query, and the authority of an absolute address.
 
-    `//12/accounts` is a path; an absolute address comes from a client that uses the sandbox as its
+    `//12/accounts` is a path. An absolute address comes from a client that uses the sandbox as its
     HTTP proxy (RFC 9112, 3.2).
 
     Raises:
@@ -227,7 +228,7 @@ def _origin_form(target: str) -> tuple[str, str]:
     """
     if target.startswith("/"):
         if "#" in target:
-            raise ValueError("a request target has no fragment")
+            raise ValueError("a request target must not have a fragment")
         if target.startswith("//"):
             urlsplit(target)  # refuses brackets that are no address
         return target, ""

@@ -1,4 +1,4 @@
-"""Why a request is not read further, and how its client is told."""
+"""A refusal: why a request is not read further, and the answer for its client."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Refusal:
     headers: tuple[tuple[str, str], ...] = field(default=())
 
     def wire(self, date_line: str) -> bytes:
-        """The answer in bytes."""
+        """Returns the answer in bytes."""
         body = f"{self.text}\n".encode()
         head = [
             f"HTTP/1.1 {self.status} {_REASONS[self.status]}\r\n",
@@ -38,6 +38,6 @@ class Refusal:
         return "".join(head).encode("latin-1") + body
 
 
-def overloaded(text: str) -> Refusal:
-    """A refusal for want of room, after which a client may try again."""
+def refuse_overload(text: str) -> Refusal:
+    """Returns a refusal for lack of space; the client may try again later."""
     return Refusal(503, text, (("Retry-After", "1"),))

@@ -1,7 +1,7 @@
-"""A certificate authority of one's own and a server certificate that it signed.
+"""A local certificate authority and a server certificate that it signed.
 
-The authority stays in its folder and is used again, so whoever trusts it once trusts every later
-server; server certificates are made anew at each start.
+The authority stays in its folder and is used again, so clients that trust it once trust every later
+server. Server certificates are new at each start.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class AuthorityUnreadable(Exception):
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
             f"{path} cannot be used as certificate authority: {reason}. "
-            f"Delete it to have a new one made, or choose another folder."
+            f"Delete it to get a new one, or choose another folder."
         )
         self.path = path
         self.reason = reason
@@ -42,10 +42,10 @@ class AuthorityUnreadable(Exception):
 class TlsMaterial:
     """The files that a TLS server and its clients need.
 
-    `ca` is what clients are told to trust: `REQUESTS_CA_BUNDLE`, `NODE_EXTRA_CA_CERTS`,
-    `curl --cacert`. `certificate` holds the server's private key and certificate, `hosts` the names
-    and addresses it stands for. `authority.pem`, beside them, holds the authority's private key:
-    whoever has it can impersonate any host towards those who trust `ca`, so it and `certificate`
+    `ca` is the file that clients must trust: `REQUESTS_CA_BUNDLE`, `NODE_EXTRA_CA_CERTS`, `curl
+    --cacert`. `certificate` contains the server's private key and certificate, `hosts` are its
+    names and addresses. `authority.pem`, in the same folder, contains the authority's private key:
+    with it, anyone can impersonate any host towards those who trust `ca`, so it and `certificate`
     are readable by their owner only.
     """
 
@@ -56,16 +56,16 @@ class TlsMaterial:
 
     @classmethod
     def generate(cls, hosts: Sequence[str] = (), directory: Path | None = None) -> TlsMaterial:
-        """A server certificate for 127.0.0.1, ::1, localhost and `hosts`, and its authority.
+        """Returns a certificate for 127.0.0.1, ::1, localhost and `hosts`, and its authority.
 
-        An authority found in `directory` is used again unless it would end before a new server
-        certificate (397 days). Without `directory` everything is new and its files go when the
-        material is no longer used. Wildcard addresses such as 0.0.0.0 are no names and are left
+        An authority in `directory` is used again unless it expires before a new server certificate
+        (397 days). Without `directory` everything is new, and its files are deleted when the
+        material is no longer used. Wildcard addresses such as 0.0.0.0 are not names and are left
         out.
 
         Raises:
-            AuthorityUnreadable: `directory` holds an `authority.pem` that cannot be read.
-            OSError: `directory` cannot be made or written.
+            AuthorityUnreadable: `directory` contains an `authority.pem` that cannot be read.
+            OSError: `directory` cannot be created or written.
         """
         folder = directory or Path(tempfile.mkdtemp(prefix="mock-platform-tls-"))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -87,14 +87,14 @@ class TlsMaterial:
         return material
 
     def server_context(self) -> ssl.SSLContext:
-        """The settings of a server that shows this certificate and asks clients for none."""
+        """Returns the TLS settings of a server; clients need no certificate."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(self.certificate)
         return context
 
 
 def _authority(folder: Path) -> CA:
-    """The folder's authority, made if there is none or it ends too soon."""
+    """Returns the folder's authority; makes a new one if it is missing or expires too soon."""
     import trustme  # 26 ms that servers without TLS do not pay
 
     path = folder / "authority.pem"
@@ -123,7 +123,9 @@ def _read(path: Path) -> tuple[CA, bool]:
         certificate = x509.load_pem_x509_certificate(pem)
         key = load_pem_private_key(pem, password=None)
     except (ValueError, TypeError) as fault:
-        raise AuthorityUnreadable(path, "it holds no certificate with private key") from fault
+        raise AuthorityUnreadable(
+            path, "it does not contain a certificate with private key"
+        ) from fault
     if key.public_key() != certificate.public_key():
         raise AuthorityUnreadable(path, "its private key belongs to another certificate")
     ends_well = certificate.not_valid_after_utc > machine_now() + _AUTHORITY_MARGIN
@@ -131,13 +133,13 @@ def _read(path: Path) -> tuple[CA, bool]:
 
 
 def _write(path: Path, data: bytes, *, mode: int) -> None:
-    """Replace a file whole: a reader sees the old or the new one."""
+    """Replace a file as a whole: a reader sees the old or the new one."""
     draft = _draft(path, data, mode)
     draft.replace(path)
 
 
 def _write_once(path: Path, data: bytes) -> bool:
-    """Create a private file whole, unless another process was first."""
+    """Create a private file as a whole, unless another process was first."""
     draft = _draft(path, data, 0o600)
     try:
         os.link(draft, path)

@@ -1,4 +1,4 @@
-"""Threads that run what might block: started when needed, at most a given number, kept."""
+"""Threads for work that may block: started on demand up to a maximum, then kept."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ Job = Callable[[], None]
 
 
 class Workers:
-    """A pool of daemon threads, so that a server nobody stopped does not keep its process alive.
+    """A pool of daemon threads, so that a forgotten server does not keep its process alive.
 
-    `concurrent.futures` would join its threads at the interpreter's end, however stuck they are.
+    `concurrent.futures` would wait for its threads at the end of the interpreter, even for blocked
+    ones.
     """
 
     def __init__(self, limit: int) -> None:
@@ -25,7 +26,7 @@ class Workers:
         self._outstanding = 0
 
     def put(self, job: Job) -> None:
-        """Have a thread do a job. The job must not raise."""
+        """Run a job in a thread. The job must not raise."""
         with self._lock:
             self._outstanding += 1
             if self._outstanding > len(self._threads) < self._limit:
@@ -36,7 +37,7 @@ class Workers:
         self._queue.put(job)
 
     def dismiss(self, seconds: float) -> None:
-        """Let the threads end once they are free, and wait at most so long for all of them."""
+        """Let the threads end when they are free, and wait up to `seconds` for all of them."""
         threads = [thread for thread in self._threads if thread is not threading.current_thread()]
         for _ in threads:
             self._queue.put(None)

@@ -1,1 +1,1 @@
-"""Where records are kept: in memory, and in files that outlive the process."""
+"""Stores for records: in memory, and in files that outlive the process."""

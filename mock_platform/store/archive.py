@@ -1,8 +1,8 @@
-"""Where the worlds of a server are kept: what every backend does, and the values that it takes.
+"""The interface of an archive, which keeps the worlds of a server, and the values for it.
 
-What a world is follows from its commits alone: all that it keeps (records, clock, ids, rate
-windows, scenarios) goes through the archive, so a backend may keep a log of commits and replace it
-by a snapshot whenever it likes.
+The state of a world depends on its commits alone: everything in it (records, clock, ids, rate
+windows, scenarios) goes through the archive. So a backend may keep a log of commits and replace it
+by a snapshot at any time.
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from mock_platform.store.interface import SavedWorld, Slot, Snapshot
 from mock_platform.store.memory import Base
 
 POINT = "@"
-"""Between the name of a world and the label of a point, where a backend writes both as one name."""
+"""Separates the name of a world from the label of a saved state, if a backend writes both as one
+name.
+"""
 
 Meta = Mapping[str, Any]
-"""What a world keeps beside its records, as JSON: ids drawn, state of the clock."""
+"""The data of a world beside its records, as JSON: ids drawn, state of the clock."""
 
 Slots = Mapping[tuple[str, str], Slot]
-"""Changed rows by table and key; `None` for those that are gone."""
+"""Changed rows by table and key; `None` for removed ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class WholeWorld:
-    """All that a world is: these fixtures, with these differences, and what is kept beside."""
+    """A whole world: its fixtures, its differences from them, and the data beside the records."""
 
     base: Base
     snapshot: Snapshot
@@ -39,94 +41,96 @@ class KeptWorld:
 
     token: int
     snapshot: Snapshot
-    """How its records differ from the fixtures of today."""
+    """The differences of its records from the current fixtures."""
     meta: dict[str, Any]
     points: Mapping[str, SavedWorld]
 
 
 class Archive(Protocol):
-    """Keeps the worlds of a server. Safe for threads. All backends pass one contract suite.
+    """Keeps the worlds of a server. Thread-safe. All backends pass the same contract tests.
 
-    A world has a token from the moment when it is added or opened, and each change to it names the
-    token. A backend refuses, in the commit itself, a change whose token is not the present one: so
-    nothing is written for a world that was dropped meanwhile, or that another process took over.
+    A world has a token from the moment when it is added or opened, and each change names the token.
+    In the commit itself, a backend refuses a change whose token is not the current one. So nothing
+    is written for a world that was dropped in the meantime, or that another process took over.
 
-    A point is a state that a world may return to. It has a label, and goes with its world.
+    A point is a saved state to which a world can return. It has a label, and is deleted with its
+    world.
     """
 
     @property
     def keeps(self) -> bool:
-        """Whether worlds outlive the process. Where they do not, commits need not be passed on."""
+        """Whether worlds outlive the process. If they do not, commits need not be passed on."""
 
     @property
     def place(self) -> str:
-        """Where the worlds are, for messages."""
+        """The place of the worlds, for messages."""
 
     def names(self) -> Collection[str]:
-        """The names of all worlds that are kept."""
+        """Returns the names of all worlds in the archive."""
 
     def open(self, name: str, base: Base) -> KeptWorld | None:
-        """A world as it was left, beside the fixtures of today; `None` if it is not kept."""
+        """Returns a world as it was left, on the current fixtures, or `None` if it is missing."""
 
     def add(self, name: str, whole: WholeWorld, points: Mapping[str, SavedWorld]) -> int:
-        """Keep a new world with its points, in one commit; returns its token.
+        """Add a new world with its points, in one commit; returns its token.
 
         Raises:
-            ValueError: A world of this name is kept already, or the name is empty or has one of
-                the characters `/` and `@`.
-            TypeError: Something is not JSON.
-            StoreUnwritable: It could not be written; nothing is kept. As below.
+            ValueError: The archive has a world of this name already, or the name is empty or has
+                one of the characters `/` and `@`.
+            TypeError: A value has no JSON form.
+            StoreUnwritable: This could not be written; nothing is stored. The same for the methods
+                below.
         """
 
     def commit(self, name: str, token: int, slots: Slots, meta: Meta) -> None:
         """Record changed rows and what the world keeps beside them.
 
         Raises:
-            LookupError: The token is not the world's present one. As below.
-            TypeError: Something is not JSON.
-            StoreUnwritable: It could not be written; nothing is recorded.
+            LookupError: The token is not the world's current one. The same for the methods below.
+            TypeError: A value has no JSON form.
+            StoreUnwritable: The change could not be written; nothing is recorded.
         """
 
     def replace(
         self, name: str, token: int, whole: WholeWorld, *, dropped: Collection[str] = ()
     ) -> None:
-        """Record what a world is now, after a reset for instance, and forget the points `dropped`.
+        """Record the whole state of a world, as after a reset, and delete the points `dropped`.
 
-        It is one commit. Raises what `commit` raises.
+        It is one commit. Raises the same as `commit`.
         """
 
     def keep_point(self, name: str, token: int, label: str, whole: WholeWorld) -> None:
-        """Keep a point, in place of what had its label. Raises what `commit` raises.
+        """Save a point; replaces the one with its label. Raises the same as `commit`.
 
         Raises:
             ValueError: The label is empty or has one of the characters `/` and `@`.
         """
 
     def drop_point(self, name: str, token: int, label: str) -> None:
-        """Forget a point.
+        """Delete a saved point.
 
         Raises:
-            LookupError: The world has no such point.
+            LookupError: The world does not have this point.
         """
 
     def drop(self, name: str, token: int) -> None:
-        """Forget a world with its points. Raises what `commit` raises."""
+        """Delete a world with its points. Raises the same as `commit`."""
 
     def close(self) -> None:
-        """Write what is not written yet and release what is held; idempotent.
+        """Write what is not written yet and release all resources; idempotent.
 
-        Where worlds outlive the process, changes afterwards raise `StoreError`.
+        If worlds outlive the process, later changes raise `StoreError`.
 
         Raises:
-            OSError: It could not be written; closing can be tried again.
+            OSError: It could not be written; `close` can be called again.
         """
 
 
 def check_new(name: str, kept: Collection[str]) -> None:
-    """Make sure that a world of this name can be added to those that are kept.
+    """Check that a world of this name can be added.
 
     Raises:
-        ValueError: One is kept already, or the name is empty or has `/` or `@`.
+        ValueError: The archive has one already, or the name is empty or has `/` or `@`.
     """
     check_part(name, "a kept world")
     if name in kept:
@@ -134,10 +138,10 @@ def check_new(name: str, kept: Collection[str]) -> None:
 
 
 def check_part(name: str, what: str) -> None:
-    """Make sure that a name can be one part of a longer one.
+    """Check that a name can be part of a longer one.
 
     Raises:
-        ValueError: It is empty or has `/` or `@`.
+        ValueError: The name is empty or has `/` or `@`.
     """
     if not name or "/" in name or POINT in name:
         raise ValueError(f"{name!r} is no name for {what}: it is empty or has / or {POINT}")

@@ -1,8 +1,7 @@
-"""An append-only file of sealed JSON lines: what a durable store has done since its last snapshot.
+"""The log of a durable store: JSON lines with checksums, for all changes since its last snapshot.
 
-A line carries a checksum of itself as its last member, `"crc"`. A line that was cut short by a kill
-or a full disk can only be the last one; it is dropped and reported. Damage anywhere else is
-refused.
+The last member of a line, `"crc"`, is its own checksum. Only the last line can have been cut short,
+by a kill or a full disk; it is dropped with a warning. Damage in any other line is refused.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ _SEAL = re.compile(rb',"crc":"([0-9a-f]{8})"}')
 _SEAL_LENGTH = len(b',"crc":"00000000"}')
 
 
-def sealed(body: bytes) -> bytes:
-    """A JSON object as a line of the log: with its checksum and a newline."""
+def seal_line(body: bytes) -> bytes:
+    """Returns a JSON object as a line of the log: with its checksum and a newline."""
     return b'%b,"crc":"%08x"}\n' % (body[:-1], crc32(body))
 
 
-def opened(line: bytes) -> bytes | None:
-    """The JSON object that was sealed (newline taken off before), or `None` if it is not sound."""
+def open_line(line: bytes) -> bytes | None:
+    """Returns the JSON object of a line without its newline; `None` if the line is damaged."""
     seal = _SEAL.fullmatch(line, max(0, len(line) - _SEAL_LENGTH))
     if seal is None:
         return None
@@ -41,7 +40,7 @@ def opened(line: bytes) -> bytes | None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make sure that the names of files made or replaced in a folder survive a loss of power."""
+    """Ensure that the names of new or replaced files in a folder survive a loss of power."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -50,12 +49,12 @@ def sync_folder(folder: Path) -> None:
 
 
 class ChangeLog:
-    """The file, open for appending. One owner at a time; its archive's lock is held around use."""
+    """The file, open for appending. It has one owner, and is used under the lock of its archive."""
 
     def __init__(self, path: Path, *, sync: bool) -> None:
         self.path = path
         self.size = 0
-        """Bytes of sound lines; what stands behind them is not part of the log."""
+        """Number of bytes of valid lines; anything after them is not part of the log."""
         self._sync = sync
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         self._fd = os.open(path, flags, PRIVATE)
@@ -64,17 +63,17 @@ class ChangeLog:
             sync_folder(path.parent)
 
     def replay(self, apply: Callable[[int, dict[str, Any]], None]) -> bool:
-        """Hand each sound line to `apply` with its number; whether the file held anything.
+        """Call `apply` with each valid line and its number; returns whether the file had any.
 
-        A last line that was cut short is taken off the file, with a warning.
+        A last line that was cut short is removed from the file, with a warning.
 
         Raises:
-            StoreDamaged: A line before the last is not what was written.
+            StoreDamaged: A line before the last does not contain what was written.
         """
         content = self.path.read_bytes()
         lines = content.split(b"\n")
         for number, line in enumerate(lines, 1):
-            body = opened(line) if number < len(lines) else None
+            body = open_line(line) if number < len(lines) else None
             if body is None:
                 self._check_cut_short(number, line, last=self.size + len(line) + 1 >= len(content))
                 break
@@ -90,14 +89,14 @@ class ChangeLog:
         return bool(content)
 
     def append(self, body: bytes) -> int:
-        """Write one JSON object as a line and return the bytes it took.
+        """Write one JSON object as a line; returns its size in bytes.
 
         When this returns, the line survives a kill of the process, and with `sync` a loss of power.
 
         Raises:
-            OSError: The line could not be written; the log is as it was before.
+            OSError: The line could not be written; the log is unchanged.
         """
-        line = sealed(body)
+        line = seal_line(body)
         if self._ragged:
             self._trim()
         try:
@@ -115,13 +114,13 @@ class ChangeLog:
         return len(line)
 
     def cut(self) -> None:
-        """Forget all lines: a snapshot holds them now."""
+        """Delete all lines, because a snapshot contains them now."""
         os.ftruncate(self._fd, 0)
         self.size = 0
         self._ragged = False
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file of the log."""
         os.close(self._fd)
 
     def _trim(self) -> None:
@@ -129,15 +128,16 @@ class ChangeLog:
         self._ragged = False
 
     def _check_cut_short(self, number: int, line: bytes, *, last: bool) -> None:
-        """Make sure that a line which is not sound is the end of the file and of one line only."""
+        """Check that a damaged line is the last line of the file."""
         ends = [seal.end() for seal in _SEAL.finditer(line)]
-        more_than_one = any(opened(line[:end]) for end in ends if end < len(line))
+        more_than_one = any(open_line(line[:end]) for end in ends if end < len(line))
         if last and not more_than_one:
             return
         raise StoreDamaged(
             self.path,
-            "the line does not fit its checksum, and more follows, so it was not merely cut short",
-            f"Put back a copy from before the damage; or keep what stands before it with "
-            f"`head -n {number - 1}`, which gives up this change and all later ones.",
+            "the checksum of the line is wrong, and more lines follow, so it was not just cut "
+            "short",
+            "Put back a copy from before the damage; or keep the lines before it with `head -n "
+            f"{number - 1}`, which drops this change and all later ones.",
             number,
         )

@@ -1,4 +1,4 @@
-"""What can be wrong with a store's files; a leaf, so that each module of the store may raise it."""
+"""The errors of a store's files; every module of the store may import this one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class StoreError(Exception):
 
 
 class StoreDamaged(StoreError):
-    """A file of the store does not say what was written to it. Nothing has been changed."""
+    """A file of the store does not contain what was written to it. Nothing was changed."""
 
     def __init__(self, path: Path | str, fault: str, remedy: str, line: int | None = None) -> None:
         place = f"{path}" if line is None else f"{path}, line {line}"
@@ -22,24 +22,24 @@ class StoreDamaged(StoreError):
 
 
 class StoreForeign(StoreError):
-    """The file belongs to something else; it is left as it is."""
+    """The file is from another program; it is not changed."""
 
 
 class StoreInUse(StoreError):
-    """Another server holds the files."""
+    """Another server has the files open."""
 
 
 class StoreUnwritable(StoreError, OSError):
     """A change could not be written, so it was not made; the text says what to do."""
 
     def __new__(cls, *args: object) -> Self:
-        """With a text alone, what a client makes of an answer; `OSError` takes none otherwise."""
+        """With the text alone: that is how a client makes it, which `OSError` does not allow."""
         return super().__new__(cls, *(args if len(args) == 1 else ()))
 
     def __init__(self, path: Path, fault: OSError) -> None:
         reason = fault.strerror or str(fault)
         full = fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-        remedy = "Make room there" if full else "See to it that it can be written"
+        remedy = "Make room there" if full else "Make it writable"
         text = (
             f"{path} could not be written ({reason}), so nothing was changed. {remedy} and try "
             "again; what was acknowledged before is kept."

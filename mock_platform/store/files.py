@@ -1,8 +1,8 @@
-"""The files of a durable store: only regular ones, private to their owner, one server at a time.
+"""The files of a durable store: regular, private to their owner, for one server.
 
-They hold tokens and secrets, so whatever is created here is readable by its owner alone. The lock
-is held twice: by name, on a file beside the store, and by identity, on the store's own file,
-because a hard link is another name of the same file.
+They contain tokens and secrets, so new files are readable by their owner only. There are two locks:
+one by name, on a file beside the store, and one on the store's own file, because a hard link is
+another name of the same file.
 """
 
 from __future__ import annotations
@@ -20,32 +20,30 @@ PRIVATE = 0o600
 """Permissions of a file that the store creates."""
 
 
-def beside(path: Path, suffix: str) -> Path:
-    """The path of a file that belongs to a store's file: the same name with one more suffix."""
+def make_sibling_path(path: Path, suffix: str) -> Path:
+    """Returns the path of a file beside the store's: its name with one more suffix."""
     return path.with_name(f"{path.name}.{suffix}")
 
 
 def resolve(path: str | Path) -> Path:
-    """The path of a store's file with links followed: what they lead to is replaced, they stay.
+    """Returns the path of a store's file behind all links: the target is replaced, the links stay.
 
     Raises:
-        StoreError: The links lead in a circle.
+        StoreError: The links form a circle.
     """
     try:
         return Path(path).resolve()
     except (OSError, RuntimeError) as fault:
-        raise StoreError(
-            f"{path} cannot be opened: its symbolic links lead in a circle."
-        ) from fault
+        raise StoreError(f"{path} cannot be opened: its symbolic links form a circle.") from fault
 
 
 def require_regular_files(path: Path) -> None:
-    """Make sure that a store's files, as far as they exist, are files and nothing else.
+    """Check that a store's existing files are regular files.
 
     Raises:
         StoreError: One is a folder, a device, a pipe or a socket.
     """
-    for each in (path, beside(path, "log"), beside(path, "lock")):
+    for each in (path, make_sibling_path(path, "log"), make_sibling_path(path, "lock")):
         try:
             mode = each.stat().st_mode
         except FileNotFoundError:
@@ -55,12 +53,12 @@ def require_regular_files(path: Path) -> None:
         if not stat.S_ISREG(mode):
             raise StoreError(
                 f"{each} is {_kind(mode)}, where a store needs a regular file; it is left as it "
-                "is. Name a file that does not exist yet, or one that this program wrote."
+                "is. Name a file that does not exist yet, or one that mock_platform wrote."
             )
 
 
 def create_private(path: Path) -> BinaryIO:
-    """A new file open for writing, in the place of whatever has this name."""
+    """Returns a new file, open for writing; it replaces any file of this name."""
     path.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     return os.fdopen(os.open(path, flags, PRIVATE), "wb")
@@ -70,7 +68,7 @@ class StoreLock:
     """Keeps other servers out of a store's files until it is released or the process ends.
 
     Raises:
-        StoreInUse: Another server holds the files, by this name or by another one.
+        StoreInUse: Another server has the files open, under this name or another one.
         StoreError: The folder does not exist.
     """
 
@@ -85,7 +83,7 @@ class StoreLock:
             raise
 
     def hold(self, descriptor: int) -> int:
-        """Hold a file that is about to become the store's own; `keep` or `drop` take the result."""
+        """Lock a file that will become the store's file; pass the result to `keep` or `drop`."""
         successor = os.dup(descriptor)
         try:
             fcntl.flock(successor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -95,24 +93,24 @@ class StoreLock:
         return successor
 
     def keep(self, successor: int) -> None:
-        """The file that `hold` returned has taken the place of the one before it."""
+        """The file from `hold` has replaced the old one."""
         previous, self._by_identity = self._by_identity, successor
         if previous is not None:
             os.close(previous)
 
     def drop(self, successor: int) -> None:
-        """The file that `hold` returned did not come into its place."""
+        """The file from `hold` did not replace the old one."""
         os.close(successor)
 
     def release(self) -> None:
-        """Let other servers have the files."""
+        """Release the files for other servers."""
         if self._by_identity is not None:
             os.close(self._by_identity)
             self._by_identity = None
         os.close(self._by_name)
 
     def _hold_name(self) -> int:
-        path = beside(self._path, "lock")
+        path = make_sibling_path(self._path, "lock")
         try:
             lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
         except FileNotFoundError as fault:
@@ -149,7 +147,7 @@ class StoreLock:
         return present
 
     def _open_present_file(self) -> int:
-        # A network file system locks only what is open for writing.
+        # A network file system locks only files that are open for writing.
         with suppress(PermissionError):
             return os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
         return os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)

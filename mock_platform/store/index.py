@@ -1,4 +1,4 @@
-"""Where entries of a table stand: grouped by what is asked of a record, sorted by one order."""
+"""Indexes of a table: its entries in groups, sorted by one order."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sortedcontainers import SortedList
 from mock_platform.store.interface import Match, Order, Position, Record, Row, Slot, Term, words_of
 
 Group = tuple[Any, ...]
-"""What the entries of a group have in common: values of fields, and a word if words are sought."""
+"""What the entries of a group share: values of fields, and a word in word searches."""
 
 
 class By(NamedTuple):
-    """What an index groups by and in which order its groups are; descending is read backwards."""
+    """The grouping and the order of an index; descending orders are read backwards."""
 
     fields: tuple[str, ...]
     searched: tuple[str, ...] = ()
@@ -24,8 +24,8 @@ class By(NamedTuple):
     fold: bool = False
 
 
-def asked(match: Match, order: Order, term: Term | None = None) -> tuple[By, Group]:
-    """Which index answers a question, and which of its groups."""
+def choose_index(match: Match, order: Order, term: Term | None = None) -> tuple[By, Group]:
+    """The index that answers a search, and its groups."""
     group = tuple([_hashable(value) for value in match.values()])
     if term is None:
         return By(tuple(match), (), order.field, order.fold), group
@@ -33,7 +33,7 @@ def asked(match: Match, order: Order, term: Term | None = None) -> tuple[By, Gro
 
 
 class Index:
-    """Entries of one table: in one group each, or in one for each word that is sought in them."""
+    """The entries of one table: each in one group, or in one for each searched word."""
 
     __slots__ = ("by", "groups", "masked", "order")
 
@@ -51,14 +51,14 @@ class Index:
         self.groups = {group: SortedList(entries) for group, entries in gathered.items()}
 
     def groups_of(self, record: Record) -> list[Group]:
-        """The groups that a record stands in."""
+        """Returns the groups of a record."""
         group = tuple([_hashable(record.get(field)) for field in self.by.fields])
         if not self.by.searched:
             return [group]
         return [(*group, word) for word in words_of(record, self.by.searched)]
 
     def add(self, key: str, row: Row) -> None:
-        """Enter a row."""
+        """Add a row to its groups."""
         entry = (self.order.key(row.record), row.seq, key)
         for group in self.groups_of(row.record):
             entries = self.groups.get(group)
@@ -67,7 +67,7 @@ class Index:
             entries.add(entry)
 
     def discard(self, key: str, row: Row) -> None:
-        """Take out a row that is entered."""
+        """Remove a row from its groups."""
         entry = (self.order.key(row.record), row.seq, key)
         for group in self.groups_of(row.record):
             entries = self.groups[group]
@@ -76,14 +76,14 @@ class Index:
                 del self.groups[group]
 
     def mask(self, record: Record, by: int = 1) -> None:
-        """Count a record of the layer below that no longer shows, or with -1 shows again."""
+        """Count a record of the base that is hidden now, or with -1 visible again."""
         for group in self.groups_of(record):
             self.masked[group] += by
 
     def walk(
         self, group: Group, after: Position | None, *, descending: bool
     ) -> Iterator[tuple[Any, int, str]]:
-        """The entries of a group behind a position: sort key, sequence number, key."""
+        """Yields the entries of a group after a position: sort key, sequence number, key."""
         entries = self.groups.get(group)
         if entries is None:
             return iter(())
@@ -96,7 +96,7 @@ class Index:
         return cast("Iterator[tuple[Any, int, str]]", found)
 
     def begins(self, group: Group, text: str) -> Iterator[tuple[Any, int, str]]:
-        """The entries of a group whose sort key is a text that begins so."""
+        """Yields the entries of a group whose sort key is a text with this prefix."""
         entries = self.groups.get(group)
         if entries is None:
             return iter(())
@@ -105,5 +105,5 @@ class Index:
 
 
 def _hashable(value: Any) -> Any:
-    """A stand-in by which a list or an object can be grouped; every other value is its own."""
+    """Returns a hashable key for a list or an object; every other value is its own key."""
     return (type(value), repr(value)) if isinstance(value, list | dict) else value

@@ -1,4 +1,4 @@
-"""The values that go in and out of a store: records, orders, positions, changes, snapshots.
+"""The values of a store: records, orders, positions, changes, snapshots.
 
 Records are plain dictionaries in wire form and are never mutated in place: whoever wants a change
 puts a new dictionary.
@@ -18,19 +18,21 @@ Match = Mapping[str, Any]
 """Fields that must equal the given values, all of them."""
 
 Position = tuple[Any, int]
-"""Where an entry stands in an order: its sort key and its sequence number. Survives deletion."""
+"""The place of an entry in an order: its sort key and its sequence number. Stays valid after
+deletions.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How a page is sorted: by `field` (`None`: as inserted), folded to one case if `fold`."""
+    """How a page is sorted: by `field` (`None`: in insertion order), ignoring case if `fold`."""
 
     field: str | None = None
     descending: bool = False
     fold: bool = False
 
     def key(self, record: Record) -> Any:
-        """The sort key of a record: absent and null values first, then numbers, then texts."""
+        """Returns the sort key of a record: absent and null first, then numbers, then texts."""
         if self.field is None:
             return ()
         value = record.get(self.field)
@@ -45,25 +47,25 @@ INSERTION = Order()
 
 
 class Term(NamedTuple):
-    """A word, folded to one case, that stands whole in one of these fields."""
+    """A word in lower case that one of these fields contains as a whole word."""
 
     fields: tuple[str, ...]
     word: str
 
     def stands_in(self, record: Record) -> bool:
-        """Whether a record holds it."""
+        """Whether a record contains it."""
         text = _joined(record, self.fields)
-        # Taking words apart costs ten times more than looking whether it is worth it.
+        # Splitting a text into words costs ten times more than a first check.
         return self.word in text.casefold() and self.word in words(text)
 
 
 def words(text: str) -> set[str]:
-    """The words of a text: runs of letters and digits, folded to one case."""
+    """Returns the words of a text: runs of letters and digits, in lower case."""
     return {word.casefold() for word in _WORD.findall(text)}
 
 
 def words_of(record: Record, fields: Sequence[str]) -> set[str]:
-    """The words of these fields, as far as they hold texts."""
+    """Returns the words of these fields, if they contain texts."""
     return words(_joined(record, fields))
 
 
@@ -72,7 +74,7 @@ def _joined(record: Record, fields: Sequence[str]) -> str:
 
 
 class Change(NamedTuple):
-    """One record before and after; `None` where it did not exist or no longer does."""
+    """One record before and after; `None` if it did not exist, or no longer does."""
 
     table: str
     key: str
@@ -81,21 +83,21 @@ class Change(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """`created`, `changed` or `removed`."""
+        """The kind of change: `created`, `changed` or `removed`."""
         if self.before is None:
             return "created"
         return "removed" if self.after is None else "changed"
 
     @property
     def fields(self) -> list[str]:
-        """Names of the fields whose values are others than before."""
+        """The names of the fields whose values changed."""
         before, after = self.before or {}, self.after or {}
         names = dict.fromkeys([*before, *after])
         return [name for name in names if before.get(name) != after.get(name)]
 
 
 class Entry(NamedTuple):
-    """A record on a page, with the position that a cursor can continue from."""
+    """A record on a page, with the position from which a cursor can continue."""
 
     position: Position
     key: str
@@ -103,20 +105,20 @@ class Entry(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A record with its sequence number, which fixes its place in insertion order."""
+    """A record with its sequence number, which is its place in insertion order."""
 
     seq: int
     record: Record
 
 
 Slot = Row | None
-"""What an overlay holds for a key: a row, or `None` where the base's row is removed."""
+"""The value of an overlay for a key: a row, or `None` if the base's row is removed."""
 
 Rows = Mapping[str, Mapping[str, Row]]
 """Rows by table and key."""
 
 Beside = Mapping[tuple[str, str], Record | None]
-"""What a world keeps beside its records, by table and key; `None` for what it keeps no longer."""
+"""The data of a world beside its records, by table and key; `None` for a removed one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +130,13 @@ class Snapshot:
 
     @property
     def size(self) -> int:
-        """How many records differ from the fixtures."""
+        """Returns how many records differ from the fixtures."""
         return sum(len(rows) for rows in self.rows.values())
 
 
 @dataclass(frozen=True, slots=True)
 class SavedWorld:
-    """A named point to come back to: records, clock, ids, paces."""
+    """A saved state of a world: records, clock, ids, progressions."""
 
     records: Snapshot
     meta: dict[str, Any]

@@ -1,8 +1,8 @@
-"""The store that worlds use: tables in memory, found through indexes built on demand.
+"""The store of worlds: tables in memory, with indexes that are built on demand.
 
-It has two layers. The *base* holds the fixtures; it never changes and every world of a process
-shares it, indexes included. The *overlay* holds what this world changed. So a fresh world costs
-nothing, a reset drops the overlay, and a fork copies only what changed.
+It has two layers. The *base* contains the fixtures; it never changes, and all worlds of a process
+share it with its indexes. The *overlay* contains what this world changed. So a fresh world costs
+nothing, a reset drops the overlay, and a copy of a world copies only its changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any, cast
 
-from mock_platform.store.index import By, Group, Index, asked
+from mock_platform.store.index import By, Group, Index, choose_index
 from mock_platform.store.interface import (
     INSERTION,
     Change,
@@ -34,7 +34,7 @@ from mock_platform.store.interface import (
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """A moment that counts from the start of each world: `form` writes it into `field`."""
+    """A moment relative to the start of each world: `form` writes it into `field`."""
 
     field: str
     since: timedelta
@@ -44,7 +44,7 @@ class Relative:
 class Base:
     """The fixtures: rows that never change, with indexes that all worlds share.
 
-    `relative` names the moments that each world counts from its own start, by table and key.
+    `relative` names the moments that are relative to each world's own start, by table and key.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Base:
         self.next_seq = seq
 
     def difference(self, rows: Rows) -> dict[str, dict[str, Slot]]:
-        """What an overlay must hold so that exactly these rows show."""
+        """Returns the overlay with which exactly these rows are visible."""
         found: dict[str, dict[str, Slot]] = {}
         for table in dict.fromkeys([*self.rows, *rows]):
             wanted, own = rows.get(table, {}), self.rows.get(table, {})
@@ -78,7 +78,7 @@ class Base:
         return found
 
     def index(self, table: str, by: By) -> Index:
-        """The index that groups and sorts so; built once, by whoever asks first."""
+        """Returns the index for this grouping and order; built at its first use."""
         index = self.indexes.get((table, by))
         if index is None:
             index = Index(by, self.rows.get(table, {}))
@@ -89,7 +89,7 @@ class Base:
 class MemoryStore:
     """Records in memory: a shared base with an overlay of one world's changes.
 
-    It does no locking of its own: the lock of its world is held around each use.
+    It has no locks of its own: every use is under the lock of its world.
     """
 
     def __init__(self, base: Base | None = None, snapshot: Snapshot | None = None) -> None:
@@ -102,10 +102,10 @@ class MemoryStore:
         if snapshot is not None:
             self.restore(snapshot)
 
-    # -- reading ---------------------------------------------------------------------------------
+    # -- reads -----------------------------------------------------------------------------------
 
     def get(self, table: str, key: str) -> Record | None:
-        """The record under this key, or `None`."""
+        """Returns the record under this key, or `None`."""
         row = self._row(table, key)
         return None if row is None else row.record
 
@@ -120,8 +120,8 @@ class MemoryStore:
         limit: int | None = None,
         where: Callable[[Record], bool] | None = None,
     ) -> list[Entry]:
-        """At most `limit` matching entries in order, beginning behind `after`."""
-        base, overlay, group = self._find(table, *asked(match or {}, order, term))
+        """Returns at most `limit` matching entries in order, after the position `after`."""
+        base, overlay, group = self._find(table, *choose_index(match or {}, order, term))
         down = order.descending
         changed = self._rows.get(table, {})
         entries = base.walk(group, after, descending=down)
@@ -149,7 +149,7 @@ class MemoryStore:
         limit: int | None = None,
         where: Callable[[Record], bool] | None = None,
     ) -> list[Entry]:
-        """Like `page`, but among these keys only; costs what is named, not what the table holds."""
+        """Like `page`, but only among these keys; its cost depends on them, not on the table."""
         wanted = (match or {}).items()
         entries = []
         for key in dict.fromkeys(keys):
@@ -166,8 +166,8 @@ class MemoryStore:
         return entries if limit is None else entries[:limit]
 
     def prefix(self, table: str, match: Match, field: str, text: str) -> Iterator[Record]:
-        """Matching records whose `field` begins with `text` in any case, by that field."""
-        base, overlay, group = self._find(table, *asked(match, Order(field, fold=True)))
+        """Returns the matching records whose `field` starts with `text`, ignoring case, sorted."""
+        base, overlay, group = self._find(table, *choose_index(match, Order(field, fold=True)))
         folded = text.casefold()
         changed = self._rows.get(table, {})
         below = (e for e in base.begins(group, folded) if e[2] not in changed)
@@ -175,19 +175,19 @@ class MemoryStore:
         return iter([cast("Row", self._row(table, e[2])).record for e in merge(below, above)])
 
     def count(self, table: str, match: Match | None = None, term: Term | None = None) -> int:
-        """How many records match, and hold a word."""
-        base, overlay, group = self._find(table, *asked(match or {}, INSERTION, term))
+        """Returns how many records match, and contain a word."""
+        base, overlay, group = self._find(table, *choose_index(match or {}, INSERTION, term))
         total = len(base.groups.get(group, ()))
         if overlay is not None:
             total += len(overlay.groups.get(group, ())) - overlay.masked[group]
         return total
 
     def tables(self) -> list[str]:
-        """Names of the tables that hold at least one record."""
+        """Returns the names of the tables with at least one record."""
         names = dict.fromkeys([*self._base.rows, *self._rows])
         return [name for name in names if self.count(name)]
 
-    # -- writing ---------------------------------------------------------------------------------
+    # -- writes ----------------------------------------------------------------------------------
 
     def put(self, table: str, key: str, record: Record) -> None:
         """Create or replace a record; a replaced one keeps its place in insertion order."""
@@ -200,7 +200,7 @@ class MemoryStore:
         self._change(table, key, old, Row(seq, record))
 
     def remove(self, table: str, key: str) -> Record | None:
-        """Take a record out and return it, or `None` if there was none."""
+        """Remove a record and return it; returns `None` if it does not exist."""
         old = self._row(table, key)
         if old is None:
             return None
@@ -209,7 +209,7 @@ class MemoryStore:
 
     @contextmanager
     def transaction(self) -> Iterator[list[Change]]:
-        """Give the list of changes as they happen; an exception undoes all of them."""
+        """Yield the growing list of changes; an exception undoes all of them."""
         if self._undo is not None:  # inside another: its outcome decides for both
             yield self._changes
             return
@@ -229,7 +229,7 @@ class MemoryStore:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Undo what is done within if it raises, though the transaction around it goes on."""
+        """Undo the changes of this block if it raises, although the outer transaction continues."""
         assert self._undo is not None, "an attempt is part of a transaction"
         undo, changes = len(self._undo), len(self._changes)
         next_seq = self._next_seq
@@ -244,14 +244,14 @@ class MemoryStore:
             raise
 
     def snapshot(self) -> Snapshot:
-        """The present state as a value that later changes do not touch."""
+        """Returns the current state as a value that later changes do not affect."""
         return Snapshot({t: dict(rows) for t, rows in self._rows.items()}, self._next_seq)
 
     def restore(self, snapshot: Snapshot, *, base: Base | None = None) -> None:
-        """Return to a state that `snapshot` returned, over other fixtures if `base` is given.
+        """Return to a state from `snapshot`, with another `base` if given.
 
         Raises:
-            RuntimeError: A transaction is open; it could no longer be undone.
+            RuntimeError: A transaction is open; it could not be undone any more.
         """
         self._check_no_transaction()
         self._base = base or self._base
@@ -260,11 +260,11 @@ class MemoryStore:
         self._indexes = {}
 
     def clear(self) -> None:
-        """Return to the fixtures, at the price of what changed."""
+        """Return to the fixtures, at a cost that depends only on the changes."""
         self.restore(Snapshot({}, self._base.next_seq))
 
     def adopt(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
-        """Hold exactly these records, in this order; the overlay takes only what differs."""
+        """Replace all records by these, in this order; the overlay has only differences."""
         seq = self._base.next_seq
         rows: dict[str, dict[str, Row]] = {}
         for table, records in tables.items():
@@ -279,14 +279,14 @@ class MemoryStore:
                 placed[key] = Row(last, record)
         self.restore(Snapshot(self._base.difference(rows), seq))
 
-    # -- within ----------------------------------------------------------------------------------
+    # -- details ---------------------------------------------------------------------------------
 
     def _check_no_transaction(self) -> None:
         if self._undo is not None:
             raise RuntimeError("a store cannot go back to a snapshot inside a transaction")
 
     def _committed(self, changes: list[Change]) -> None:
-        """Called at the end of a transaction; raises if it must be undone."""
+        """Called at the end of a transaction; if it raises, the transaction is undone."""
 
     def _row(self, table: str, key: str) -> Row | None:
         rows = self._rows.get(table)
@@ -306,7 +306,7 @@ class MemoryStore:
         self._set(table, key, new, present=new is not None or in_base)
 
     def _set(self, table: str, key: str, slot: Slot, *, present: bool) -> None:
-        """Make the overlay hold `slot` for the key (or nothing, if not `present`)."""
+        """Set the overlay's value for a key to `slot` (remove it if not `present`)."""
         rows = self._rows.setdefault(table, {})
         old, was_present = rows.get(key), key in rows
         base_row = self._base.rows.get(table, {}).get(key)
@@ -339,5 +339,5 @@ class MemoryStore:
 
 
 def _identical(one: Record, other: Record) -> bool:
-    """Whether two records read the same on the wire; `==` would take 1, 1.0 and true for one."""
+    """Whether two records are equal as JSON; for `==`, 1, 1.0 and true would be equal."""
     return one is other or (one == other and repr(one) == repr(other))

@@ -1,4 +1,4 @@
-"""What keeps nothing: worlds end with the process, and only who may change them is known."""
+"""An archive that stores nothing and only checks who may change a world."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class MemoryArchive:
             return list(self._tokens)
 
     def open(self, name: str, base: Base) -> None:
-        """No world was left by an earlier process."""
+        """Returns `None`: no world outlives its process."""
 
     def add(self, name: str, whole: WholeWorld, points: Mapping[str, SavedWorld]) -> int:
-        """Know a new world; returns its token."""
+        """Add a new world; returns its token."""
         with self._lock:
             check_new(name, self._tokens)
             for label in points:
@@ -43,41 +43,41 @@ class MemoryArchive:
             return token
 
     def commit(self, name: str, token: int, slots: Slots, meta: Meta) -> None:
-        """Make sure that the token is the world's present one."""
+        """Check that the token is the world's current one."""
         with self._lock:
             self._check_token(name, token)
 
     def replace(
         self, name: str, token: int, whole: WholeWorld, *, dropped: Collection[str] = ()
     ) -> None:
-        """Forget points."""
+        """Delete the points `dropped`."""
         with self._lock:
             self._check_token(name, token)
             self._check_labels(name, dropped)
             self._labels[name].difference_update(dropped)
 
     def keep_point(self, name: str, token: int, label: str, whole: WholeWorld) -> None:
-        """Know a label."""
+        """Remember the label of a point."""
         check_part(label, "a point")
         with self._lock:
             self._check_token(name, token)
             self._labels[name].add(label)
 
     def drop_point(self, name: str, token: int, label: str) -> None:
-        """Forget a label."""
+        """Remove the label of a point."""
         with self._lock:
             self._check_token(name, token)
             self._check_labels(name, [label])
             self._labels[name].discard(label)
 
     def drop(self, name: str, token: int) -> None:
-        """Forget a world."""
+        """Remove a world with its points."""
         with self._lock:
             self._check_token(name, token)
             del self._tokens[name], self._labels[name]
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: no resources are used."""
 
     def _check_token(self, name: str, token: int) -> None:
         if self._tokens.get(name) != token:

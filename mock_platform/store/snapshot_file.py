@@ -1,17 +1,17 @@
 """The snapshot of a durable store: a real TinyDB file, replaced as a whole or not at all.
 
 Anyone can open it with `TinyDB(path)`, and change it while no server has it open. The tables of the
-default world stand under their own names, those of another world as `~WORLD/TABLE`; documents are
-records exactly as the interface serves them. A document's number is one more than its place in
-insertion order. The key of a record is one of its fields; `_worlds` says which for each table, and
-names the exceptions. A point that a world may return to is an entry of its own there, with the name
-WORLD@LABEL. `_archive` holds one document: the version of this format, the number of the last
-change contained, and a checksum of the whole file (its own digits counted as zeros).
+default world have their own names, those of other worlds `~WORLD/TABLE`; documents are records
+exactly as the interface serves them. A document's number is one more than its place in insertion
+order. The key of a record is one of its fields; `_worlds` contains this field for each table, and
+the exceptions. A saved point of a world has its own entry there, with the name WORLD@LABEL.
+`_archive` has one document: the version of this format, the number of the last change in it, and a
+checksum of the whole file (with its own digits counted as zeros).
 
-A file that fits its checksum is what was written. One that does not is damaged, unless its form
-shows that another program wrote it since: what is written here has no space between two tokens,
-what TinyDB writes has one after each comma and colon, and no damage to single bits or bytes turns
-the one into the other.
+A file with a correct checksum contains what was written. A file with a wrong checksum is damaged,
+unless its form shows that another program wrote it later: files written here have no space between
+two tokens, those written by TinyDB have one after each comma and colon. No damage to single bits or
+bytes turns one form into the other.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from mock_platform.store.interface import Record, Row, Slot
 from mock_platform.store.stored_worlds import Contents, StoredState
 
 Tables = dict[str, dict[str, Any]]
-"""What TinyDB hands to a storage: documents by table and number."""
+"""The data that TinyDB passes to a storage: documents by table and number."""
 
 DEFAULT_WORLD = "default"
 FORMAT = 1
@@ -48,7 +48,7 @@ _NO_CHECKSUM = "00000000"
 _SEAL = re.compile(
     rb'\{"_archive":\{"1":\{"format":[0-9]+,"seq":[0-9]+,"checksum":"([0-9a-f]{8})"\}\}'
 )
-"""How a file begins that was written here."""
+"""The first bytes of a file that was written here."""
 _INDENT = re.compile(r"[\[{]\n( *)")
 _HEAD_MEMBERS = frozenset({"format", "seq", "checksum"})
 
@@ -56,23 +56,23 @@ _LOG = logging.getLogger(__name__)
 
 
 class AtomicStorage(Storage):
-    """A TinyDB storage that leaves the old file whole until the new one is safely on disk.
+    """A TinyDB storage that keeps the old file until the new one is completely on disk.
 
-    With a `guard`, the lock that it holds passes from each file to the one that replaces it.
+    With a `guard`, its lock moves from each file to the one that replaces it.
     """
 
     def __init__(self, path: str | Path, guard: StoreLock | None = None) -> None:
         self._path = Path(path)
         self._guard = guard
         self.sealed = False
-        """Whether the file, when it was last read or written, carried a checksum that fits it."""
+        """Whether the file had a correct checksum when it was last read or written."""
 
     def read(self) -> Tables | None:
-        """All tables; `None` if there is no file or nothing in it.
+        """Returns all tables; `None` if the file does not exist or is empty.
 
         Raises:
-            StoreDamaged: The file does not fit its checksum.
-            JSONDecodeError: It is not JSON.
+            StoreDamaged: The checksum of the file is wrong.
+            JSONDecodeError: The file is not JSON.
         """
         try:
             content = self._path.read_bytes()
@@ -86,7 +86,7 @@ class AtomicStorage(Storage):
         """Replace the file.
 
         Raises:
-            OSError: It could not be written; the old file is untouched.
+            OSError: It could not be written; the old file is unchanged.
         """
         content = seal(orjson.dumps(data))
         fresh = self._path.with_name(f"{self._path.name}.tmp")
@@ -112,7 +112,7 @@ class AtomicStorage(Storage):
         sync_folder(self._path.parent)
 
     def _check(self, content: bytes, tables: Any) -> bool:
-        """Whether the file carries a checksum that fits; `False` where another program wrote it."""
+        """Whether the file has a correct checksum; `False` if another program wrote it."""
         found = _SEAL.match(content)
         if found is not None and found[1] == _checksum(content):
             return True
@@ -121,9 +121,9 @@ class AtomicStorage(Storage):
         if not _was_rewritten(content):
             raise StoreDamaged(
                 self._path,
-                "the file does not fit its checksum: something in it is not what was written",
-                "Put back a copy of the file and of its log from one time. If you changed it on "
-                "purpose with something other than TinyDB, take the member 'checksum' out of table "
+                "the checksum of the file is wrong: something in it is not what was written",
+                "Put back a copy of the file and of its log from the same time. If you changed it "
+                "on purpose with something other than TinyDB, remove 'checksum' from the table "
                 f"{_ARCHIVE!r}; or move the file away to start from scratch.",
             )
         _LOG.warning(
@@ -135,7 +135,7 @@ class AtomicStorage(Storage):
 
 
 def seal(content: bytes) -> bytes:
-    """A snapshot's JSON with its checksum filled in; other JSON as it is."""
+    """Returns a snapshot's JSON with its checksum filled in; other JSON unchanged."""
     found = _SEAL.match(content)
     if found is None:
         return content
@@ -143,7 +143,7 @@ def seal(content: bytes) -> bytes:
 
 
 def _checksum(content: bytes) -> bytes:
-    """The checksum of a snapshot, counted with zeros in its own place."""
+    """Returns the checksum of a snapshot, with zeros in place of the checksum."""
     found = _SEAL.match(content)
     assert found is not None
     before = crc32(_NO_CHECKSUM.encode(), crc32(content[: found.start(1)]))
@@ -151,9 +151,9 @@ def _checksum(content: bytes) -> bytes:
 
 
 def _has_checksum(tables: Any) -> bool:
-    """Whether a file should fit a checksum: one of ours, unless it comes from before checksums.
+    """Whether a file must have a checksum: it is from mock_platform with checksums.
 
-    A name that damage has changed counts as one that is there.
+    A name that was changed by damage still counts as present.
     """
     if not _is_ours(tables):
         return False
@@ -170,7 +170,7 @@ def _is_ours(tables: Any) -> bool:
 
 
 def _was_rewritten(content: bytes) -> bool:
-    """Whether this is JSON exactly as TinyDB and the usual tools write it, never we."""
+    """Whether this is JSON in the form of TinyDB and common tools, not of mock_platform."""
     try:
         text = content.decode().rstrip("\n")
         value = json.loads(text)
@@ -185,7 +185,7 @@ def _was_rewritten(content: bytes) -> bool:
 
 
 def encode(contents: Contents) -> Tables:
-    """The tables of a snapshot that holds all of this."""
+    """Returns the tables of a snapshot with these contents."""
     entries: dict[str, Any] = {}
     tables: Tables = {
         _ARCHIVE: {"1": {"format": FORMAT, "seq": contents.seq, "checksum": _NO_CHECKSUM}},
@@ -209,17 +209,17 @@ def encode(contents: Contents) -> Tables:
 
 
 def decode(path: Path, tables: Any) -> Contents:
-    """All that a snapshot holds.
+    """The contents of a snapshot.
 
     Raises:
-        StoreForeign: The file is not one of ours.
-        StoreDamaged: It is, but does not say all that it should.
-        StoreError: A newer version of this program wrote it.
+        StoreForeign: The file is not from mock_platform.
+        StoreDamaged: The file is from mock_platform, but something is missing.
+        StoreError: A newer version of mock_platform wrote it.
     """
     if not _is_ours(tables):
         raise StoreForeign(
-            f"{path} was not written by this program (it has no table {_ARCHIVE!r}), so it is left "
-            "as it is. Name a file that does not exist yet, or one that this program wrote."
+            f"{path} was not written by this program (it has no table {_ARCHIVE!r}), so it is not "
+            "changed. Name a file that does not exist yet, or one that mock_platform wrote."
         )
     try:
         head = tables[_ARCHIVE]["1"]
@@ -253,7 +253,7 @@ def decode(path: Path, tables: Any) -> Contents:
 
 
 def _contents(seq: int, states: Mapping[str, StoredState]) -> Contents:
-    """Worlds with their points. A point without its world was left by an older version."""
+    """Returns worlds with their points. A point without its world was left by an older version."""
     contents = Contents(seq)
     for name in sorted(states, key=lambda name: POINT in name):  # worlds before their points
         with suppress(LookupError):
@@ -262,13 +262,13 @@ def _contents(seq: int, states: Mapping[str, StoredState]) -> Contents:
 
 
 def _file_name(world: str, table: str) -> str:
-    """What a table is called in the file."""
+    """Returns the name of a table in the file."""
     plain = world == DEFAULT_WORLD and table not in {_ARCHIVE, _WORLDS} and table[:1] != "~"
     return table if plain else f"~{world}/{table}"
 
 
 def _where_keys_stand(rows: dict[str, Row]) -> dict[str, Any]:
-    """The field that equals the key in most records, and the keys of all others by document."""
+    """Returns the field that is usually the key, and the keys of all other records."""
     fields = next(
         (named for key, row in rows.items() if (named := _fields_equal(row.record, key))), []
     )
@@ -292,7 +292,7 @@ def _fields_equal(record: Record, key: str) -> list[str]:
 def _unlisted(
     path: Path, name: str, states: Mapping[str, StoredState]
 ) -> tuple[StoredState, str, dict[str, Any]]:
-    """Whose table this is that someone added by hand: records with an `id`, in a known world."""
+    """Returns the world and name of a table that was added by hand; its records have an `id`."""
     owner, table = name[1:].split("/", 1) if name[:1] == "~" and "/" in name else ("default", name)
     state = states.get(owner)
     if state is None:
@@ -304,7 +304,7 @@ def _unlisted(
 
 
 def _rows(path: Path, name: str, documents: Any, keys: dict[str, Any]) -> dict[str, Slot]:
-    """The rows of one table by key."""
+    """Returns the rows of one table by key."""
     wanted, exceptions = keys.get("field"), keys.get("exceptions", {})
     found: dict[str, Slot] = {}
     if not isinstance(documents, dict) or not all(_NUMBER.fullmatch(n) for n in documents):
@@ -318,7 +318,7 @@ def _rows(path: Path, name: str, documents: Any, keys: dict[str, Any]) -> dict[s
                 path,
                 f"table {name!r}, document {number} needs a text in field {wanted or 'id'!r} that "
                 "no other document has, because that is its key",
-                "Mend the document (any TinyDB can), or put back a copy of the file.",
+                "Fix the document (any TinyDB can), or put back a copy of the file.",
             )
         found[key] = Row(int(number) - 1, record)
     return found

@@ -1,14 +1,14 @@
-"""What a durable store holds, apart from any file: the worlds, and the changes that made them.
+"""The contents of a durable store, without its files: the worlds, and the changes that made them.
 
 A change is a JSON object of one kind:
 
 - `commit`: `changes` to records of a `world`, or to its `meta`, or both;
-- `state`: a `world` begins, or begins again: the fixtures of line `base`, and `changes` to them;
+- `state`: a `world` starts, or restarts: the fixtures of line `base`, and `changes` to them;
 - `fixtures`: `tables` of records that later changes of kind `state` refer to;
 - `drop`: a `world` ends, with its points;
 - `batch`: several `steps` of the kinds `state` and `drop` that belong together.
 
-In the last three kinds `world` may name a point of a world, as WORLD@LABEL.
+In the last three kinds `world` may be a saved point of a world, as WORLD@LABEL.
 
 One of `changes` names `table` and `key`; `after` is the record, or null if it was removed; `place`
 is its place in insertion order.
@@ -29,7 +29,7 @@ from mock_platform.store.memory import Base
 
 @dataclass(slots=True)
 class StoredState:
-    """A state of a world: fixtures that others may share, and the rows above them."""
+    """A state of a world: fixtures that others may share, and the changed rows."""
 
     seq: int
     """Number of the last change to it."""
@@ -40,20 +40,20 @@ class StoredState:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What the world keeps beside its records, as last recorded."""
+        """The data of the world beside its records, as last recorded."""
         meta: dict[str, Any] = orjson.loads(self.meta_json)
         return meta
 
     @property
     def tables(self) -> dict[str, dict[str, Record]]:
-        """All records by table and key, in insertion order."""
+        """Returns all records by table and key, in insertion order."""
         return {
             table: {key: row.record for key, row in rows.items()}
             for table, rows in self.whole().items()
         }
 
     def whole(self) -> dict[str, dict[str, Row]]:
-        """All rows, fixtures included, in insertion order."""
+        """Returns all rows with the fixtures, in insertion order."""
         found = {}
         for table in dict.fromkeys([*self.base, *self.rows]):
             slots = {**self.base.get(table, {}), **self.rows.get(table, {})}
@@ -64,13 +64,13 @@ class StoredState:
         return found
 
     def lay_over(self, base: Base) -> SavedWorld:
-        """Refer to these fixtures from now on; returns the state as a difference from them."""
+        """Use these fixtures from now on; returns the state as differences from them."""
         self.base, self.rows = base.rows, base.difference(self.whole())
         rows = {table: dict(slots) for table, slots in self.rows.items()}
         return SavedWorld(Snapshot(rows, self.next_place), self.meta)
 
     def take(self, slots: Slots) -> None:
-        """Take in changed rows."""
+        """Add changed rows."""
         for (table, key), slot in slots.items():
             rows = self.rows.setdefault(table, {})
             if slot is not None:
@@ -84,11 +84,11 @@ class StoredState:
 
 @dataclass(slots=True)
 class StoredWorld:
-    """A world: what it is now, and the points that it may return to."""
+    """A world: its current state, and its saved points."""
 
     now: StoredState
     token: int = 0
-    """Tells it from an earlier world of the same name, as long as the archive is open."""
+    """Distinguishes it from an earlier world of the same name, while the archive is open."""
     points: dict[str, StoredState] = field(default_factory=dict)
 
 
@@ -99,13 +99,13 @@ class Contents:
     seq: int = 0
     worlds: dict[str, StoredWorld] = field(default_factory=dict)
     bases: dict[int, Rows] = field(default_factory=dict)
-    """Fixtures that later changes may refer to, by the number of the change that brought them."""
+    """Fixtures that later changes may refer to, by the number of their change."""
 
     def replay(self, change: dict[str, Any]) -> None:
-        """Do again what a change did, and count it.
+        """Apply a change, and count it.
 
         Raises:
-            LookupError, TypeError, ValueError: It makes no sense after what came before.
+            LookupError, TypeError, ValueError: It does not match the changes before it.
         """
         steps = change["steps"] if change["kind"] == "batch" else [change]
         for step in steps:
@@ -132,14 +132,14 @@ class Contents:
             raise ValueError(f"unknown kind {kind!r}")
 
     def states(self) -> Iterator[tuple[str, StoredState]]:
-        """Each world and each point with its name, a world before its points."""
+        """Returns each world and each point with its name, a world before its points."""
         for name, world in self.worlds.items():
             yield name, world.now
             for label, point in world.points.items():
                 yield f"{name}{POINT}{label}", point
 
     def put(self, name: str, state: StoredState) -> None:
-        """Let this be the state of a world or of a point.
+        """Set the state of a world or of a point.
 
         Raises:
             LookupError: It is a point of a world that is not stored.
@@ -153,7 +153,7 @@ class Contents:
             self.worlds[name] = StoredWorld(state)
 
     def drop(self, name: str) -> None:
-        """Forget a world with its points, or a point."""
+        """Delete a world with its points, or a point."""
         owner, _, label = name.partition(POINT)
         if not label:
             del self.worlds[name]
@@ -169,7 +169,7 @@ def _take(state: StoredState, change: dict[str, Any], seq: int) -> None:
 
 
 def changes_of(slots: Slots) -> list[dict[str, Any]]:
-    """Changed rows as they stand in a change."""
+    """Returns changed rows in the form of a change."""
     return [
         {"table": table, "key": key, "after": None}
         if slot is None
@@ -179,7 +179,7 @@ def changes_of(slots: Slots) -> list[dict[str, Any]]:
 
 
 def tables_of(base: Rows) -> dict[str, list[tuple[str, int, Record]]]:
-    """Fixtures as they stand in a change."""
+    """Returns fixtures in the form of a change."""
     return {
         table: [(key, row.seq, row.record) for key, row in rows.items()]
         for table, rows in base.items()
@@ -187,7 +187,7 @@ def tables_of(base: Rows) -> dict[str, list[tuple[str, int, Record]]]:
 
 
 def slots_of(snapshot: Snapshot) -> Slots:
-    """The differences that a snapshot of a store holds."""
+    """Returns the differences in a store's snapshot."""
     return {(t, key): slot for t, rows in snapshot.rows.items() for key, slot in rows.items()}
 
 

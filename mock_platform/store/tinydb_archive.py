@@ -1,9 +1,9 @@
-"""Worlds in files that outlive the process: a log of changes, and snapshots that TinyDB opens.
+"""Worlds in files that outlive the process: a log of changes, and snapshots that TinyDB can open.
 
-Three files stand side by side. `state.json` is a snapshot that any TinyDB can open; it is only ever
-replaced as a whole. `state.json.log` holds one line for each change since then. `state.json.lock`
-keeps a second server out. Changes are numbered, and those that the snapshot contains are passed
-over when the log is replayed: a crash between writing the one and cutting the other does no harm.
+The store has three files. `state.json` is a snapshot that any TinyDB can open; it is only ever
+replaced as a whole. `state.json.log` has one line for each later change. `state.json.lock` keeps a
+second server out. Changes are numbered, and a replay of the log skips those that the snapshot
+already contains. So a crash after the snapshot was written and before the log was cut does no harm.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from mock_platform.store.archive import (
 )
 from mock_platform.store.changelog import ChangeLog
 from mock_platform.store.errors import StoreDamaged, StoreError, StoreUnwritable
-from mock_platform.store.files import StoreLock, beside, require_regular_files, resolve
+from mock_platform.store.files import StoreLock, make_sibling_path, require_regular_files, resolve
 from mock_platform.store.interface import Rows, SavedWorld
 from mock_platform.store.memory import Base
 from mock_platform.store.snapshot_file import AtomicStorage, decode, encode
@@ -53,8 +53,8 @@ class TinyDBArchive:
 
     Raises:
         StoreInUse: Another server has the files open.
-        StoreForeign: The file is not one of ours; it stays as it is.
-        StoreDamaged: A file does not say what was written to it; nothing has been changed.
+        StoreForeign: The file is not from mock_platform; it is not changed.
+        StoreDamaged: A file does not contain what was written to it; nothing was changed.
         StoreError: The folder does not exist, or a newer version wrote the file.
     """
 
@@ -79,7 +79,7 @@ class TinyDBArchive:
         try:
             self._file = TinyDB(self.path, storage=AtomicStorage, guard=self._guard)
             is_new = self._read_snapshot()
-            self._log = ChangeLog(beside(self.path, "log"), sync=durability == "fsync")
+            self._log = ChangeLog(make_sibling_path(self.path, "log"), sync=durability == "fsync")
             try:
                 held_lines = self._replay_log()
                 if is_new:
@@ -97,22 +97,22 @@ class TinyDBArchive:
 
     @property
     def place(self) -> str:
-        """The file."""
+        """The path of the snapshot file."""
         return str(self.path)
 
     @property
     def worlds(self) -> dict[str, StoredState]:
-        """What each world is, as last recorded; look, do not change."""
+        """The current state of each world, as last recorded; do not change it."""
         with self._lock:
             return {name: world.now for name, world in self._contents.worlds.items()}
 
     def names(self) -> Collection[str]:
-        """The names of all worlds that are kept."""
+        """Returns the names of all worlds in the archive."""
         with self._lock:
             return list(self._contents.worlds)
 
     def open(self, name: str, base: Base) -> KeptWorld | None:
-        """A world as it was left, beside the fixtures of today; `None` if it is not kept."""
+        """Returns a world as it was left, on the current fixtures, or `None` if it is missing."""
         with self._lock:
             self._check_open()
             world = self._contents.worlds.get(name)
@@ -123,7 +123,7 @@ class TinyDBArchive:
             return KeptWorld(world.token, now.records, now.meta, points)
 
     def add(self, name: str, whole: WholeWorld, points: Mapping[str, SavedWorld]) -> int:
-        """Keep a new world with its points, in one commit; returns its token."""
+        """Add a new world with its points, in one commit; returns its token."""
         with self._lock:
             self._check_open()
             check_new(name, self._contents.worlds)
@@ -137,7 +137,7 @@ class TinyDBArchive:
             return token
 
     def drop(self, name: str, token: int) -> None:
-        """Forget a world with its points."""
+        """Delete a world with its points."""
         with self._lock:
             self._world(name, token)
             self._rewrite({}, [name])
@@ -145,7 +145,7 @@ class TinyDBArchive:
     # -- changes ---------------------------------------------------------------------------------
 
     def commit(self, name: str, token: int, slots: Slots, meta: Meta) -> None:
-        """Record changed rows and what the world keeps beside them. Nothing new writes nothing."""
+        """Record changed rows and the data beside them. Without changes nothing is written."""
         with self._lock:
             state = self._world(name, token).now
             meta_json = orjson.dumps(meta, option=_STRICT)
@@ -164,20 +164,20 @@ class TinyDBArchive:
     def replace(
         self, name: str, token: int, whole: WholeWorld, *, dropped: Collection[str] = ()
     ) -> None:
-        """Record what a world is now, and forget the points `dropped`, in one commit."""
+        """Record the state of a world, and delete the points `dropped`, in one commit."""
         with self._lock:
             self._world(name, token)
             self._rewrite({name: whole}, [self._point(name, label) for label in dropped])
 
     def keep_point(self, name: str, token: int, label: str, whole: WholeWorld) -> None:
-        """Keep a point, in place of what had its label."""
+        """Save a point; replaces the one with its label."""
         check_part(label, "a point")
         with self._lock:
             self._world(name, token)
             self._rewrite({f"{name}{POINT}{label}": whole})
 
     def drop_point(self, name: str, token: int, label: str) -> None:
-        """Forget a point."""
+        """Delete a saved point."""
         with self._lock:
             self._world(name, token)
             self._rewrite({}, [self._point(name, label)])
@@ -185,10 +185,10 @@ class TinyDBArchive:
     # -- files -----------------------------------------------------------------------------------
 
     def snapshot(self) -> None:
-        """Write everything to the file that TinyDB opens, and cut the log.
+        """Write everything to the TinyDB file, and cut the log.
 
         Raises:
-            OSError: It could not be written; file and log stand as they were.
+            OSError: The file could not be written; file and log are unchanged.
         """
         with self._lock:
             self._check_open()
@@ -200,11 +200,11 @@ class TinyDBArchive:
             self._compact_at = self._log_limit
 
     def close(self) -> None:
-        """Write a last snapshot if anything changed, and let go of the files.
+        """Write a last snapshot if anything changed, and release the files.
 
         Raises:
-            OSError: Under durability "snapshot" the file could not be written. The archive stays
-                open, so that closing can be tried again once there is room.
+            OSError: With durability "snapshot" the file could not be written. The archive stays
+                open, so `close` can be called again when there is space.
         """
         with self._lock:
             if self._closed:
@@ -227,10 +227,10 @@ class TinyDBArchive:
     ) -> None:
         self.close()
 
-    # -- opening ---------------------------------------------------------------------------------
+    # -- open ------------------------------------------------------------------------------------
 
     def _read_snapshot(self) -> bool:
-        """Take in the snapshot; whether there was none yet."""
+        """Load the snapshot; returns whether there was none yet."""
         try:
             tables = self._storage.read()
         except orjson.JSONDecodeError as fault:
@@ -246,7 +246,7 @@ class TinyDBArchive:
         return False
 
     def _replay_log(self) -> bool:
-        """Take in the changes that the snapshot does not contain; whether the log held any."""
+        """Apply the changes that the snapshot does not contain; returns whether the log had any."""
         contents, passed_over = self._contents, 0
         last: int | None = None
 
@@ -265,23 +265,25 @@ class TinyDBArchive:
                 try:
                     contents.replay(change)
                 except (LookupError, TypeError, ValueError, AttributeError) as fault:
-                    raise self._misplaced(number, f"it makes no sense here ({fault!r})") from fault
+                    raise self._misplaced(
+                        number, f"it does not match the changes before it ({fault!r})"
+                    ) from fault
 
         held_lines = self._log.replay(take)
         if passed_over:
-            _LOG.info("%s: %d changes stand in the snapshot already", self._log.path, passed_over)
+            _LOG.info("%s: %d changes are already in the snapshot", self._log.path, passed_over)
         return held_lines
 
     def _misplaced(self, number: int, fault: str) -> StoreDamaged:
         return StoreDamaged(
             self._log.path,
             fault,
-            f"{self.path.name} and the log belong together: put back both from one time, or move "
-            "the log away, which gives up what stands in it alone.",
+            f"{self.path.name} and the log belong together: put back both from the same time, or "
+            "move the log away, which drops the changes that only the log has.",
             number,
         )
 
-    # -- within ----------------------------------------------------------------------------------
+    # -- details ---------------------------------------------------------------------------------
 
     @property
     def _storage(self) -> AtomicStorage:
@@ -297,13 +299,13 @@ class TinyDBArchive:
         return world
 
     def _point(self, name: str, label: str) -> str:
-        """The name under which a point is recorded."""
+        """Returns the name under which a point is recorded."""
         if label not in self._contents.worlds[name].points:
             raise LookupError(f"world {name!r} has no point {label!r}")
         return f"{name}{POINT}{label}"
 
     def _rewrite(self, wholes: Mapping[str, WholeWorld], dropped: Collection[str] = ()) -> None:
-        """Record what worlds and points are from now on, and that others end, in one line."""
+        """Record the new state of worlds and points, and that others were deleted, in one line."""
         metas = {name: orjson.dumps(whole.meta, option=_STRICT) for name, whole in wholes.items()}
         steps: list[dict[str, Any]] = [
             {
@@ -332,21 +334,23 @@ class TinyDBArchive:
         self._compact_if_due()
 
     def _line_of(self, base: Rows) -> int | None:
-        """The number of the line that holds these fixtures, one in each log; `None` if empty."""
+        """Returns the number of the line with these fixtures, one in each log; `None` if empty."""
         if not any(base.values()):
             return None
         for number, known in self._contents.bases.items():
             if known is base:
                 return number
-        # They do not count towards the limit: else a reset after each compaction would cause one.
+        # They do not count towards the limit, or else a reset after each compaction would cause
+        # one.
         self._compact_at += self._append({"kind": "fixtures", "tables": tables_of(base)})
         self._contents.bases[self._contents.seq] = base
         return self._contents.seq
 
     def _append(self, line: dict[str, Any]) -> int:
-        """Number a change and write it; the bytes that took."""
+        """Number a change and write it; returns its size in bytes."""
         self._check_open()
-        # Also when nothing is written: what is not JSON is refused now, not when all is at stake.
+        # Also if nothing is written: a value without JSON form is refused now, not when all is
+        # lost.
         body = orjson.dumps({"seq": self._contents.seq + 1, **line}, option=_STRICT)
         try:
             length = 0 if self.durability == "snapshot" else self._log.append(body)
@@ -360,7 +364,7 @@ class TinyDBArchive:
             self._compact()
 
     def _compact(self) -> None:
-        """Take a snapshot where safety does not hang on it, because the log holds everything."""
+        """Take a snapshot; safety does not depend on it, because the log contains everything."""
         try:
             self.snapshot()
         except OSError as fault:

@@ -59,14 +59,14 @@ class Verdict:
             Unreachable: The server no longer answers.
         """
         found = []
-        broken = self._without_known(self._find_errors())
+        broken = self._drop_known(self._find_errors())
         if broken:
             told = "\n\n".join(broken)
             found.append(f"mock_platform: the sandbox itself failed, not the test:\n{told}")
         silent = (
             []
             if late
-            else self._without_known(str(each) for each in self._world.unfired_expectations())
+            else self._drop_known(str(each) for each in self._world.unfired_expectations())
         )
         if silent:
             found.append("mock_platform: " + "\n".join(silent))
@@ -82,7 +82,7 @@ class Verdict:
             ("mock_platform nearest misses", report.nearest_misses(entries)),
             (
                 "mock_platform faults of the sandbox",
-                "\n\n".join(self._without_known(self._find_errors())),
+                "\n\n".join(self._drop_known(self._find_errors())),
             ),
         ]
         return [(title, text) for title, text in found if text]
@@ -97,7 +97,7 @@ class Verdict:
                 others.append("".join(traceback.format_exception(fault)).rstrip())
         return seen + others
 
-    def _without_known(self, texts: Iterable[str]) -> list[str]:
+    def _drop_known(self, texts: Iterable[str]) -> list[str]:
         fresh = [text for text in dict.fromkeys(texts) if text not in self._reported]
         self._reported.update(fresh)
         return fresh

@@ -29,11 +29,11 @@ class Marker(Protocol):
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """The positional arguments."""
+        """The positional arguments of the marker."""
 
     @property
     def kwargs(self) -> Any:
-        """The keyword arguments."""
+        """The keyword arguments of the marker."""
 
 
 @dataclass(frozen=True, slots=True)

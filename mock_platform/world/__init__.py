@@ -1,1 +1,1 @@
-"""One isolated universe: records, clock, ids, journal, rate windows, transitions, credentials."""
+"""One isolated world: records, clock, ids, journal, rate windows, transitions, credentials."""

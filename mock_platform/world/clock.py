@@ -149,7 +149,7 @@ class Clock:
         """
         with self._lock:
             self._jump((self._state[0], self.now() if to is None else _utc(to)))
-        self.tell()
+        self.call_listeners()
 
     def travel(self, to: datetime) -> None:
         """Jump to an instant; a running clock runs on from there, a frozen one stands there.
@@ -161,7 +161,7 @@ class Clock:
         with self._lock:
             offset, frozen = self._state
             self._jump((to - machine_now(), None) if frozen is None else (offset, to))
-        self.tell()
+        self.call_listeners()
 
     def advance(self, seconds: float) -> None:
         """Move by so many seconds (fractions and negative numbers allowed).
@@ -173,9 +173,9 @@ class Clock:
         step = timedelta(seconds=seconds)
         with self._lock:
             offset, frozen = self._state
-            moved = _within(self.now() + step)
+            moved = _require_in_bounds(self.now() + step)
             self._jump((offset + step, None) if frozen is None else (offset, moved))
-        self.tell()
+        self.call_listeners()
 
     def resume(self) -> None:
         """Run on from the present moment."""
@@ -183,7 +183,7 @@ class Clock:
             frozen = self._state[1]
             if frozen is not None:
                 self._jump((frozen - machine_now(), None))
-        self.tell()
+        self.call_listeners()
 
     def real_seconds_until(self, moment: datetime) -> float | None:
         """Real seconds until the clock reaches a moment; `None` while it stands before it."""
@@ -213,7 +213,7 @@ class Clock:
         read = read_state(state)
         with self._lock:
             self._jump(read)
-        self.tell()
+        self.call_listeners()
 
     def mark(self) -> ClockState:
         """How the clock stands, for `put`."""
@@ -223,7 +223,7 @@ class Clock:
         """Stand as `mark` or `read_state` said, which nobody records and nobody is told."""
         self._state = state
 
-    def tell(self) -> None:
+    def call_listeners(self) -> None:
         """Let the listeners know that the clock jumped."""
         for listener in self._listeners:
             listener()
@@ -245,7 +245,7 @@ def read_state(state: Mapping[str, Any]) -> ClockState:
         TypeError, ValueError, OverflowError: It never gave this.
     """
     offset = timedelta(seconds=float(state.get("offset_seconds", 0)))
-    _within(machine_now() + offset)
+    _require_in_bounds(machine_now() + offset)
     given = state.get("frozen_at")
     return offset, None if given is None else _utc(datetime.fromisoformat(given))
 
@@ -253,10 +253,10 @@ def read_state(state: Mapping[str, Any]) -> ClockState:
 def _utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError(f"{moment.isoformat()} has no offset from UTC: add tzinfo=UTC")
-    return _within(moment.astimezone(UTC))
+    return _require_in_bounds(moment.astimezone(UTC))
 
 
-def _within(moment: datetime) -> datetime:
+def _require_in_bounds(moment: datetime) -> datetime:
     if not EARLIEST <= moment < LATEST:
         years = f"{EARLIEST.year} to {LATEST.year - 1}"
         raise ValueError(f"{moment.isoformat()} is outside the years {years}")

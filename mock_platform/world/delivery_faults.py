@@ -11,19 +11,19 @@ Down = Literal["refused", "timeout"]
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFault:
-    """What is to happen to the delivery of one event, with all its attempts."""
+    """What happens to the delivery of one event, in all its attempts."""
 
     rule: str
-    """The rule behind it, as SCENARIO/INDEX."""
+    """The rule that caused it, as SCENARIO/INDEX."""
     drop: bool = False
-    """It is lost: nothing is sent, and nothing is tried again."""
+    """The event is lost: it is not sent, and there is no further attempt."""
     duplicate: bool = False
-    """It is posted once more after it was accepted."""
+    """The event is sent a second time after it was accepted."""
     reorder: bool = False
-    """It is delivered after the next one."""
+    """The event is delivered after the next one."""
     delay: float = 0.0
     """Real seconds before the first attempt."""
     fail: int | Down | None = None
-    """The status that the receiver seems to answer with, or how it seems to be down."""
+    """The status of the simulated answer, or how the receiver seems to be down."""
     failures: int | None = None
-    """How many attempts fail so; `None` for all."""
+    """How many attempts fail this way; `None` for all."""

@@ -1,7 +1,7 @@
-"""The only door to chance and identity: ids and tokens in the public interface's shapes, seeded.
+"""The only module for ids and random values: in the public interface's forms, from a seed.
 
 Each value is a keyed hash of the world's seed, its name and a counter. So runs repeat, worlds never
-draw each other's credentials, and the whole state to save is one integer.
+draw the same credentials, and the whole state to save is one integer.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ALNUM = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _FIRST_SNOWFLAKE = 1_990_000_000_000_000_000
 _STEP = 1 << 22
-_LONGEST = 64
+_MAX_LENGTH = 64
 
 
 def unguessable(length: int = 32) -> str:
-    """Letters and digits from the machine's own randomness, for what no seed may foretell."""
+    """Returns letters and digits that cannot be predicted, from the machine's randomness."""
     return "".join(secrets.choice(_ALNUM) for _ in range(length))
 
 
 class Ids:
-    """Draws ids for one world, the same ones in the same order for the same seed and name.
+    """Draws ids for one world: the same ones in the same order for the same seed and name.
 
-    A length is 1 to 64, for all of which a draw has chance enough; another one raises `ValueError`.
+    A length must be 1 to 64, because a draw has enough random bits for that; others raise
+    `ValueError`.
     """
 
     def __init__(self, seed: int, world: str, drawn: int = 0) -> None:
@@ -33,38 +34,38 @@ class Ids:
         self.drawn = drawn
 
     def base36(self, length: int = 6) -> str:
-        """An id of the advertising interface: lowercase base 36, no leading zero."""
+        """Returns an id of the advertising interface: lowercase base 36, no leading zero."""
         value = self._draw("base36", length)
         first = _BASE36[1 + value % 35]
         return first + self._spell(value // 35, _BASE36, length - 1)
 
     def snowflake(self) -> str:
-        """An id of posts, users, cards, catalogs and jobs: 19 digits, growing."""
+        """Returns an id of posts, users, cards, catalogs and jobs: 19 digits, growing."""
         value = self._draw("snowflake")
         return str(_FIRST_SNOWFLAKE + self.drawn * _STEP + value % _STEP)
 
     def media_key(self, prefix: int) -> str:
-        """A media key: the number of its kind (3 image, 7 video, 13, 16), `_`, a snowflake."""
+        """Returns a media key: its kind (3 image, 7 video, 13, 16), `_`, a snowflake."""
         return f"{prefix}_{self.snowflake()}"
 
     def alphanumeric(self, length: int) -> str:
-        """Letters and digits of both cases: tokens, secrets, verifiers."""
+        """Returns letters and digits of both cases: tokens, secrets, verifiers."""
         return self._spell(self._draw("alphanumeric", length), _ALNUM, length)
 
     def digits(self, length: int) -> str:
-        """Decimal digits, the first not zero: PINs."""
+        """Returns decimal digits, the first not zero: PINs."""
         value = self._draw("digits", length)
         return str(1 + value % 9) + self._spell(value // 9, "0123456789", length - 1)
 
     def fraction(self, *labels: object) -> float:
-        """A number from 0 up to 1 that depends on the labels alone and draws nothing."""
+        """Returns a number from 0 up to 1 that depends only on the labels, without a draw."""
         text = "/".join([quote(str(label), safe="") for label in labels])
         digest = blake2b(text.encode(), digest_size=8, key=self._key).digest()
         return (int.from_bytes(digest) >> 11) / 2**53  # as many bits as a float has: never 1.0
 
-    def _draw(self, kind: str, length: int = _LONGEST) -> int:
-        if not 1 <= length <= _LONGEST:
-            raise ValueError(f"an id has 1 to {_LONGEST} characters, not {length}")
+    def _draw(self, kind: str, length: int = _MAX_LENGTH) -> int:
+        if not 1 <= length <= _MAX_LENGTH:
+            raise ValueError(f"an id has 1 to {_MAX_LENGTH} characters, not {length}")
         self.drawn += 1
         label = f"{kind}/{self.drawn}".encode()
         return int.from_bytes(blake2b(label, digest_size=48, key=self._key).digest())

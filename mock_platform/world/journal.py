@@ -1,8 +1,8 @@
-"""What happened in a world: every request with its answer and the reasons for it.
+"""The journal of a world: every request with its answer and the reasons for it.
 
-An entry is kept as it was; credentials are taken out and JSON is made when somebody reads it, so
-that writing one costs next to nothing. The journal is bounded by entries and by bytes, by itself
-and together with those of the other worlds, and says how much it dropped.
+An entry is stored unchanged; credentials are removed and JSON is made when it is read, so that
+writing an entry costs almost nothing. The journal is limited by entries and by bytes, alone and
+together with those of the other worlds, and counts what it dropped.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _OF_HEADER = 160
 _OF_CHANGE = 1000
 _OF_NEAR_MISS = 400
 _OF_DIAGNOSIS = 800
-"""Roughly how many bytes Python takes for one of each, apart from long texts in them."""
+"""Approximate size in bytes of each object in Python, without its long texts."""
 _PART = 8
-"""The largest journal gives up at least this part of itself where all are too large together."""
+"""Minimum part of itself that the largest journal drops when all together are too large."""
 
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class JournalEntry:
-    """One request and its answer. `Why?` is answered by everything from `operation` down."""
+    """One request and its answer. The fields from `operation` on explain the answer."""
 
     id: str
     at: datetime
@@ -58,16 +58,16 @@ class JournalEntry:
     response_headers: Sequence[tuple[str, str]] = ()
     response_body: bytes = b""
     reason: str | None = None
-    """The reason phrase of the answer, where it is not the standard one."""
+    """The reason phrase of the answer, if it is not the standard one."""
     sent: Iterable[str] = ()
-    """Names of the operation's parameters that were sent; for the coverage, not shown."""
+    """Names of the operation's parameters that were sent; only for the coverage."""
 
     @property
     def size(self) -> int:
-        """Roughly how many bytes the entry keeps."""
+        """Returns the approximate size of the entry in bytes."""
         sent = self.request_headers
         size = _OVERHEAD + len(self.url) + len(self.request_body) + len(self.response_body)
-        # Headers of answers are our own, and none of them is longer than what was sent.
+        # Headers of answers are our own, and none of them is longer than what the client sent.
         size += _OF_HEADER * (len(sent) + len(self.response_headers))
         size += len("".join([value for _, value in sent]))
         if self.changes:
@@ -82,7 +82,7 @@ class JournalEntry:
         return size if self.traceback is None else size + len(self.traceback)
 
     def summary(self) -> dict[str, Any]:
-        """The entry without headers and bodies."""
+        """Returns the entry without headers and bodies."""
         return {
             "id": self.id,
             "at": wire_millis(self.at),
@@ -110,7 +110,7 @@ class JournalEntry:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """The whole entry, credentials redacted."""
+        """Returns the whole entry, with credentials redacted."""
         whole = self.summary() | {
             "request": {
                 "headers": redact.headers(self.request_headers),
@@ -132,7 +132,7 @@ class JournalEntry:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which entries to find; what is `None` does not restrict."""
+    """A search for entries; `None` restricts nothing."""
 
     operation: str | None = None
     status: int | None = None
@@ -142,9 +142,9 @@ class Query:
     since: datetime | None = None
 
     def matches(self, entry: JournalEntry) -> bool:
-        """Whether an entry is among those asked for.
+        """Whether an entry matches the search.
 
-        `path` is a part of the URL; `rule` is a scenario's name, or one of its rules as NAME/0.
+        `path` is part of the URL; `rule` is a scenario's name, or one of its rules as NAME/0.
         """
         return (
             (self.operation is None or entry.operation == self.operation)
@@ -157,21 +157,21 @@ class Query:
 
 
 def _names(rule: dict[str, Any] | None) -> tuple[str, ...]:
-    """By what a rule that acted is found."""
+    """Returns the names under which a rule that acted is found."""
     return () if rule is None else (rule["scenario"], f"{rule['scenario']}/{rule['rule']}")
 
 
 class JournalMemory:
-    """Bounds what several journals keep together. Safe for concurrent use.
+    """Limits what several journals keep together. Safe for concurrent use.
 
-    Where they are too large, the largest one gives up its oldest entries: a busy world does not
-    cost a quieter one its journal.
+    When they are too large, the largest one drops its oldest entries: a busy world does not cost a
+    quieter one its journal.
     """
 
     def __init__(self, max_bytes: int = 256 * 1024 * 1024) -> None:
         self.max_bytes = max_bytes
         self.bytes = 0
-        """Roughly what all journals keep."""
+        """The approximate size of all journals in bytes."""
         self._journals: WeakSet[Journal] = WeakSet()
         self._lock = threading.Lock()
 
@@ -181,7 +181,7 @@ class JournalMemory:
             self._journals.add(journal)
 
     def leave(self, journal: Journal) -> None:
-        """Count it no longer: its world is gone, and so will it be. Idempotent."""
+        """Stop counting it, because its world was dropped. Idempotent."""
         with self._lock:
             if not journal.closed:
                 journal.closed = True
@@ -189,7 +189,7 @@ class JournalMemory:
                 self.bytes -= journal.counted
 
     def count(self, journal: Journal, more: int) -> None:
-        """Take note that a journal keeps so many bytes more; call it without the journal's lock."""
+        """Add to the size of a journal; call this without the journal's lock."""
         with self._lock:
             if not journal.closed:
                 journal.counted += more
@@ -209,7 +209,9 @@ class JournalMemory:
 
 
 _MOST_NOTES = 100
-"""Warnings that wait for their request's entry; records that no request made have none."""
+"""Maximum number of warnings that wait for the entry of their request; some records have no
+request.
+"""
 
 
 class Journal:
@@ -232,14 +234,14 @@ class Journal:
         self._gave_up = False
         self.dropped = 0
         self.counted = 0
-        """Bytes that the common memory counts for it, until it is `closed`; under its lock."""
+        """Its bytes in the common memory, until it is `closed`; use it under its lock."""
         self.closed = False
         self._memory = memory
         if memory is not None:
             memory.join(self)
 
     def add(self, entry: JournalEntry) -> None:
-        """Append an entry, dropping the oldest ones beyond the bounds."""
+        """Append an entry, and drop the oldest ones beyond the limits."""
         size = entry.size
         with self._lock:
             if self._notes:  # under the lock that `note` takes: it finds the entry, or is found
@@ -259,9 +261,10 @@ class Journal:
             self._memory.count(self, more)
 
     def note(self, table: str, key: str, text: str) -> None:
-        """Add a warning to the newest request that changed a record: what became of it since.
+        """Add a warning to the newest request that changed a record: something that happened later.
 
-        Work that a request began may end before its entry is written; the warning waits for it.
+        The work that a request started may end before its entry is written; then the warning waits
+        for it.
         """
         with self._lock:
             for entry in reversed(self._entries):
@@ -273,9 +276,9 @@ class Journal:
                 del self._notes[next(iter(self._notes))]
 
     def give_up(self, count: int, bound: int) -> int:
-        """Drop the oldest entries, at least so many bytes of them; returns how many it were.
+        """Drop the oldest entries, at least `size` bytes; returns how many were dropped.
 
-        `bound` is what all journals may keep together; the first time, the log tells of it.
+        `bound` is the limit for all journals together; the log mentions it the first time.
         """
         with self._lock:
             before, world = self._bytes, self._entries[0].world if self._entries else ""
@@ -296,27 +299,27 @@ class Journal:
         return freed
 
     def close(self) -> None:
-        """Let the others have its share of the common memory: its world is gone."""
+        """Return its part of the common memory, because its world was dropped."""
         if self._memory is not None:
             self._memory.leave(self)
 
     def get(self, entry_id: str) -> JournalEntry | None:
-        """The entry with this id, if it is still kept."""
+        """Returns the entry with this id; `None` if it is not in the journal."""
         return self._by_id.get(entry_id)
 
     def find(self, query: Query = Query(), limit: int | None = None) -> list[JournalEntry]:
-        """Matching entries, oldest first; with `limit`, the newest so many of them."""
+        """Returns the matching entries, oldest first; `limit` keeps the newest ones."""
         with self._lock:
             entries = list(self._entries)
         found = [entry for entry in entries if query.matches(entry)]
         return found if limit is None else found[max(0, len(found) - limit) :]
 
     def count(self, query: Query = Query()) -> int:
-        """How many entries match."""
+        """Returns how many entries match."""
         return len(self.find(query))
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete all entries of the journal."""
         with self._lock:
             freed = self._bytes
             self._entries.clear()

@@ -1,4 +1,4 @@
-"""What lives beside a world's records and is recorded with them: rate windows, scenarios."""
+"""Parts of a world that are recorded with its records: rate windows, scenarios."""
 
 from __future__ import annotations
 
@@ -13,75 +13,75 @@ Tables = Mapping[str, Mapping[str, Record]]
 
 
 class Kept(Protocol):
-    """One part of it. Everything is called under the world's lock."""
+    """One such part. Every method is called under the world's lock."""
 
     def mark(self) -> Any:
-        """All of it, for `put_back`."""
+        """Returns everything, for `put_back`."""
 
     def put_back(self, mark: Any) -> None:
-        """Be again what `mark` returned."""
+        """Restore what `mark` returned."""
 
     def read_records(self) -> Beside:
-        """All of it, as it is recorded."""
+        """Returns everything in the form in which it is recorded."""
 
     def pending(self) -> Beside:
-        """What changed since it was last recorded."""
+        """Returns what changed since it was last recorded."""
 
     def mark_recorded(self) -> None:
-        """What was pending is recorded."""
+        """Called when the pending changes were recorded."""
 
     def undo(self) -> None:
-        """What was pending could not be recorded; go back to what was."""
+        """Called when the pending changes could not be recorded; undo them."""
 
     def resume(self, tables: Tables) -> None:
-        """Go on with what was recorded."""
+        """Continue with what was recorded."""
 
 
 class Companion(Kept, Protocol):
-    """What begins from scratch with a world's records: its scenarios."""
+    """A part that restarts when the world's records do: its scenarios."""
 
     def begin(self) -> None:
-        """Begin as at the start; called under the world's lock."""
+        """Start again as at the beginning; called under the world's lock."""
 
     def on_delivery(self, event: Mapping[str, Any], *, holding: bool) -> DeliveryFault | None:
-        """Return the fault of an event's delivery, if any; called once, under the world's lock.
+        """Returns the fault of an event's delivery, if any; called once, under the world's lock.
 
-        `holding` says that one before it is held back, to go out after it.
+        `holding` says that an earlier event is held back and will be sent after it.
         """
 
 
 class Parts:
-    """All parts of one world together."""
+    """All such parts of one world together."""
 
     def __init__(self, parts: Callable[[], Sequence[Kept]]) -> None:
         self._parts = parts
 
     def read_records(self) -> Beside:
-        """All of all of them."""
+        """Returns everything from all parts."""
         return {at: record for part in self._parts() for at, record in part.read_records().items()}
 
     def pending(self) -> Beside:
-        """What changed in any of them since it was last recorded."""
+        """Returns what changed in any part since it was last recorded."""
         return {at: record for part in self._parts() for at, record in part.pending().items()}
 
     def mark_recorded(self) -> None:
-        """What was pending is recorded."""
+        """Called when the pending changes were recorded."""
         for part in self._parts():
             part.mark_recorded()
 
     def undo(self) -> None:
-        """What was pending could not be recorded; go back to what was."""
+        """Called when the pending changes could not be recorded; undo them."""
         for part in self._parts():
             part.undo()
 
     def resume(self, tables: Tables) -> None:
-        """Go on with what was recorded."""
+        """Continue with what was recorded."""
         for part in self._parts():
             part.resume(tables)
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Put all of them back if something goes wrong within."""
+        """Restore all parts if the block raises."""
         marks = [(part, part.mark()) for part in self._parts()]
         try:
             yield

@@ -1,4 +1,4 @@
-"""What worlds are called, and what is said of a name that leads to none."""
+"""Names of worlds, and the message for an unknown name."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 
 DEFAULT = "default"
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-"""The form of a world's name."""
+"""Pattern of a world's name."""
 _NAME = re.compile(NAME_PATTERN, re.ASCII)
 _FORM = "1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit"
 
 
 def is_name(text: str) -> bool:
-    """Whether a world can be called so."""
+    """Whether a world can have this name."""
     return _NAME.fullmatch(text) is not None
 
 
 def check_name(text: str) -> str:
-    """The name, if a world can be called so.
+    """Returns the name, if a world can have it.
 
     Raises:
-        BadWorldName: It cannot.
+        BadWorldName: No world can have it.
     """
     if not is_name(text):
         raise BadWorldName(text)
@@ -28,11 +28,11 @@ def check_name(text: str) -> str:
 
 
 class UnknownWorld(LookupError):
-    """There is no world of that name, or no longer."""
+    """No world has this name, or no longer."""
 
     def __init__(self, name: str) -> None:
         if not is_name(name):
-            how = f"None can be called so: {_FORM}. Choose another name"
+            how = f"No world can have this name: {_FORM}. Choose another name"
         else:
             how = f"Create it with PUT /_mock/worlds/{name} (an empty body is enough)"
         super().__init__(
@@ -42,7 +42,7 @@ class UnknownWorld(LookupError):
 
 
 class BadWorldName(ValueError):
-    """A world cannot have that name."""
+    """A world cannot have this name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name!r} is no name for a world: {_FORM}.")
+        super().__init__(f"{name!r} is not a name for a world: {_FORM}.")

@@ -7,7 +7,7 @@ from collections import deque
 
 
 class Nonces:
-    """Nonces seen within the timestamp tolerance; older ones need no memory. Thread-safe."""
+    """Nonces within the timestamp tolerance; older ones need not be remembered. Thread-safe."""
 
     def __init__(self) -> None:
         self._seen: set[tuple[str, str, str, int]] = set()
@@ -17,7 +17,7 @@ class Nonces:
     def first_use(
         self, consumer_key: str, token: str, nonce: str, timestamp: int, *, now: int, keep: int
     ) -> bool:
-        """Whether this combination is new; remembers it until a repeat fails by its timestamp.
+        """Returns whether this combination is new; remembers it while its timestamp is valid.
 
         Args:
             consumer_key: The app's key.
@@ -34,12 +34,12 @@ class Nonces:
             if entry in self._seen:
                 return False
             self._seen.add(entry)
-            # A timestamp may lie `keep` in the future and stays acceptable for `keep` after that.
+            # A timestamp may be up to `keep` in the future and is accepted for `keep` after that.
             self._queue.append((now + 2 * keep + 1, entry))
             return True
 
     def clear(self) -> None:
-        """Forget all."""
+        """Delete all nonces of the world."""
         with self._lock:
             self._seen.clear()
             self._queue.clear()

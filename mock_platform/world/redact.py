@@ -1,9 +1,9 @@
-"""Takes credentials out of what the journal and the logs show.
+"""Removes credentials from what the journal and the logs show.
 
-Keys that identify (a consumer key, a nonce) stay, because they are what one searches for; whatever
-would let a reader act as somebody else goes, in every spelling in which a server would understand
-it: a parameter's name percent-encoded, a JSON name with escapes, an address within a parameter,
-JSON within a string, a field of a multipart form.
+Keys that identify (a consumer key, a nonce) stay, because people search for them. Everything with
+which a reader could act as the user is removed, in every spelling that a server would understand: a
+parameter's name percent-encoded, a JSON name with escapes, an address within a parameter, JSON
+within a string, a field of a multipart form.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _JSON = re.compile(rf"(\"(?:{_SECRET_NAMES})\"\s*+:\s*+){_JSON_VALUE}", _FLAGS |
 _ANY_STRING = re.compile(rf"({_STRING})(\s*+:\s*+)?", re.DOTALL)
 _AFTER_COLON = re.compile(_JSON_VALUE, re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z0-9_.~,:;@!$()*/&=-]*+", re.ASCII)
-"""What a query consists of in which nothing is encoded and no address has a query of its own."""
+"""Pattern of a query without encodings and without addresses that have their own query."""
 _ENCODED = re.compile(r"[^\s\"&=]++", re.ASCII)
 _HIDDEN_INPUT = re.compile(
     rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"[^\"]*\"", re.ASCII
@@ -45,40 +45,40 @@ _OAUTH_ITEM = re.compile(r"([^\s=,\"]++)(\s*+=\s*+)(?:\"[^\"]*+\"?|[^\s\",]*+)",
 _PART_NAME = re.compile(r"\bname(\*?)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"?|([^;\s]+))", _FLAGS)
 _BOUNDARY = re.compile(r"boundary\s*=\s*\"?([^\";,\s]+)", _FLAGS)
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
-_MOST_LEVELS = 5
-"""How often encodings may be nested within one another; what is deeper is not shown at all."""
+_MAX_LEVELS = 5
+"""Maximum nesting of encodings; anything deeper is replaced completely."""
 
 
 def text(value: str) -> str:
-    """JSON, a page, or anything else without the credentials in it."""
-    return _text(value, _MOST_LEVELS)
+    """Returns JSON, a page, or any other text without its credentials."""
+    return _text(value, _MAX_LEVELS)
 
 
 def address(value: str) -> str:
-    """A URL, or its path and query, without the credentials in it."""
+    """Returns a URL, or its path and query, without its credentials."""
     path, mark, query = value.partition("?")
     if mark:
-        return f"{text(path)}?{_form(query, _MOST_LEVELS)}"
+        return f"{text(path)}?{_form(query, _MAX_LEVELS)}"
     return text(path)
 
 
 def form(value: str) -> str:
-    """A query or a form body without the credentials in it."""
-    return _form(value, _MOST_LEVELS)
+    """Returns a query or a form body without its credentials."""
+    return _form(value, _MAX_LEVELS)
 
 
 def pair(name: str, value: str) -> str:
-    """The value of a parameter, both decoded, as it may be shown."""
+    """Returns the value of a parameter in the form that may be shown; both are decoded."""
     return MASK if _is_secret(name) else text(value)
 
 
 def key(table: str, value: str) -> str:
-    """A record's key as it may be shown: that of a token is the token itself, and is cut."""
+    """Returns a record's key as it may be shown: that of a token is the token, and is cut."""
     return f"{value[:12]}…" if table == "tokens" else value
 
 
 def header(name: str, value: str) -> str:
-    """One header's value as it may be shown."""
+    """Returns one header's value in the form that may be shown."""
     folded = name.lower()
     if folded.endswith("authorization"):
         return _authorization(value)
@@ -92,12 +92,12 @@ def header(name: str, value: str) -> str:
 
 
 def headers(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Headers as they may be shown: `[name, value]` each, in order, repeated ones kept."""
+    """Returns headers as they may be shown: pairs `[name, value]`, in order."""
     return [[name, header(name, value)] for name, value in pairs]
 
 
 def body(data: bytes, content_type: str | None, limit: int) -> dict[str, Any]:
-    """A body as it may be shown: its size, its text without credentials, whether it was cut."""
+    """Returns a body as it may be shown: size, text without credentials, whether it was cut."""
     shown: dict[str, Any] = {"size": len(data), "content_type": content_type}
     try:
         shown["text"] = content(data[:limit].decode(), content_type)
@@ -110,7 +110,7 @@ def body(data: bytes, content_type: str | None, limit: int) -> dict[str, Any]:
 
 
 def content(value: str, content_type: str | None) -> str:
-    """The text of a body, which may have been cut, without the credentials in it."""
+    """Returns the text of a body, which may have been cut, without its credentials."""
     kind = (content_type or "").partition(";")[0].strip().lower()
     if kind == "application/x-www-form-urlencoded":
         return form(value)
@@ -119,7 +119,7 @@ def content(value: str, content_type: str | None) -> str:
     return text(value)
 
 
-# -- within ----------------------------------------------------------------------------------------
+# -- details ---------------------------------------------------------------------------------------
 
 
 def _is_secret(name: str) -> bool:
@@ -128,20 +128,20 @@ def _is_secret(name: str) -> bool:
 
 def _text(value: str, levels: int) -> str:
     if "=" in value:
-        value = _PAIR.sub(_masked_pair, value)
+        value = _PAIR.sub(_mask_pair, value)
     if '"' in value:
         value = _JSON.sub(rf'\1"{MASK}"', value)
         if "\\" in value:
-            value = _escaped(value, levels)
+            value = _redact_json_escapes(value, levels)
         if "<" in value:
             value = _HIDDEN_INPUT.sub(rf'\1"{MASK}"', value)
             value = _PIN.sub(rf"\1{MASK}", value)
     if "%" in value:
-        value = _encoded(value, levels)
+        value = _redact_encoded(value, levels)
     return value
 
 
-def _masked_pair(found: re.Match[str]) -> str:
+def _mask_pair(found: re.Match[str]) -> str:
     quoted = found[2] is not None
     return f'{found[1]}="{MASK}"' if quoted else f"{found[1]}={MASK}"
 
@@ -165,37 +165,37 @@ def _form_item(item: str, levels: int) -> str:
         return _text(item, levels)
     if "%" in value or "+" in value:
         decoded = unquote_plus(value)
-        clean = _nested(decoded, levels)
+        clean = _redact_nested(decoded, levels)
         return item if clean == decoded else f"{name}={quote(clean, safe='[]')}"
     clean = _text(value, levels)
     return item if clean == value else f"{name}={clean}"
 
 
-def _encoded(value: str, levels: int) -> str:
-    """A text with percent-encoded names, pairs, addresses or JSON: `…%26oauth_token%3Dabc%26…`."""
+def _redact_encoded(value: str, levels: int) -> str:
+    """Returns a text with percent-encoded parts, such as `…%26oauth_token%3Dabc%26…`."""
     if "=" in value:
         value = _ENCODED_PAIR.sub(
-            lambda found: _masked_pair(found) if _is_secret(unquote(found[1])) else found[0], value
+            lambda found: _mask_pair(found) if _is_secret(unquote(found[1])) else found[0], value
         )
-    return _ENCODED.sub(lambda found: _decoded(found[0], levels), value)
+    return _ENCODED.sub(lambda found: _redact_encoded_piece(found[0], levels), value)
 
 
-def _decoded(piece: str, levels: int) -> str:
+def _redact_encoded_piece(piece: str, levels: int) -> str:
     if "%" not in piece:
         return piece
     decoded = unquote_plus(piece)
-    clean = decoded if decoded == piece else _nested(decoded, levels)
+    clean = decoded if decoded == piece else _redact_nested(decoded, levels)
     if clean == decoded:
         return piece
     return quote(clean, safe="[]/" if "/" in piece else "[]")
 
 
-def _nested(decoded: str, levels: int) -> str:
+def _redact_nested(decoded: str, levels: int) -> str:
     return _text(decoded, levels - 1) if levels else MASK
 
 
-def _escaped(value: str, levels: int) -> str:
-    """JSON with escapes: in names, and in strings that hold JSON or addresses themselves."""
+def _redact_json_escapes(value: str, levels: int) -> str:
+    """Returns JSON with escapes in names, or in strings that contain JSON or addresses."""
     parts: list[str] = []
     end = 0
     while (found := _ANY_STRING.search(value, end)) is not None:
@@ -205,7 +205,7 @@ def _escaped(value: str, levels: int) -> str:
         if "\\" not in written:
             parts.append(found[0])
             continue
-        decoded = _unescaped(written)
+        decoded = _unescape(written)
         if decoded is None:
             parts.append(found[0])
             continue
@@ -215,15 +215,15 @@ def _escaped(value: str, levels: int) -> str:
                 end = secret.end()
                 parts.append(f'{written}{colon}"{MASK}"')
                 continue
-        clean = _nested(decoded, levels)
+        clean = _redact_nested(decoded, levels)
         shown = written if clean == decoded else json.dumps(clean, ensure_ascii=False)
         parts.append(shown + (colon or ""))
     parts.append(value[end:])
     return "".join(parts)
 
 
-def _unescaped(written: str) -> str | None:
-    """What a JSON string says; `None` if it cannot be read."""
+def _unescape(written: str) -> str | None:
+    """Returns the decoded JSON string; `None` if it cannot be read."""
     try:
         return str(json.loads(written, strict=False))
     except ValueError:
@@ -237,7 +237,7 @@ def _authorization(value: str) -> str:
     scheme, rest = found.groups()
     if scheme.lower() != "oauth" or "=" not in rest:
         return f"{scheme} {MASK}"
-    return f"{scheme} {_text(_OAUTH_ITEM.sub(_oauth_item, rest), _MOST_LEVELS)}"
+    return f"{scheme} {_text(_OAUTH_ITEM.sub(_oauth_item, rest), _MAX_LEVELS)}"
 
 
 def _oauth_item(found: re.Match[str]) -> str:
@@ -256,7 +256,7 @@ def _multipart(value: str, content_type: str) -> str:
 
 
 def _part(part: str) -> str:
-    """One part of a multipart body: its headers, and its content unless that is a secret."""
+    """Returns a part of a multipart body: headers, and the content unless it is a secret."""
     blank = _BLANK_LINE.search(part)
     if blank is None:
         return text(part)

@@ -1,8 +1,8 @@
-"""How slow states move: a record enters a first state and, later, a last one.
+"""Transitions: a record starts in a first state and moves later to a last one.
 
-Each kind is data: its table, its field, its states. How fast it moves is set per world: at once,
-after some time on the world's clock, after being looked at so many times, or only by hand. Nothing
-runs in the background; whoever reads a record settles it first.
+Each kind is data: its table, its field, its states. Each world sets its progression: at once, after
+some time on the world's clock, after a number of reads, or only by hand. Nothing runs in the
+background; code that reads a record settles it first.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ PENDING = "_transitions"
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast a kind moves: `seconds` count under `time`, `polls` under `polls`."""
+    """The progression of a kind: `seconds` are for `time`, `polls` for `polls`."""
 
     progression: Progression = "time"
     seconds: float = 2.0
     polls: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what is no pace.
+        """Check a progression.
 
         Raises:
-            ValueError: The progression is unknown, or a number is none or too small.
+            ValueError: The progression is unknown, or a number is missing or too small.
         """
         if self.progression not in PROGRESSIONS:
             allowed = ", ".join(PROGRESSIONS)
@@ -46,7 +46,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A state machine as data: `field` of a record in `table` leaves `first` for one of `ends`."""
+    """A state machine as data: `field` of a record changes from `first` to one of `ends`."""
 
     name: str
     table: str
@@ -55,15 +55,16 @@ class Kind:
     ends: tuple[str, ...]
     pace: Pace = Pace()
     also: Callable[[dict[str, Any], str], dict[str, Any]] | None = None
-    """What else changes in the record when it moves: gets record and new state, gives fields."""
+    """Returns other fields that change when the record moves, from the record and its new state."""
     read: Callable[[Mapping[str, Any]], str] | None = None
-    """Reads the state of a record, where `field` does not hold it by itself; `also` writes it."""
+    """Reads the state of a record, if `field` alone does not contain it; `also` writes it."""
     since: str | None = None
-    """The field with the moment from which a record counts that stands in its first state though
-    nobody began its move: one of the fixtures, or put in from outside."""
+    """The field with the moment from which time counts, for a record in its first state whose
+    transition was never started: from the fixtures, or stored from outside.
+    """
 
     def state_of(self, record: Mapping[str, Any]) -> str:
-        """The state in which a record is."""
+        """Returns the state of a record."""
         return str(record.get(self.field)) if self.read is None else self.read(record)
 
     @property
@@ -73,11 +74,11 @@ class Kind:
 
 
 class UnknownTransition(LookupError):
-    """No such kind, no such record, or no such state; the text says what there is."""
+    """The kind, record or state does not exist; the text names those that do."""
 
 
 def is_pending(key: str, row: Mapping[str, Any], kinds: Mapping[str, Kind]) -> bool:
-    """Whether this is how a record under way is kept; for what comes from outside."""
+    """Whether this is the stored form of a running transition; for data from outside."""
     kind = kinds.get(row.get("kind", ""))
     if kind is None or set(row) != {"kind", "key", "since", "polls", "to"}:
         return False
@@ -94,7 +95,7 @@ def is_pending(key: str, row: Mapping[str, Any], kinds: Mapping[str, Kind]) -> b
 
 
 class Transitions:
-    """The moves of one world. Called under the world's lock, inside a transaction."""
+    """The transitions of one world. Called under the world's lock, inside a transaction."""
 
     def __init__(
         self,
@@ -112,10 +113,10 @@ class Transitions:
         self._paced = paced
 
     def kind(self, name: str) -> Kind:
-        """The kind of this name.
+        """Returns the kind with this name.
 
         Raises:
-            UnknownTransition: There is none.
+            UnknownTransition: No kind has this name.
         """
         if name not in self.kinds:
             known = ", ".join(sorted(self.kinds))
@@ -123,7 +124,7 @@ class Transitions:
         return self.kinds[name]
 
     def set_pace(self, name: str, **changes: Any) -> Pace:
-        """Change how fast a kind moves, for records under way as well."""
+        """Set the progression of a kind, also for running transitions."""
         kind = self.kind(name)
         pace = replace(self.paces[name], **changes)
         self.paces = {**self.paces, name: pace}  # a new one, so that a failed commit has the old
@@ -131,10 +132,10 @@ class Transitions:
         return pace
 
     def begin(self, name: str, key: str, *, armed: bool = True, to: str | None = None) -> None:
-        """Start a record's move towards `to` (the kind's first end, if not given).
+        """Start a record's transition to `to` (default: the kind's first end).
 
-        The record must stand in its first state already. `armed=False` waits for `arm`: the time
-        does not count yet.
+        The record must already be in its first state. With `armed=False` its time starts to count
+        at `arm`.
         """
         kind = self.kind(name)
         since = self._clock.now().isoformat() if armed else None
@@ -143,7 +144,7 @@ class Transitions:
         self.settle(name, key)
 
     def arm(self, name: str, key: str, to: str | None = None) -> None:
-        """Let the time of a record under way count from now, towards another end if given."""
+        """Start to count the time of a running transition now, optionally to another end."""
         row = self._store.get(PENDING, f"{name}:{key}")
         if row is not None:
             row = row | {"since": self._clock.now().isoformat(), "to": to or row["to"]}
@@ -151,7 +152,7 @@ class Transitions:
             self.settle(name, key)
 
     def settle(self, name: str, key: str, *, poll: bool = False) -> bool:
-        """Move a record if it is due; `poll` counts as having been looked at. True if it moved."""
+        """Move a record if it is due; `poll` counts one read. Returns whether it moved."""
         row = self._row(name, key)
         if row is None:
             return False
@@ -170,7 +171,7 @@ class Transitions:
             self.settle(name, key)
 
     def due_at(self, name: str, key: str) -> datetime | None:
-        """When the clock alone will move a record; `None` if it will not."""
+        """Returns when the clock alone will move a record; `None` if it will not."""
         row = self._row(name, key)
         pace = self.paces[name]
         if row is None or row["since"] is None or pace.progression not in {"time", "immediate"}:
@@ -179,15 +180,15 @@ class Transitions:
         return datetime.fromisoformat(row["since"]) + timedelta(seconds=wait)
 
     def armed(self, name: str, key: str) -> bool | None:
-        """Whether the time of a record under way counts yet; `None` if it is not under way."""
+        """Whether the time of a running transition counts already; `None` if no transition runs."""
         row = self._row(name, key)
         return None if row is None else row["since"] is not None
 
     def move(self, name: str, key: str, to: str) -> None:
-        """Move one record now, whatever its pace.
+        """Move one record now, whatever its progression.
 
         Raises:
-            UnknownTransition: No such kind, record or state.
+            UnknownTransition: The kind, record or state does not exist.
         """
         kind = self.kind(name)
         if self._store.get(kind.table, key) is None:
@@ -204,7 +205,7 @@ class Transitions:
             self._move(kind, key, to)
 
     def under_way(self, name: str) -> list[str]:
-        """Keys of the records of a kind that have not arrived."""
+        """Returns the keys of the records of a kind whose transition runs."""
         begun = [entry.record["key"] for entry in self._store.page(PENDING, {"kind": name})]
         kind = self.kinds[name]
         if kind.since is None:
@@ -214,7 +215,7 @@ class Transitions:
         return begun + [entry.key for entry in waiting if entry.key not in known]
 
     def as_json(self) -> dict[str, Any]:
-        """Each kind with its pace, its states and what is under way."""
+        """Returns each kind with its progression, its states and its running transitions."""
         return {
             name: asdict(self.paces[name])
             | {"states": list(kind.states), "under_way": self.under_way(name)}
@@ -222,18 +223,18 @@ class Transitions:
         }
 
     def state(self) -> dict[str, Any]:
-        """The paces as data, for snapshots and durable stores."""
+        """Returns the progressions as data, for snapshots and durable stores."""
         return {name: asdict(pace) for name, pace in self.paces.items()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Return to the paces that `state` gave; kinds it does not name keep their default."""
+        """Restore the progressions from `state`; kinds that are not in it keep their default."""
         self.paces = {
             name: Pace(**state[name]) if name in state else kind.pace
             for name, kind in self.kinds.items()
         }
 
     def _row(self, name: str, key: str) -> dict[str, Any] | None:
-        """How far a record is under way; a record that nobody began may be so by itself."""
+        """Returns the running transition of a record; some run without having been started."""
         row = self._store.get(PENDING, f"{name}:{key}")
         kind = self.kinds[name]
         if row is not None or kind.since is None:
@@ -270,7 +271,7 @@ class Transitions:
 
 
 def _moment(value: Any) -> str | None:
-    """A moment of a record as rows under way hold one; `None` if it is none, so nothing counts."""
+    """Returns a record's moment for a running transition, `None` if it is not a moment."""
     try:
         return parse_instant(value).isoformat()
     except (TypeError, ValueError):  # a record that was stored unchecked

@@ -1,4 +1,4 @@
-"""Rate windows on a world's clock: fixed windows that begin with their first request."""
+"""Rate windows on a world's clock: fixed windows that start with their first request."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from mock_platform.store.interface import Beside, Record
 from mock_platform.world.clock import Clock
 
 TABLE = "@windows"
-"""Where a durable world keeps its windows."""
+"""The table in which a durable world keeps its windows."""
 
 Key = tuple[str, ...]
 _Window = tuple[datetime, datetime, int]
-"""Start, end, and how many requests were counted."""
+"""Start, end, and number of counted requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowState:
-    """Where a window stands after a request was counted."""
+    """The state of a window after a request was counted."""
 
     limit: int
     remaining: int
     reset: int
-    """Epoch seconds at which the window ends, rounded up."""
+    """Seconds since 1970 at which the window ends, rounded up."""
     exceeded: bool
 
 
@@ -39,14 +39,14 @@ class Windows:
         self._clock = clock
         self._open: dict[Key, _Window] = {}
         self.outlives = False
-        """Whether somebody records what changes, and asks for it."""
+        """Whether changes are recorded, and so collected."""
         self._before: dict[Key, _Window | None] = {}
-        """How the windows were that changed since they were last recorded."""
+        """The earlier state of the windows that changed since they were last recorded."""
 
     def count(self, key: tuple[str, ...], limit: int, seconds: float) -> WindowState:
-        """Count one request; the first one beyond the limit, and all after it, are exceeded.
+        """Count one request; the first one beyond the limit, and all after it, exceed it.
 
-        A clock that was sent back before the window's start opens a new window.
+        If the clock was set to a time before the window's start, a new window starts.
         """
         now = self._clock.now()
         start, end, used = self._open.get(key, (now, now, 0))
@@ -60,25 +60,25 @@ class Windows:
         return WindowState(limit, max(0, limit - used - 1), reset, used >= limit)
 
     def clear(self) -> None:
-        """Forget all windows."""
+        """Delete all windows of the world."""
         self._open = {}
 
     def mark(self) -> Mapping[Key, _Window]:
-        """The windows, for `put_back` after a `clear`."""
+        """Returns the windows, for `put_back` after a `clear`."""
         return self._open
 
     def put_back(self, windows: Mapping[Key, _Window]) -> None:
-        """Have the windows again that `mark` gave."""
+        """Restore the windows from `mark`."""
         self._open = dict(windows)
 
-    # -- for whoever records them --------------------------------------------------------------
+    # -- recording -----------------------------------------------------------------------------
 
     def read_records(self) -> Beside:
-        """All windows as records."""
+        """Returns all windows as records."""
         return {(TABLE, _name(key)): _record(key, window) for key, window in self._open.items()}
 
     def pending(self) -> Beside:
-        """Those that changed since they were last recorded."""
+        """Returns those that changed since they were last recorded."""
         found = {}
         for key, before in self._before.items():
             window = self._open.get(key)
@@ -87,11 +87,11 @@ class Windows:
         return found
 
     def mark_recorded(self) -> None:
-        """What was pending is recorded."""
+        """Called when the pending changes were recorded."""
         self._before.clear()
 
     def undo(self) -> None:
-        """What was pending could not be recorded: those requests do not count."""
+        """The pending changes could not be recorded: those requests do not count."""
         for key, before in self._before.items():
             if before is None:
                 self._open.pop(key, None)
@@ -100,7 +100,7 @@ class Windows:
         self._before.clear()
 
     def resume(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
-        """Go on with the windows that were recorded."""
+        """Continue with the windows that were recorded."""
         self._open = {
             tuple(record["key"]): (
                 datetime.fromisoformat(record["start"]),

@@ -1,7 +1,7 @@
-"""A world: one isolated universe, and everything in it that can change.
+"""A world is isolated from all others and contains everything that can change.
 
-Whatever a request changes is reached through its world, so that two worlds cannot meet and a reset
-is complete.
+Everything that a request changes is reached through its world. So two worlds cannot affect each
+other and a reset is complete.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ C = TypeVar("C", bound=Companion)
 _KEPT_DELIVERIES = 10_000
 
 ORIGIN = "origin"
-"""Under what label a world keeps what it began as."""
+"""The label under which a copied world keeps its origin."""
 _SNAPSHOT = "snapshot-"
-"""How the labels of its snapshots begin."""
+"""Prefix of the labels of its snapshots."""
 
 RESTORED = "world:restored"
 """Topic of the notice that a world returned to a saved state; its key is the world's name."""
 PACED = "transitions:paced"
-"""Topic of the notice that a kind's pace changed; its key is the kind's name."""
+"""Topic of the notice that the progression of a kind changed; its key is the kind's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorldSettings:
-    """What every world of a server starts with."""
+    """The common start of all worlds of a server."""
 
     seed: int = 0
     freeze: datetime | None = None
@@ -56,7 +56,7 @@ class WorldSettings:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that a committed request wants done outside the world's lock: a job to start."""
+    """Work that a committed request needs outside the world's lock: a job to start."""
 
     topic: str
     key: str
@@ -76,7 +76,7 @@ class Blueprint:
 
 
 class World:
-    """One universe. Take `work()` around everything that reads and writes its records."""
+    """One world. Use `work()` around everything that reads or writes its records."""
 
     def __init__(
         self,
@@ -102,12 +102,12 @@ class World:
         self.deliveries: deque[dict[str, Any]] = deque(maxlen=_KEPT_DELIVERIES)
         self.snapshots: dict[str, SavedWorld] = {}
         self.origin: SavedWorld | None = None
-        """What a fork began as; `None` for a world that began with the fixtures."""
+        """The origin of a copied world; `None` for a world that started with the fixtures."""
         self.epoch = 0
-        """Grows with each reset, so that work begun before one can tell that it is stale."""
+        """Grows with each reset, so that earlier work can notice that it is outdated."""
         self._companions: dict[type[Any], Any] = {}
         self.beside = Parts(lambda: [self.windows, *self.companions])
-        """What is recorded with the records, where the world outlives the process."""
+        """The data that are recorded with the records, if the world outlives the process."""
         self._outbox: list[Notice] = []
         self._depth = 0
         self._on_notice: Callable[[World, Notice], None] | None = None
@@ -122,14 +122,14 @@ class World:
 
     @contextmanager
     def work(self) -> Iterator[list[Change]]:
-        """Hold the world's lock over one all-or-nothing piece of work; gives its changes.
+        """Hold the world's lock over one atomic piece of work; yields its changes.
 
-        An exception undoes every change. Notices go out after the lock is released, and only if the
-        work was committed.
+        An exception undoes every change. Notices are sent after the lock is released, and only
+        after a commit.
 
         Raises:
             UnknownWorld: The world was dropped.
-            StoreUnwritable: The changes could not be recorded, so they were not made.
+            StoreUnwritable: The changes could not be recorded, so they were undone.
         """
         with self.lock:
             if self.closed:
@@ -160,7 +160,7 @@ class World:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Within `work()`: undo this part alone, notices included, if it raises."""
+        """Within `work()`: undo this block alone, with its notices, if it raises."""
         mark = len(self._outbox)
         try:
             with self.store.attempt():
@@ -174,7 +174,7 @@ class World:
         """Hold the world's lock.
 
         Raises:
-            UnknownWorld: The world was dropped, maybe while its lock was waited for.
+            UnknownWorld: The world was dropped, perhaps while this waited for its lock.
         """
         with self.lock:
             if self.closed:
@@ -182,49 +182,49 @@ class World:
             yield
 
     def notify(self, topic: str, key: str) -> None:
-        """Ask for something to be done once the present work is committed."""
+        """Request work that is done after the current piece of work is committed."""
         self._outbox.append(Notice(topic, key))
 
     @property
     def companions(self) -> Collection[Companion]:
-        """What was added to the world."""
+        """The companions of the world, by type."""
         return self._companions.values()
 
     def add_companion(self, companion: Companion) -> None:
-        """Add what begins again, and is recorded, with the world; one of each type."""
+        """Add a companion that restarts and is recorded with the world; one of each type."""
         self._companions[type(companion)] = companion
 
     def companion(self, kind: type[C]) -> C:
-        """What of this type was added.
+        """Returns the companion of this type.
 
         Raises:
-            LookupError: Nothing.
+            LookupError: The world has none.
         """
         found: C = self._companions[kind]
         return found
 
     def on_notice(self, listener: Callable[[World, Notice], None]) -> None:
-        """Say who does what `notify` asks for."""
+        """Register the function that does the requested work."""
         self._on_notice = listener
 
     def on_commit(self, observer: Callable[[World, Iterable[Change]], None]) -> None:
-        """Ask to be shown the changes of each committed piece of work, under the lock."""
+        """Call `observer` with the changes of each committed piece of work, under the lock."""
         self._observers.append(observer)
 
-    # -- beginning, ending, coming back ----------------------------------------------------------
+    # -- start, end, return ----------------------------------------------------------------------
 
     def begin(self, origin: SavedWorld | None) -> None:
-        """Be stored as it is, and return to `origin` with each reset, or to the fixtures.
+        """Store the world as it is; each reset returns to `origin`, or to the fixtures.
 
         Raises:
-            StoreUnwritable: It could not be recorded; nothing is stored.
+            StoreUnwritable: The world could not be recorded; nothing is stored.
         """
         with self.held():
             self.store.begin({} if origin is None else {ORIGIN: origin})
             self.origin = origin
 
     def resume(self, kept: KeptWorld) -> None:
-        """Go on as an earlier process left the world: its records are there, this is the rest."""
+        """Continue as an earlier process left the world; its records are there already."""
         with self.held():
             self.restore_meta(kept.meta)
             self.origin = kept.points.get(ORIGIN)
@@ -241,20 +241,21 @@ class World:
         self._tell(Notice(RESTORED, self.name))
 
     def close(self) -> None:
-        """Be no more: what comes later finds the world unknown.
+        """Drop the world: later requests find no world of its name.
 
         Raises:
-            StoreUnwritable: That could not be recorded; the world is still there.
+            StoreUnwritable: This could not be recorded; the world still exists.
         """
         with self.held():
             self.store.drop()
             self.closed = True
 
     def reset(self) -> None:
-        """The world as it started, at the price of what changed.
+        """Return the world to its start, at a cost that depends only on its changes.
 
         Raises:
-            StoreUnwritable: It could not be recorded; nothing has changed. As below.
+            StoreUnwritable: This could not be recorded; nothing has changed. The same for the
+                methods below.
         """
         if self.origin is not None:
             self._return_to(self.origin, restarts=True)
@@ -263,11 +264,11 @@ class World:
             self._return_to(self._beginning(self.blueprint.base), restarts=True)
 
     def rebase(self, base: Base) -> None:
-        """Begin with other fixtures from scratch, as a reset does with the same ones."""
+        """Start from scratch with other fixtures, as a reset does with the same ones."""
         self._return_to(self._beginning(base), base, restarts=True)
 
     def take_snapshot(self, name: str) -> SavedWorld:
-        """Keep the present state under a name, in place of what had it."""
+        """Save the current state under a name; replaces an existing snapshot."""
         with self.held():
             saved = self.save()
             self.store.keep_point(_SNAPSHOT + name, saved)
@@ -275,23 +276,23 @@ class World:
             return saved
 
     def drop_snapshot(self, name: str) -> None:
-        """Forget the state under a name."""
+        """Delete a snapshot of this world."""
         with self.held():
             self.store.drop_point(_SNAPSHOT + name)
             del self.snapshots[name]
 
     def save(self) -> SavedWorld:
-        """The present state as a value."""
+        """Returns the current state as a value."""
         with self.lock:
             return SavedWorld(self.store.snapshot(), self.meta())
 
     def load(self, saved: SavedWorld) -> None:
-        """Return to what `save` gave, of this world or of another one on the same fixtures."""
+        """Return to the result of `save`, of this world or of another one on the same fixtures."""
         self._return_to(saved)
         self._tell(Notice(RESTORED, self.name))
 
     def meta(self) -> dict[str, Any]:
-        """What makes up the state beside the records; a durable store keeps it with each commit."""
+        """Returns the state beside the records; a durable store writes it with each commit."""
         return {
             "seed": self.seed,
             "ids": self.ids.drawn,
@@ -300,13 +301,13 @@ class World:
         }
 
     def restore_meta(self, meta: dict[str, Any]) -> None:
-        """Return to what `meta` gave, the records aside."""
+        """Restore the result of `meta`, without the records."""
         self.seed = meta["seed"]
         self.ids = Ids(self.seed, self.name, meta["ids"])
         self.transitions.restore(meta["paces"])
         self.clock.put(read_state(meta["clock"]))
 
-    # -- within ----------------------------------------------------------------------------------
+    # -- details ---------------------------------------------------------------------------------
 
     def _record_jump(self) -> None:
         if self._depth == 0:  # else the work under way is recorded with it
@@ -314,7 +315,7 @@ class World:
                 pass
 
     def _beginning(self, base: Base) -> SavedWorld:
-        """What a world begins as: fixtures, their relative moments counted from now."""
+        """Returns the start of a world: fixtures, with their moments relative to now."""
         clock = Clock(self.blueprint.settings.freeze)
         store = MemoryStore(base)
         if base.relative:
@@ -330,10 +331,10 @@ class World:
     def _return_to(
         self, saved: SavedWorld, base: Base | None = None, *, restarts: bool = False
     ) -> None:
-        """Be what was saved, over other fixtures if given, in one commit or not at all.
+        """Restore a saved state, with other fixtures if given, in one commit or not at all.
 
-        `restarts` begins the scenarios from scratch and forgets the snapshots, and with other
-        fixtures the origin, which differs from them otherwise.
+        `restarts` restarts the scenarios and deletes the snapshots; with other fixtures also the
+        origin, which is based on the old ones.
         """
         with self.held():
             before = self._differences()
@@ -358,11 +359,11 @@ class World:
             after = [Change(c.table, c.key, c.after, c.before) for c in self._differences()]
             for observer in self._observers:
                 observer(self, [*before, *after])
-        self.clock.tell()
+        self.clock.call_listeners()
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Put back what is not the store's if it cannot record the change."""
+        """Undo changes outside the store if the store cannot record them."""
         ids, paces, clock = self.ids, self.transitions.paces, self.clock.mark()
         try:
             with self.beside.all_or_nothing():
@@ -390,7 +391,7 @@ class World:
         self._outbox.clear()
 
     def _differences(self) -> list[Change]:
-        """What differs from the fixtures, as changes back to them."""
+        """Returns the differences from the fixtures, as changes."""
         base = self.blueprint.base.rows
         found = []
         for table, rows in self.store.snapshot().rows.items():

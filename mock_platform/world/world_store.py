@@ -1,4 +1,4 @@
-"""A world's store: records in memory, each commit in the archive before it counts."""
+"""A world's store: records in memory, and every commit in the archive before it counts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from mock_platform.store.memory import Base, MemoryStore
 from mock_platform.world.kept import Parts
 
 _BESIDE = "@"
-"""How the names of tables begin that hold no records of the world's but what it keeps beside."""
+"""Prefix of the tables that contain data beside the world's records."""
 
 
 class WorldStore(MemoryStore):
     """The records of one world, recorded in an archive.
 
-    A world that the archive kept goes on as it was left; records, their order and the positions of
-    cursors are the same as before. Any other one begins with the fixtures.
+    A world from the archive continues as it was left; records, their order and the positions of
+    cursors are the same as before. Any other world starts with the fixtures.
 
-    Nothing is recorded before `begin` or `resume`: until then the world is being set up. A change
-    that cannot be written raises `StoreUnwritable` and is undone. `meta` returns what to record
-    beside the records; it is called under the world's lock.
+    Nothing is recorded before `begin` or `resume`: the world is still being set up. A change that
+    cannot be written raises `StoreUnwritable` and is undone. `meta` returns what to record beside
+    the records; it is called under the world's lock.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class WorldStore(MemoryStore):
         self._parts = parts
         self._points: set[str] = set()
         self._token: int | None = None
-        """What the archive knows the world by; `None` as long as nothing is recorded."""
+        """The id of the world in the archive; `None` while nothing is recorded."""
         self.outlives = archive.keeps
-        """Whether what the world is outlives the process."""
+        """Whether the world outlives the process."""
         self.kept = kept
-        """The world as an earlier process left it, until it goes on."""
+        """The world as an earlier process left it, until `resume`."""
         beside: dict[str, Mapping[str, Slot]] = {}
         if kept is not None:
             rows = kept.snapshot.rows
@@ -58,7 +58,7 @@ class WorldStore(MemoryStore):
             table: {key: slot.record for key, slot in rows.items() if slot is not None}
             for table, rows in beside.items()
         }
-        """What was kept beside the records."""
+        """The data of the world beside its records."""
         self._places = {
             (table, key): slot.seq
             for table, rows in beside.items()
@@ -68,18 +68,18 @@ class WorldStore(MemoryStore):
         self._next_place = itertools.count(0 if kept is None else kept.snapshot.next_seq)
 
     def begin(self, points: Mapping[str, SavedWorld]) -> None:
-        """Have the archive keep a new world with its points, in one commit.
+        """Add a new world with its saved states to the archive, in one commit.
 
         Raises:
-            ValueError: It keeps a world of this name already.
-            StoreUnwritable: It could not be written; nothing is kept.
+            ValueError: The archive already has a world of this name.
+            StoreUnwritable: The world could not be written; nothing is stored.
         """
         self._token = self._archive.add(self._world_name, self._whole(self.snapshot()), points)
         self._points = set(points)
         self._recorded()
 
     def resume(self) -> None:
-        """Record from now on, in the world that the archive kept."""
+        """Record from now on, in the world of the archive."""
         assert self.kept is not None, "only a world that was kept can go on"
         self._token, self._points = self.kept.token, set(self.kept.points)
         self.kept = None
@@ -87,11 +87,11 @@ class WorldStore(MemoryStore):
     def restore(
         self, snapshot: Snapshot, *, base: Base | None = None, dropped: Collection[str] = ()
     ) -> None:
-        """Return to a state that `snapshot` returned; forget the points `dropped` in one commit.
+        """Return to a state from `snapshot`; delete the saved states `dropped` in one commit.
 
         Raises:
             RuntimeError: A transaction is open.
-            StoreUnwritable: It could not be written; nothing has changed.
+            StoreUnwritable: The change could not be written; nothing has changed.
         """
         self._check_no_transaction()
         gone = self._points.intersection(dropped)
@@ -103,18 +103,18 @@ class WorldStore(MemoryStore):
         super().restore(snapshot, base=base)
 
     def record(self) -> None:
-        """Record what the world keeps beside its records, where no commit does it.
+        """Record the data beside the records, if no other commit does it.
 
         Raises:
-            StoreUnwritable: It could not be written.
+            StoreUnwritable: The data could not be written.
         """
         self._committed([])
 
     def keep_point(self, label: str, saved: SavedWorld) -> None:
-        """Record a point to come back to.
+        """Record a named snapshot.
 
         Raises:
-            StoreUnwritable: It could not be written; a point of this label is as it was.
+            StoreUnwritable: The snapshot could not be written; one with this label does not change.
         """
         if self._token is not None:
             whole = WholeWorld(self._base, saved.records, saved.meta)
@@ -122,20 +122,20 @@ class WorldStore(MemoryStore):
             self._points.add(label)
 
     def drop_point(self, label: str) -> None:
-        """Forget such a point.
+        """Delete a named snapshot.
 
         Raises:
-            StoreUnwritable: It could not be written; the point is still kept.
+            StoreUnwritable: The change could not be written; the snapshot stays.
         """
         if self._token is not None and label in self._points:
             self._archive.drop_point(self._world_name, self._token, label)
             self._points.discard(label)
 
     def drop(self) -> None:
-        """Forget the world with all its points; nothing is recorded any more.
+        """Delete the world with all its snapshots; nothing is recorded any more.
 
         Raises:
-            StoreUnwritable: It could not be written; all is still kept.
+            StoreUnwritable: The change could not be written; the world stays.
         """
         if self._token is not None:
             self._archive.drop(self._world_name, self._token)
@@ -181,7 +181,7 @@ class WorldStore(MemoryStore):
         return WholeWorld(base or self._base, whole, self._meta())
 
     def _placed(self, beside: Beside) -> dict[tuple[str, str], Slot]:
-        """What is kept beside as rows; each has a place of its own in its table."""
+        """Returns the data beside the records as rows; each table has one row for each key."""
         placed: dict[tuple[str, str], Slot] = {}
         for at, record in beside.items():
             if record is None:

@@ -14,11 +14,11 @@ from mock_platform.world.world import Blueprint, StoreMaker, World
 
 
 def check_seed(seed: int | None) -> int | None:
-    """The seed, if a world can have it.
+    """Returns the seed, if a world can have it.
 
     Raises:
-        TypeError: It is no integer.
-        ValueError: It has more than 64 bits, which JSON does not carry.
+        TypeError: It is not an integer.
+        ValueError: It has more than 64 bits, which JSON does not preserve.
     """
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
         raise TypeError(f"a seed is an integer, not {seed!r}")
@@ -28,11 +28,11 @@ def check_seed(seed: int | None) -> int | None:
 
 
 class TooManyWorlds(RuntimeError):
-    """The server holds as many worlds as it may."""
+    """The server already has the maximum number of worlds."""
 
 
 class Worlds:
-    """The registry. `default` always exists."""
+    """The worlds of a server. `default` always exists."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Worlds:
         self._prepare = prepare
         self._credentials = credentials
         self._lock = threading.RLock()
-        # A commit needs it while it holds its world's lock, so nothing else is taken under it.
+        # A commit needs it while it holds its world's lock, so no other lock may be taken under it.
         self._owners_lock = threading.Lock()
         self._worlds: dict[str, World] = {}
         self._owners: dict[str, set[str]] = {}
@@ -57,9 +57,9 @@ class Worlds:
         self.create(DEFAULT)
 
     def rebase(self, base: Base) -> None:
-        """Let new worlds begin with other fixtures, and the default one begin anew with them.
+        """Start new worlds with other fixtures, and reset the default world to them.
 
-        The other worlds keep the fixtures that they began with.
+        The other worlds keep their fixtures.
         """
         with self._lock:
             self.default.rebase(base)
@@ -67,14 +67,14 @@ class Worlds:
 
     @property
     def default(self) -> World:
-        """The world of those who name none."""
+        """The world of requests that name no world."""
         return self._worlds[DEFAULT]
 
     def get(self, name: str) -> World:
-        """The world of this name.
+        """Returns the world of this name.
 
         Raises:
-            UnknownWorld: There is none.
+            UnknownWorld: No world has this name.
         """
         world = self._worlds.get(name)
         if world is None:
@@ -89,17 +89,17 @@ class Worlds:
         seed: int | None = None,
         freeze: datetime | None = None,
     ) -> World:
-        """Make a world, as a fork of `source` if given. An existing one is returned as it is.
+        """Returns a new world, a copy of `source` if given. An existing one is returned unchanged.
 
-        With `freeze` its clock stands still there, from the beginning and after each reset.
+        With `freeze` its clock is stopped at that moment, at the start and after each reset.
 
         Raises:
             BadWorldName: The name has another form.
-            TypeError: The seed is no integer.
+            TypeError: The seed is not an integer.
             UnknownWorld: `source` does not exist.
             TooManyWorlds: The limit is reached.
-            ValueError: `freeze` does not say its offset from UTC, or is out of a clock's bounds.
-            StoreUnwritable: It could not be stored; no world was made.
+            ValueError: `freeze` has no offset from UTC, or is out of a clock's bounds.
+            StoreUnwritable: The world could not be stored; no world was made.
         """
         check_name(name)
         check_seed(seed)
@@ -108,7 +108,7 @@ class Worlds:
                 return self._worlds[name]
             if len(self._worlds) >= self._limit:
                 raise TooManyWorlds(
-                    f"This server holds {self._limit} worlds already. Drop some with "
+                    f"This server has {self._limit} worlds already. Drop some with "
                     "DELETE /_mock/worlds/NAME."
                 )
             origin = None if source is None else self.get(source)
@@ -127,12 +127,12 @@ class Worlds:
             return world
 
     def drop(self, name: str) -> None:
-        """Remove a world with all that is in it; late requests to it find it closed.
+        """Remove a world with all its contents; late requests find it closed.
 
         Raises:
-            UnknownWorld: There is none.
+            UnknownWorld: No world has this name.
             ValueError: It is the default world.
-            StoreUnwritable: That could not be recorded; the world is still there.
+            StoreUnwritable: This could not be recorded; the world still exists.
         """
         if name == DEFAULT:
             raise ValueError("The world 'default' always exists; reset it instead.")
@@ -143,7 +143,7 @@ class Worlds:
             self._forget(world)
 
     def owner_of(self, credential: str) -> World | None:
-        """The one world that a consumer key or token belongs to; `None` for shared ones."""
+        """Returns the one world of a consumer key or token; `None` for shared ones."""
         names = self._owners.get(credential)
         if names is None or len(names) != 1:
             return None
@@ -156,7 +156,7 @@ class Worlds:
         return len(self._worlds)
 
     def _set_up(self, world: World, saved: SavedWorld | None, freeze: datetime | None) -> None:
-        """Make a world what it begins as, and store it."""
+        """Set up the start of a world, and store it."""
         if self._credentials is not None:
             world.on_commit(self._index)
         if self._prepare is not None:
@@ -171,7 +171,7 @@ class Worlds:
         world.begin(saved)
 
     def _forget(self, world: World) -> None:
-        """Take a world's credentials from it, and tell whoever did something for it."""
+        """Remove a world's credentials, and inform observers of the world."""
         with self._owners_lock:
             owned = [c for c, names in self._owners.items() if world.name in names]
         for credential in owned:

@@ -143,7 +143,7 @@ def test_an_unknown_setting_names_the_nearest(name: str, hint: str) -> None:
     """A misspelt setting is refused with what was meant."""
     wrong: dict[str, Any] = {name: 1}
 
-    with pytest.raises(TypeError, match=rf"no setting '{name}'\. Did you mean {hint}"):
+    with pytest.raises(TypeError, match=rf"setting '{name}' does not exist\. Did you mean {hint}"):
         MockPlatform.start(None, **wrong)
 
 

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from mock_platform.control.routes import ROUTES, describe_everything
-from mock_platform.core.description.openapi import templated
+from mock_platform.core.description.openapi import template_path
 from mock_platform.version import __version__
 from tests.control.support import call
 from tests.support import Sandbox, sandbox
@@ -31,7 +31,7 @@ def test_everything_served(box: Sandbox) -> None:
     document = describe_everything(box.platform).at("http://localhost")
 
     operations = {
-        (operation.method, prefix + templated(path))
+        (operation.method, prefix + template_path(path))
         for operation in box.platform.operations
         for path in (operation.path, *operation.also)
         for prefix in ("", "/sandbox")
@@ -99,8 +99,8 @@ def test_the_sandbox_describes_what_the_plain_address_does(
     for operation in box.platform.operations:
         if operation.dialect == "ads" and not operation.sandbox_only:
             method = operation.method.lower()
-            plain = paths[templated(operation.path)][method]
-            other = paths[f"/sandbox{templated(operation.path)}"][method]
+            plain = paths[template_path(operation.path)][method]
+            other = paths[f"/sandbox{template_path(operation.path)}"][method]
             assert f"sandbox.{operation.id}" == other["operationId"]
             assert plain == other | {"operationId": operation.id}
 

@@ -122,7 +122,7 @@ def test_a_taken_port_is_status_3(served: Served) -> None:
 
     assert (3, "") == (result.returncode, result.stdout)
     assert f"127.0.0.1:{port}: the port is in use" in result.stderr
-    assert "or 0 to take a free one" in result.stderr
+    assert "or 0 to choose a free one" in result.stderr
 
 
 def test_bad_fixtures_are_status_4(tmp_path: Path) -> None:

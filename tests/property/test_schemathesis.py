@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 from mock_platform.app import create_app
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.routes import describe_everything
-from mock_platform.core.description.openapi import templated
+from mock_platform.core.description.openapi import template_path
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from tests.generated import examples
@@ -121,7 +121,7 @@ class Caller:
 def sandbox_twins(platform: Platform) -> set[str]:
     """Method and path of what the sandbox address describes like the plain one."""
     return {
-        f"{operation.method} /sandbox{templated(path)}"
+        f"{operation.method} /sandbox{template_path(path)}"
         for operation in platform.operations
         for path in (operation.path, *operation.also)
         if operation.dialect == "ads" and not operation.sandbox_only

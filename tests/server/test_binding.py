@@ -36,7 +36,7 @@ def test_a_port_in_use_is_told_with_what_to_do() -> None:
     assert str(caught.value) == (
         f"Cannot listen on 127.0.0.1:{bound.port}: the port is in use, perhaps by another "
         f"mock-platform. Stop that server, choose another port, for instance {bound.port + 1}, "
-        "or 0 to take a free one."
+        "or 0 to choose a free one."
     )
     assert (caught.value.host, caught.value.port) == ("127.0.0.1", bound.port)
     assert caught.value.reason.startswith("the port is in use")
@@ -60,7 +60,7 @@ def test_a_name_that_leads_nowhere_is_refused(host: str) -> None:
         bind(host, 0)
 
     assert caught.value.reason == (
-        f"the name {host!r} leads to no address of this machine. "
+        f"the name {host!r} is not an address of this machine. "
         "Use 127.0.0.1 (this machine only) or 0.0.0.0 (every interface)."
     )
 

@@ -203,13 +203,13 @@ def test_faults_may_be_repeated() -> None:
     seen: list[bool] = []
 
     def twice(connection: Any) -> None:
-        seen.append(connection.taken)
+        seen.append(connection.is_taken)
         connection.reset()
         connection.reset()
         connection.send_raw(b"late")
         connection.close()
         connection.hold()
-        seen.append(connection.taken)
+        seen.append(connection.is_taken)
 
     with ServerThread(doing(twice)) as server, Wire(server) as wire:
         wire.get("/act")

@@ -146,8 +146,9 @@ def test_an_unreadable_authority_is_not_overwritten(tmp_path: Path, text: str) -
         TlsMaterial.generate(directory=tmp_path)
 
     assert str(caught.value) == (
-        f"{path} cannot be used as certificate authority: it holds no certificate with private "
-        "key. Delete it to have a new one made, or choose another folder."
+        f"{path} cannot be used as certificate authority: it does not contain a "
+        "certificate with private "
+        "key. Delete it to get a new one, or choose another folder."
     )
     assert text == path.read_text()
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.store.changelog import ChangeLog, opened, sealed
+from mock_platform.store.changelog import ChangeLog, open_line, seal_line
 from mock_platform.store.errors import StoreDamaged
 
 Write = Callable[[int, bytes], int]
@@ -75,26 +75,26 @@ class TestSeal:
     def test_round_trip(self, change: dict[str, Any]) -> None:
         """What was sealed is one line of JSON, and opens as it was."""
         content = orjson.dumps(change)
-        line = sealed(content)
+        line = seal_line(content)
 
         assert line.count(b"\n") == 1
-        assert content == opened(line.removesuffix(b"\n"))
+        assert content == open_line(line.removesuffix(b"\n"))
         assert change | {"crc": orjson.loads(line)["crc"]} == orjson.loads(line)
 
     def test_every_byte_counts(self) -> None:
         """A line with any one byte changed or missing does not open."""
-        line = sealed(body(1)).removesuffix(b"\n")
+        line = seal_line(body(1)).removesuffix(b"\n")
 
         for place in range(len(line)):
             changed = line[:place] + bytes([line[place] ^ 1]) + line[place + 1 :]
-            assert opened(changed) is None
-            assert opened(line[:place]) is None
-            assert opened(line[:place] + line[place + 1 :]) is None
+            assert open_line(changed) is None
+            assert open_line(line[:place]) is None
+            assert open_line(line[:place] + line[place + 1 :]) is None
 
     @pytest.mark.parametrize("line", [b"", b"{}", b"\0" * 40, b'{"seq":1}'])
     def test_unsealed(self, line: bytes) -> None:
         """What carries no seal does not open."""
-        assert opened(line) is None
+        assert open_line(line) is None
 
 
 class TestReplay:
@@ -122,7 +122,7 @@ class TestReplay:
     ) -> None:
         """Wherever the last line was cut, the others stay, it goes, and a warning says so."""
         log.append(body(1))
-        kept = log.append(body(2)) + log.size - len(sealed(body(2)))
+        kept = log.append(body(2)) + log.size - len(seal_line(body(2)))
         log.append(body(3))
         whole = path.read_bytes()
         for end in range(kept, len(whole)):
@@ -186,9 +186,9 @@ class TestReplay:
             read(path)
 
         assert (
-            f"{path}, line 2: the line does not fit its checksum, and more follows, so it was not "
-            "merely cut short. Nothing was changed. Put back a copy from before the damage; or "
-            "keep what stands before it with `head -n 1`, which gives up this change and all "
+            f"{path}, line 2: the checksum of the line is wrong, and more lines follow, so it was "
+            "not just cut short. Nothing was changed. Put back a copy from before the damage; or "
+            "keep the lines before it with `head -n 1`, which drops this change and all "
             "later ones."
         ) == str(caught.value)
 
@@ -196,7 +196,7 @@ class TestReplay:
 class TestAppend:
     """Writing a line, or failing to."""
 
-    @pytest.mark.parametrize("room", [0, 1, 20, len(sealed(body(2))) - 1])
+    @pytest.mark.parametrize("room", [0, 1, 20, len(seal_line(body(2))) - 1])
     def test_full_disk(
         self, path: Path, log: ChangeLog, monkeypatch: pytest.MonkeyPatch, room: int
     ) -> None:
@@ -238,7 +238,7 @@ class TestAppend:
             patched.setattr(os, "write", write)
             log.append(body(1))
 
-        assert [sealed(body(1))] == writes
+        assert [seal_line(body(1))] == writes
 
     def test_debris_that_cannot_be_removed_at_once(
         self, path: Path, log: ChangeLog, monkeypatch: pytest.MonkeyPatch

@@ -71,7 +71,7 @@ def test_links_in_a_circle_are_refused(path: Path) -> None:
     """They lead to no file, and that is said instead of a traceback."""
     path.symlink_to(path)
 
-    with pytest.raises(StoreError, match="its symbolic links lead in a circle"):
+    with pytest.raises(StoreError, match="its symbolic links form a circle"):
         TinyDBArchive(path)
 
 

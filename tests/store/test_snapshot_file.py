@@ -238,10 +238,11 @@ class TestChecksum:
             AtomicStorage(path).read()
 
         assert (
-            f"{path}: the file does not fit its checksum: something in it is not what was written. "
-            "Nothing was changed. Put back a copy of the file and of its log from one time. If you "
-            "changed it on purpose with something other than TinyDB, take the member 'checksum' "
-            "out of table '_archive'; or move the file away to start from scratch."
+            f"{path}: the checksum of the file is wrong: something in it is not what was written. "
+            "Nothing was changed. Put back a copy of the file and of its log from the same time. "
+            "If you "
+            "changed it on purpose with something other than TinyDB, remove 'checksum' "
+            "from the table '_archive'; or move the file away to start from scratch."
         ) == str(caught.value)
 
     def test_without_a_checksum(self, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 from tinydb import TinyDB, where
 
 from mock_platform.settings import Durability
-from mock_platform.store.changelog import sealed
+from mock_platform.store.changelog import seal_line
 from mock_platform.store.errors import StoreDamaged, StoreError, StoreForeign, StoreInUse
 from mock_platform.store.interface import Order, Record, Snapshot
 from mock_platform.store.memory import Base
@@ -390,7 +390,7 @@ class TestLog:
         caplog.set_level("INFO")
 
         assert ["f2", "f3", "f4", "n"] == list(stored(path)["items"])
-        assert "4 changes stand in the snapshot already" in caplog.text
+        assert "4 changes are already in the snapshot" in caplog.text
 
     def test_crash_while_writing_a_snapshot(self, path: Path, base: Base) -> None:
         """Half a new snapshot beside the old one is not looked at."""
@@ -659,7 +659,7 @@ class TestRefusals:
             begin(archive, base).put("items", "1", record("1", n=10))
         path.write_bytes(path.read_bytes().replace(b'"n":10', b'"n":1 '))
 
-        assert f"{path}: the file does not fit its checksum" in self.refused(path, StoreDamaged)
+        assert f"{path}: the checksum of the file is wrong" in self.refused(path, StoreDamaged)
 
     def test_changed_by_hand(self, path: Path, base: Base) -> None:
         """What TinyDB wrote is taken, and has a checksum again from the moment it is opened."""
@@ -671,7 +671,7 @@ class TestRefusals:
 
         assert stored(path)["items"]["1"] == record("1", n=11)
         path.write_bytes(path.read_bytes().replace(b'"n":11', b'"n":13'))
-        assert f"{path}: the file does not fit its checksum" in self.refused(path, StoreDamaged)
+        assert f"{path}: the checksum of the file is wrong" in self.refused(path, StoreDamaged)
 
     def test_damaged_line(self, path: Path, base: Base) -> None:
         """Damage within the log is refused by line."""
@@ -706,8 +706,8 @@ class TestRefusals:
 
         assert (
             f"{log_of(path)}, line 1: change 2 does not follow change 0 of state.json. Nothing was "
-            "changed. state.json and the log belong together: put back both from one time, or "
-            "move the log away, which gives up what stands in it alone."
+            "changed. state.json and the log belong together: put back both from the same time, or "
+            "move the log away, which drops the changes that only the log has."
         ) == self.refused(path, StoreDamaged)
 
     def test_snapshot_gone(self, path: Path, base: Base) -> None:
@@ -739,9 +739,11 @@ class TestRefusals:
         """A sound line that makes no sense is refused, not skipped."""
         self.written(path, base)
         with log_of(path).open("ab") as log:
-            log.write(sealed(orjson.dumps({"seq": 5, **change})))
+            log.write(seal_line(orjson.dumps({"seq": 5, **change})))
 
-        assert "line 5: it makes no sense here (" in self.refused(path, StoreDamaged)
+        assert "line 5: it does not match the changes before it (" in self.refused(
+            path, StoreDamaged
+        )
 
     def test_no_folder(self, tmp_path: Path) -> None:
         """A folder that does not exist is not made up."""

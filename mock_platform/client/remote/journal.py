@@ -105,7 +105,7 @@ class RemoteJournal:
         return None if found is None else RemoteEntry.read(found)
 
     def clear(self) -> None:
-        """Delete all entries."""
+        """Delete all entries of the journal."""
         self._control.ask("DELETE", "/requests")
 
     def __iter__(self) -> Iterator[RemoteEntry]:

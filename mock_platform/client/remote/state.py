@@ -79,9 +79,7 @@ class RemoteTable:
         return len(self.all())
 
     def _send(self, method: str, key: str, body: Record, *, unchecked: bool) -> Record:
-        record: Record = self._control.ask(
-            method, self._path(key), body, _unchecked_query(unchecked)
-        )
+        record: Record = self._control.ask(method, self._path(key), body, _make_query(unchecked))
         return record
 
     def _find_faults(self, record: Record, *, unchecked: bool) -> list[RecordFault]:
@@ -133,8 +131,8 @@ class RemoteState(Mapping[str, RemoteTable]):
     def load(self, document: Mapping[str, Any], *, unchecked: bool = False) -> None:
         """Replace the whole world by a document from `dump`. The journal is emptied."""
         body = copy_of_json(document, "state")
-        self._control.ask("PUT", "/state", body, _unchecked_query(unchecked))
+        self._control.ask("PUT", "/state", body, _make_query(unchecked))
 
 
-def _unchecked_query(unchecked: bool) -> dict[str, str]:  # noqa: FBT001 - a value to be written
+def _make_query(unchecked: bool) -> dict[str, str]:  # noqa: FBT001 - a value to be written
     return {"unchecked": "true"} if unchecked else {}

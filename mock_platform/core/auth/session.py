@@ -1,8 +1,8 @@
-"""Who is logged in in a browser, for the pages on which a user allows an app.
+"""Sessions of browsers, for the pages on which a user allows an app.
 
-The cookie holds a value that nobody can guess. A record exists only once somebody logged in, so
-that visits cost nothing; the token that guards the forms is derived from the cookie, so that an
-anonymous visitor's forms are guarded as well.
+The cookie has a value that cannot be guessed. A record exists only after a login, so visits cost
+nothing. The token that protects the forms is derived from the cookie, so the forms of an anonymous
+visitor are protected as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mock_platform.world.ids import unguessable
 from mock_platform.world.world import World
 
 TABLE = "_sessions"
-"""The internal table of sessions in which somebody is logged in."""
+"""The internal table of sessions with a logged-in user."""
 
 _LENGTH = 40
 _VALUE = re.compile(rf"[A-Za-z0-9]{{{_LENGTH}}}", re.ASCII)
@@ -27,32 +27,32 @@ _VALUE = re.compile(rf"[A-Za-z0-9]{{{_LENGTH}}}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One browser. `record` is `None` until somebody logs in."""
+    """One browser. `record` is `None` until a user logs in."""
 
     id: str
     record: Record | None = None
 
     @classmethod
     def anonymous(cls) -> Session:
-        """A browser that is new here."""
+        """Returns the session of a new browser."""
         return cls(unguessable(_LENGTH))
 
-    def logged_in_for(self, request_token: str) -> bool:
-        """Whether the user logged in on the way to allowing this request token."""
+    def is_logged_in_for(self, request_token: str) -> bool:
+        """Whether the user logged in in order to allow this request token."""
         return self.record is not None and self.record["request_token"] == request_token
 
     def authenticity_token(self, request_token: str) -> str:
-        """What a form about this request token must carry to be this browser's own."""
+        """Returns the token that a form about this request token must contain."""
         return hmac.digest(self.id.encode(), request_token.encode(), "sha256").hex()
 
-    def sent(self, authenticity_token: str, request_token: str) -> bool:
-        """Whether a form with this token came from a page that was shown to this browser."""
+    def accepts_form(self, authenticity_token: str, request_token: str) -> bool:
+        """Whether a form with this token comes from a page that this browser was shown."""
         expected = self.authenticity_token(request_token)
         return hmac.compare_digest(expected.encode(), authenticity_token.encode())
 
 
 def find_session(call: Call, world: World) -> Session | None:
-    """The session that a request's cookie names; `None` without a usable cookie."""
+    """Returns the session of a request's cookie; `None` without a usable cookie."""
     name = _cookie_name(world)
     for part in (call.header("cookie") or "").split(";"):
         key, _, value = part.strip().partition("=")
@@ -62,7 +62,7 @@ def find_session(call: Call, world: World) -> Session | None:
 
 
 def log_in(world: World, user: Record, request_token: str, previous: Session) -> Session:
-    """A new session for a user; the previous one ends, so that nobody can plant its value."""
+    """Start a session for a user; the previous one ends, so an attacker cannot plant its value."""
     log_out(world, previous)
     fresh = unguessable(_LENGTH)
     record = {
@@ -76,17 +76,17 @@ def log_in(world: World, user: Record, request_token: str, previous: Session) ->
 
 
 def log_out(world: World, session: Session) -> None:
-    """End a session, if anybody is logged in."""
+    """End a session, if a user is logged in."""
     world.store.remove(TABLE, session.id)
 
 
 def set_cookie(call: Call, world: World, session: Session) -> str:
-    """The value of the `Set-Cookie` header that keeps a session, below the world's address only."""
+    """Returns the `Set-Cookie` header that keeps a session, below the world's address only."""
     path = f"{urlsplit(call.base_url).path}/oauth"
     secure = "; Secure" if call.secure else ""
     return f"{_cookie_name(world)}={session.id}; Path={path}; HttpOnly; SameSite=Lax{secure}"
 
 
 def _cookie_name(world: World) -> str:
-    # Worlds that a header or a credential chose share one address, and so one path.
+    # Worlds that are chosen by a header or a credential share one address, and therefore one path.
     return f"mock_platform_session_{world.name}"

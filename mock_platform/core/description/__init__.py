@@ -1,1 +1,1 @@
-"""The machine-readable description (OpenAPI), made from the operations that are served."""
+"""The OpenAPI description, made from the operations that are served."""

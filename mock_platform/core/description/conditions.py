@@ -1,6 +1,7 @@
-"""What a description says of objects whose fields depend on one of them.
+"""Conditions in a description: objects whose fields depend on one of them.
 
-A schema class states such conditions in `json_conditions`; its own checks refuse what they forbid.
+A schema class declares such conditions in `json_conditions`; its own checks refuse what they
+forbid.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ JsonObject = dict[str, Any]
 
 
 def either(*forms: JsonObject) -> JsonObject:
-    """The condition that an object has at least one of these forms."""
+    """Returns the condition that an object has at least one of these forms."""
     return {"anyOf": list(forms)}
 
 
 def form(
     name: str, value: str, *, needed: Iterable[str] = (), foreign: Iterable[str] = ()
 ) -> JsonObject:
-    """The form of the objects whose field `name` is `value`.
+    """Returns the form of the objects whose field `name` is `value`.
 
-    They have all the fields that are `needed` and none of those that are `foreign`.
+    They have all fields in `needed` and no field in `foreign`.
     """
     needed = tuple(needed)
     absent = dict.fromkeys((other for other in foreign if other not in needed), False)
@@ -32,7 +33,7 @@ def form(
 
 
 def exclusive(*names: str) -> JsonObject:
-    """The forms of objects that have exactly one of these fields."""
+    """Returns the forms of objects that have exactly one of these fields."""
     return either(
         *(
             {

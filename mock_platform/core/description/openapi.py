@@ -1,7 +1,7 @@
-"""The machine-readable description (OpenAPI 3.1), made from the same operations that are served.
+"""The OpenAPI 3.1 description, made from the same operations that are served.
 
-Nothing is declared twice: parameters and bodies come from the operations' schemas, the statuses of
-failures from rendering each failure that an operation's stages can raise.
+Nothing is declared twice: parameters and bodies come from the operations' schemas. The statuses of
+failures come from rendering each failure that an operation's stages can raise.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from apispec import APISpec
 
 V2_VERSION = "2.166"
-"""The version that document A names ("What the service does")."""
+"""The version in document A ("What the service does")."""
 
 HERE = "http://base-address.invalid"
-"""Stands in a document for the address at which it is asked for."""
+"""Placeholder for the address at which the document is requested."""
 
 JsonObject = dict[str, Any]
 Extend = Callable[["APISpec", Converter], None]
@@ -95,14 +95,14 @@ _VARYING = re.compile(r":([a-z_]+)")
 
 
 class Description:
-    """A document that is made when it is first asked for, and then only addressed anew."""
+    """A document that is made at the first request; later requests only change its addresses."""
 
     def __init__(self, make: Callable[[], JsonObject]) -> None:
         self._make = make
         self._text: bytes | None = None
 
     def at(self, base_url: str) -> JsonObject:
-        """The document as it reads under that base address."""
+        """Returns the document with this base address."""
         if self._text is None:  # two first readers make the same text
             self._text = dumps(self._make())
         document: JsonObject = loads(
@@ -121,12 +121,12 @@ def describe(
     sandbox: bool = False,
     extend: Extend | None = None,
 ) -> JsonObject:
-    """The document over these operations; `extend` adds what is no operation.
+    """Returns the document of these operations; `extend` adds everything else.
 
-    With `sandbox` each advertising operation is described under the sandbox address as well.
-    Every address in it begins with `HERE`.
+    With `sandbox` each advertising operation is also described under the sandbox address. Every
+    address in the document begins with `HERE`.
     """
-    # apispec costs some 15 ms, which a server need not pay before anybody asks for a description.
+    # apispec costs some 15 ms, which a server should not pay before a description is requested.
     from apispec import APISpec
     from apispec.ext.marshmallow import MarshmallowPlugin
 
@@ -155,13 +155,13 @@ def describe(
     return document
 
 
-def templated(path: str) -> str:
-    """A path of the spec's notation in OpenAPI's: `/12/accounts/{account_id}`."""
+def template_path(path: str) -> str:
+    """Returns a path of the spec's notation in that of OpenAPI: `/12/accounts/{account_id}`."""
     return _VARYING.sub(r"{\1}", path)
 
 
 def possible_failures(operation: Operation, settings: Settings) -> Iterator[Failure]:
-    """One of each kind of failure that the stages before an operation's handler can end in."""
+    """Returns one failure of each kind that the stages before an operation's handler can raise."""
     yield InternalError("a fault of the sandbox itself")
     if operation.oauth_step:
         yield NumericFailure(92)
@@ -186,7 +186,7 @@ def possible_failures(operation: Operation, settings: Settings) -> Iterator[Fail
 
 
 def _refusals(operation: Operation) -> Iterator[Failure]:
-    """One of each kind of refusal that authentication can end in."""
+    """Returns one refusal of each kind that authentication can raise."""
     yield UnsupportedAuthentication("another scheme", operation.auth.names)
     for fault in ("absent", "malformed", "signature", "timestamp", "token", "revoked"):
         yield Unauthorized(fault, "")
@@ -197,7 +197,7 @@ def _any_assumption(operation: Operation) -> Assumption:
 
 
 class _Names:
-    """Names of components: the class's own, its module in front where two would share one."""
+    """Returns the name of a component: that of the class, with its module if not unique."""
 
     def __init__(self) -> None:
         self.owners: dict[str, type[Schema]] = {}
@@ -242,16 +242,16 @@ class _Writer:
                 elif prefix and not operation.sandbox_only:
                     entry["operationId"] = f"sandbox.{operation.id}"
                 methods = {operation.method.lower(): entry}
-                self._spec.path(prefix + templated(path), operations=methods)
+                self._spec.path(prefix + template_path(path), operations=methods)
 
     def _prefixes(self, operation: Operation) -> Sequence[str]:
-        """The addresses under which it is described: the plain one, that of the sandbox."""
+        """Returns the addresses of an operation: the plain one, and that of the sandbox."""
         if operation.sandbox_only:
             return ("/sandbox",)
         return ("", "/sandbox") if self._sandbox and operation.dialect == "ads" else ("",)
 
     def add_shared(self) -> None:
-        """Add what the operations refer to: failure bodies and security schemes."""
+        """Add the components that operations refer to: failure bodies and security schemes."""
         for scheme, value in SECURITY_SCHEMES.items():
             if scheme in self._schemes:
                 self._spec.components.security_scheme(scheme, value)
@@ -292,7 +292,7 @@ class _Writer:
         self._input(operation, entry)
         return entry
 
-    # -- what goes in ----------------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------------
 
     def _input(self, operation: Operation, entry: JsonObject) -> None:
         if operation.params is None:
@@ -313,7 +313,7 @@ class _Writer:
                 entry["requestBody"] = self._form(schema, required=False)
 
     def _form(self, schema: Schema, *, required: bool) -> JsonObject:
-        """A form body: the same parameters as in the query, required only where it stands alone."""
+        """Returns a form body: the parameters of the query, required only if it is alone."""
         described = self._converter.inline(schema)
         if not required:
             described.pop("required", None)
@@ -332,7 +332,7 @@ class _Writer:
         )
         return _body({FORM: media}, required=False, description=where)
 
-    # -- what comes out when it fails ------------------------------------------------------------
+    # -- failures --------------------------------------------------------------------------------
 
     def _failures(self, operation: Operation) -> JsonObject:
         call = Call(operation.method, HERE + operation.path, operation.path, HERE, [])

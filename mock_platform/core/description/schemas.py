@@ -1,4 +1,4 @@
-"""How schemas of the interface read in OpenAPI: our field types, failure bodies, problem types."""
+"""The schemas of the interface in OpenAPI: our field types, failure bodies, problem types."""
 
 from __future__ import annotations
 
@@ -86,33 +86,34 @@ FAILURE_SCHEMAS: Mapping[str, JsonObject] = {
         "additionalProperties": False,
     },
 }
-"""Bodies of failures, the problem objects aside."""
+"""Bodies of failures, except for the problem objects."""
 
 
 _DEMANDED = "x-required"
-"""Metadata (`x_required`) of a parameter that the spec requires, although its absence is answered
-by the operation itself and not as a missing parameter."""
+"""Metadata (`x_required`) of a parameter that the spec requires, but whose absence the operation
+itself answers, not as a missing parameter.
+"""
 
 
 class Converter:
-    """Turns schemas into JSON Schema within one document."""
+    """Converts schemas into JSON Schema within one document."""
 
     def __init__(self, apispec_converter: Any) -> None:
         self._apispec = apispec_converter
         self._apispec.add_attribute_function(_special)
-        self._apispec.add_parameter_attribute_function(_comma_joined)
+        self._apispec.add_parameter_attribute_function(_describe_comma_list)
 
     def reference(self, schema: Schema | type[Schema]) -> JsonObject:
-        """A reference to the schema's component, which is added if it is new."""
+        """Returns a reference to the schema's component, and adds a new component."""
         found: JsonObject = self._apispec.resolve_nested_schema(schema)
         return found
 
     def inline(self, schema: Schema | type[Schema]) -> JsonObject:
-        """The schema itself, for what is sent as text: nothing in it is null."""
+        """Returns the schema for values that are sent as text, which cannot be null."""
         instance = schema if isinstance(schema, Schema) else schema()
         described: JsonObject = self._apispec.schema2jsonschema(instance)
         described["properties"] = {
-            name: _never_null(value) for name, value in described["properties"].items()
+            name: _remove_null(value) for name, value in described["properties"].items()
         }
         demanded = [name for name, v in described["properties"].items() if v.pop(_DEMANDED, False)]
         if demanded:
@@ -120,11 +121,11 @@ class Converter:
         return described
 
     def parameters(self, schema: Schema, *, allow_empty: bool = False) -> list[JsonObject]:
-        """The fields as query parameters; with `allow_empty`, nullable ones may be empty."""
+        """Returns the fields as query parameters; `allow_empty` lets nullable ones be empty."""
         found: list[JsonObject] = self._apispec.schema2parameters(schema, location="query")
         for parameter in found:
             before = parameter["schema"]
-            parameter["schema"] = _never_null(before)
+            parameter["schema"] = _remove_null(before)
             if allow_empty and parameter["schema"] != before:
                 parameter["allowEmptyValue"] = True
             if parameter["schema"].pop(_DEMANDED, False):
@@ -132,16 +133,16 @@ class Converter:
         return found
 
     def properties(self, schema: Schema | type[Schema]) -> JsonObject:
-        """The fields by name, each with its schema."""
+        """Returns the fields by name, each with its schema."""
         found: JsonObject = self.inline(schema)["properties"]
         return found
 
     def finish(
         self, schemas: Mapping[str, JsonObject], owners: Mapping[str, type[Schema]] = {}
     ) -> None:
-        """Take the mock's own keys out of every component, which are never served.
+        """Remove the mock's own keys from every component, because they are never served.
 
-        What an owner, the class that a component describes, says with `json_conditions` is added.
+        The `json_conditions` of the class that a component describes are added.
         """
         for component, schema in schemas.items():
             schema.update(getattr(owners.get(component), "json_conditions", {}))
@@ -153,7 +154,7 @@ class Converter:
 
 
 def problem_schemas(converter: Converter, base_url: str) -> dict[str, JsonObject]:
-    """One component for each problem type, and `Problem`, which tells them apart by `type`."""
+    """Add a component for each problem type, and `Problem`, which has one of them."""
     found: dict[str, JsonObject] = {}
     mapping: dict[str, str] = {}
     for kind in PROBLEM_TYPES.values():
@@ -172,7 +173,7 @@ def problem_schemas(converter: Converter, base_url: str) -> dict[str, JsonObject
 
 
 def _special(_converter: Any, field: fields.Field[Any], **_kwargs: Any) -> JsonObject:
-    """What the library cannot know of our field types; called for each field."""
+    """Returns what the library cannot know of our field types; called for each field."""
     described: JsonObject = {}
     if isinstance(field, Instant):
         described["type"] = ["string", "null"] if field.allow_none else "string"
@@ -183,7 +184,7 @@ def _special(_converter: Any, field: fields.Field[Any], **_kwargs: Any) -> JsonO
         described["minItems"] = 1  # an empty text is a list of one empty value
     for check in field.validators:
         if isinstance(check, Pattern):
-            described["pattern"] = _anchored(str(check.regex.pattern))
+            described["pattern"] = _anchor_pattern(str(check.regex.pattern))
     own = getattr(field, "json_schema", None)
     return described if own is None else described | own()
 
@@ -192,19 +193,19 @@ def _has_maximum(field: Integer) -> bool:
     return any(isinstance(check, Between) and check.max is not None for check in field.validators)
 
 
-def _comma_joined(_converter: Any, field: fields.Field[Any], **_kwargs: Any) -> JsonObject:
-    """Lists in the query are joined by commas; the library would have them repeated."""
+def _describe_comma_list(_converter: Any, field: fields.Field[Any], **_kwargs: Any) -> JsonObject:
+    """Lists in the query are separated by commas; the library would describe them as repeated."""
     return {"explode": False, "style": "form"} if isinstance(field, CommaList) else {}
 
 
-def _anchored(pattern: str) -> str:
-    """Our patterns fit the whole text, those of JSON Schema any part of it."""
+def _anchor_pattern(pattern: str) -> str:
+    """Our patterns match the whole text, those of JSON Schema any part of it."""
     if pattern.startswith("^") and pattern.endswith("$"):
         return pattern
     return f"^(?:{pattern})$" if "|" in pattern else f"^{pattern}$"
 
 
-def _never_null(schema: JsonObject) -> JsonObject:
+def _remove_null(schema: JsonObject) -> JsonObject:
     described = dict(schema)
     kinds = described.get("type")
     if isinstance(kinds, list):

@@ -1,1 +1,1 @@
-"""Failures by name, the problem types, their codes and how each looks on the wire."""
+"""Failures: their names, problem types and codes, and how each dialect renders them."""

@@ -1,7 +1,7 @@
-"""The codes of failures: numeric ones of the OAuth and 1.1 interface, named ones of advertising.
+"""The codes of failures: numbers for the OAuth and 1.1 interface, names for advertising.
 
-Two tables, the spec's codes and those of the public documentation; whoever raises, renders, scripts
-or describes failures reads them.
+Two tables: the codes of the spec and those of the public documentation. All code that raises,
+renders, scripts or describes failures reads them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class NumericCode:
     label: str | None = None
     documented: bool = False
     reason: str | None = None
-    """The reason phrase of the status line, where it is not the standard one."""
+    """The reason phrase of the status line, if it is not the standard one."""
 
 
 _CODES = (
@@ -105,4 +105,4 @@ ADS_STATUS: Mapping[str, int] = {
     }.items()
     for code in codes.split()
 }
-"""Status of each named advertising code: the public table, and 413, 415, 501, 507 of our own."""
+"""Status of each advertising code: the public table, and 413, 415, 501, 507 added by us."""

@@ -1,7 +1,7 @@
-"""What the `detail` of a problem says, as the public samples word it.
+"""The `detail` texts of problems, worded like the public samples.
 
-A type without a public sample says what its description in the machine-readable interface says
-(public facts, section 5). Everything here makes text of values; `problems` declares the types.
+A type without a public sample uses its description in the machine-readable interface (public facts,
+section 5). This module makes texts from values; `problems` declares the types.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _USER_CONTEXTS = ("OAuth 1.0a User Context", "OAuth 2.0 User Context")
 
 
 def could_not_find(noun: str, parameter: str, value: str) -> str:
-    """The detail of resource-not-found."""
+    """Returns the detail of resource-not-found."""
     return f"Could not find {noun} with {parameter}: [{value}]."
 
 
 def not_authorized_to_see(noun: str, parameter: str, value: str) -> str:
-    """The detail of not-authorized-for-resource."""
+    """Returns the detail of not-authorized-for-resource."""
     return f"Sorry, you are not authorized to see the {_title(noun)} with {parameter}: [{value}]."
 
 
 def not_authorized_to_access(field: str, noun: str, resource_id: str | None = None) -> str:
-    """The detail of not-authorized-for-field; public samples have a space before the colon."""
+    """Returns the detail of not-authorized-for-field, with the public space before the colon."""
     if resource_id is None:
         return f"Sorry, you are not authorized to access '{field}' on a {_title(noun)}."
     return (
@@ -49,7 +49,7 @@ def not_authorized_to_access(field: str, noun: str, resource_id: str | None = No
 
 
 def unavailable(noun: str, resource_id: str) -> str:
-    """The detail of resource-unavailable; only that of a suspended user is public."""
+    """Returns the detail of resource-unavailable; only that of a suspended user is public."""
     if noun == "user":
         return f"User has been suspended: [{resource_id}]."
     return f"{_title(noun)} is not available to you: [{resource_id}]."
@@ -58,7 +58,7 @@ def unavailable(noun: str, resource_id: str) -> str:
 def unsupported_authentication(
     used: str = _APP_ONLY, supported: Sequence[str] = _USER_CONTEXTS
 ) -> str:
-    """The detail of unsupported-authentication; there are two spaces between its sentences."""
+    """Returns the detail of unsupported-authentication; two spaces separate its sentences."""
     return (
         f"Authenticating with {used} is forbidden for this endpoint.  Supported authentication "
         f"types are [{', '.join(supported)}]."
@@ -113,4 +113,7 @@ DETAILS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "unsupported-authentication": _same(unsupported_authentication()),
     "usage-capped": _usage_capped,
 }
-"""The detail of each type from its extra fields, by slug. That of about:blank is its title."""
+"""Returns the detail of each type from its extra fields, by slug.
+
+For about:blank it is the title.
+"""

@@ -1,7 +1,7 @@
 """The eighteen problem types of document A ("Problem object") as values.
 
-Each type declares its slug, its fields and the status we give it; building, validating, rendering,
-scenarios and OpenAPI read that one declaration.
+Each type declares its slug, its fields and its status. Code that builds, validates or renders
+problems, scenarios and OpenAPI read that one declaration.
 """
 
 from __future__ import annotations
@@ -60,14 +60,15 @@ class ProblemType:
     meaning: str
     fields: Mapping[str, fields.Field[Any]]
     typical: Mapping[str, Any] = field(default_factory=dict)
-    """Optional extra fields with the values of the public samples, for a problem that a scenario
-    or a `Prefer` header asks for without saying more."""
+    """Optional extra fields with the values of the public samples, for a problem that a scenario or
+    a `Prefer` header requests without values.
+    """
     status_by_value: Mapping[str, int] = field(default_factory=dict)
-    """Another status, by a value of an extra field."""
+    """Another status, depending on the value of an extra field."""
 
     @property
     def name(self) -> str:
-        """The slug as a file or scenario name: `about-blank` for `about:blank`."""
+        """The slug as a name of files and scenarios: `about-blank` for `about:blank`."""
         return self.slug.replace(":", "-")
 
     def uri(self, base_url: str) -> str:
@@ -77,13 +78,13 @@ class ProblemType:
         return f"{base_url}/2/problems/{self.slug}"
 
     def status_of(self, extra: Mapping[str, Any]) -> int:
-        """The status of a problem with these extra fields."""
+        """Returns the status of a problem with these extra fields."""
         named = (value for value in extra.values() if isinstance(value, str))
         other = (self.status_by_value.get(value) for value in named)
         return next((status for status in other if status is not None), self.status)
 
     def schema(self) -> type[Schema]:
-        """The whole object as a schema, for OpenAPI and checks."""
+        """Returns the schema of the whole object, for OpenAPI and checks."""
         common: dict[str, fields.Field[Any]] = {
             "type": Text(required=True),
             "title": Text(required=True),
@@ -94,7 +95,7 @@ class ProblemType:
         return Schema.from_dict(common | dict(self.fields), name=name)
 
     def check(self, extra: Mapping[str, Any], *, partial: bool = False) -> None:
-        """See whether extra fields fit the type.
+        """Check whether extra fields match the type.
 
         Raises:
             ValueError: A required one is missing, one is unknown, or a value is not allowed.
@@ -127,7 +128,7 @@ class Problem:
     extra: Mapping[str, Any]
 
     def as_json(self, base_url: str) -> dict[str, Any]:
-        """The object as it is served under that base address."""
+        """Returns the object as it is served under that base address."""
         body = {"type": self.kind.uri(base_url), "title": self.title, "detail": self.detail}
         return body | {"status": self.status} | dict(self.extra)
 
@@ -140,13 +141,13 @@ def problem(
     status: int | None = None,
     **extra: Any,
 ) -> Problem:
-    """A problem of the named type, checked against its declaration.
+    """Returns a problem of the named type, checked against its declaration.
 
-    Title, detail and status are the public ones of the type unless they are given.
+    The default title, detail and status are the public ones of the type.
 
     Raises:
-        LookupError: No such type; the text names the nearest.
-        ValueError: The extra fields do not fit the type.
+        LookupError: The type does not exist; the text names the nearest one.
+        ValueError: The extra fields do not match the type.
     """
     kind = problem_type(slug)
     kind.check(extra)
@@ -159,10 +160,10 @@ def problem(
 
 
 def problem_type(slug: str) -> ProblemType:
-    """The type of this slug.
+    """Returns the type of this slug.
 
     Raises:
-        LookupError: No such type; the text names the nearest.
+        LookupError: The type does not exist; the text names the nearest one.
     """
     if slug not in PROBLEM_TYPES:
         near = get_close_matches(slug, list(PROBLEM_TYPES), 1)

@@ -1,4 +1,4 @@
-"""Statuses in the words of their standard."""
+"""The reason phrases of HTTP statuses."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 def phrase(status: int) -> str:
-    """The standard reason phrase of a status; empty for one that has none."""
+    """Returns the standard reason phrase of a status; empty if it has none."""
     return _PHRASES.get(status, "")

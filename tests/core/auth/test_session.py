@@ -68,11 +68,11 @@ def test_authenticity_tokens_belong_to_session_and_request_token() -> None:
 
     assert token == one.authenticity_token("t1")
     assert 3 == len({token, one.authenticity_token("t2"), other.authenticity_token("t1")})
-    assert one.sent(token, "t1")
-    assert not one.sent(token, "t2")
-    assert not other.sent(token, "t1")
-    assert not one.sent("", "t1")
-    assert not one.sent("ü", "t1")
+    assert one.accepts_form(token, "t1")
+    assert not one.accepts_form(token, "t2")
+    assert not other.accepts_form(token, "t1")
+    assert not one.accepts_form("", "t1")
+    assert not one.accepts_form("ü", "t1")
     assert one.id not in token
 
 
@@ -94,9 +94,9 @@ def test_a_session_knows_what_for_it_was_begun(world: World) -> None:
     """force_login is satisfied for the request token that the user logged in for, no other."""
     session = sessions.log_in(world, USER, "t1", Session.anonymous())
 
-    assert session.logged_in_for("t1")
-    assert not session.logged_in_for("t2")
-    assert not Session.anonymous().logged_in_for("t1")
+    assert session.is_logged_in_for("t1")
+    assert not session.is_logged_in_for("t2")
+    assert not Session.anonymous().is_logged_in_for("t1")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from mock_platform.core.ads import Batch, Data, Many, One
 from mock_platform.core.assumptions import settled
 from mock_platform.core.auth.authenticate import BEARER, NO_AUTH, USER, Auth
 from mock_platform.core.call import Call
-from mock_platform.core.description.openapi import HERE, Description, describe, templated
+from mock_platform.core.description.openapi import HERE, Description, describe, template_path
 from mock_platform.core.envelope import Flat, Page, Pairwise
 from mock_platform.core.failures.errors import Failure, NumericFailure
 from mock_platform.core.failures.problems import PROBLEM_TYPES
@@ -404,7 +404,7 @@ def test_session_is_optional() -> None:
 
 def test_templated() -> None:
     """Only what follows a colon is a parameter."""
-    assert "/12/accounts/{account_id}/x.json" == templated("/12/accounts/:account_id/x.json")
+    assert "/12/accounts/{account_id}/x.json" == template_path("/12/accounts/:account_id/x.json")
 
 
 # -- the document as a whole -------------------------------------------------------------------
@@ -496,7 +496,7 @@ def paths(platform: Platform, dialect: str) -> Sequence[str]:
     """The paths of a dialect's operations."""
     return sorted(
         {
-            templated(path)
+            template_path(path)
             for operation in platform.operations
             if operation.dialect == dialect
             for path in (operation.path, *operation.also)
