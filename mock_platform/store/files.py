@@ -52,8 +52,8 @@ def require_regular_files(path: Path) -> None:
             raise StoreError(f"{path} is a folder; name a file in it, tinydb:{path / 'state.json'}")
         if not stat.S_ISREG(mode):
             raise StoreError(
-                f"{each} is {_kind(mode)}, where a store needs a regular file; it is left as it "
-                "is. Name a file that does not exist yet, or one that mock_platform wrote."
+                f"{each} is {_kind(mode)}, where a store needs a regular file; it is not "
+                "changed. Name a file that does not exist yet, or one that mock_platform wrote."
             )
 
 
