@@ -91,7 +91,8 @@ class Sandbox:
 
     def start_over(self) -> bool:
         """Be as it was made; False if that takes more than a reset of its default world."""
-        if self._as_made != _parts(self.platform):
+        if self._as_made != _parts(self.platform) or not self.platform.deliverer.wait_until_idle(0):
+            self.platform.close()
             return False
         self.platform.worlds.default.reset()
         self.client = self.app.test_client()

@@ -359,33 +359,49 @@ def test_run_takes_settings() -> None:
     assert result.stdout == "--auth 200\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "status"),
-    [
-        (["sh", "-c", "exit 7"], 7),
-        (["sh", "-c", "kill -TERM $$"], 128 + signal.SIGTERM),
-        (["sh", "-c", "kill -KILL $$"], 128 + signal.SIGKILL),
-        (["no-such-command"], 127),
-        (["/"], 126),
-    ],
-)
-def test_run_ends_with_the_status_of_its_command(words: list[str], status: int) -> None:
-    """As a shell tells it: the status, 128 and the signal, 127 and 126 where nothing ran."""
-    result = ended("run", "--", *words)
+def test_run_ends_with_the_status_of_its_command() -> None:
+    """As a shell reports it: the status, 128 and the signal, 127 and 126 where nothing ran."""
+    commands = [
+        ["sh", "-c", "exit 7"],
+        ["sh", "-c", "kill -TERM $$"],
+        ["sh", "-c", "kill -KILL $$"],
+        ["no-such-command"],
+        ["/"],
+    ]
+    one_after_the_other = (
+        "import contextlib, io, json, sys\n"
+        "from mock_platform.cli import main\n"
+        "for words in json.loads(sys.argv[1]):\n"
+        "    sys.argv = ['mock-platform', 'run', '--', *words]\n"
+        "    with contextlib.redirect_stderr(io.StringIO()) as said:\n"
+        "        try: main()\n"
+        "        except SystemExit as end: print(end.code, bool(said.getvalue()))\n"
+    )
 
-    assert (status, "") == (result.returncode, result.stdout)
-    assert (status in {126, 127}) == bool(result.stderr)
+    result = ended("run", "--", *commands[0])
+    statuses = subprocess.run(
+        [sys.executable, "-c", one_after_the_other, json.dumps(commands)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env=environment(),
+    ).stdout.splitlines()
+
+    assert (7, "", "") == (result.returncode, result.stdout, result.stderr)
+    assert ["7 False", "143 False", "137 False", "127 True", "126 True"] == statuses
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
-def test_run_passes_signals_on(number: int) -> None:
-    """The command gets the signal and decides; its status is the end's."""
+def test_run_passes_signals_on() -> None:
+    """The command gets each signal and decides; its status is the end's."""
+    numbers = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1]
     script = (
-        "import signal, sys, threading\n"
-        "done = threading.Event()\n"
-        f"signal.signal({int(number)}, lambda *_: done.set())\n"
+        "import signal, sys\n"
+        f"numbers = {[int(number) for number in numbers]}\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, numbers)\n"
         "print('ready', flush=True)\n"
-        f"sys.exit(5 if done.wait({PATIENCE}) else 6)\n"
+        "for _ in numbers:\n"
+        f"    print(signal.sigtimedwait(numbers, {PATIENCE}).si_signo, flush=True)\n"
+        "sys.exit(5)\n"
     )
     process = subprocess.Popen(
         command("run", "--", sys.executable, "-c", script),
@@ -397,7 +413,9 @@ def test_run_passes_signals_on(number: int) -> None:
     with process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        process.send_signal(number)
+        for number in numbers:
+            process.send_signal(number)
+            assert process.stdout.readline() == f"{int(number)}\n"
 
         assert process.wait(PATIENCE) == 5
 
