@@ -144,7 +144,7 @@ def test_a_store_that_is_not_ours_is_status_4(tmp_path: Path) -> None:
     result = ended("serve", "--port", 0, "--store", f"tinydb:{file}")
 
     assert result.returncode == 4
-    assert "so it is left as it is" in result.stderr
+    assert "so it is not changed" in result.stderr
     assert file.read_text() == '{"_default": {"1": {"mine": true}}}'
 
 
@@ -155,7 +155,7 @@ def test_a_damaged_authority_is_status_4(tmp_path: Path) -> None:
     result = ended("serve", "--port", 0, "--tls", "--tls-folder", tmp_path)
 
     assert result.returncode == 4
-    assert "Delete it to have a new one made" in result.stderr
+    assert "Delete it to get a new one" in result.stderr
 
 
 # -- kept worlds ---------------------------------------------------------------------------------
