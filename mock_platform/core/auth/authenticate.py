@@ -206,12 +206,13 @@ class Authenticator:
             call.diagnosis = {"mistake": "consumer_key", "explanation": why}
             raise Unauthorized("consumer", why)
         token = self._token(call, world, credentials, app, auth)
-        self._check_time(call, credentials)
+        now = machine_now().timestamp()
+        self._check_time(call, credentials, now)
         secret = "" if token is None else token["secret"]
         if not verify(request, credentials, app["consumer_secret"], secret):
             self._diagnose(call, world, request, credentials, app, token)
             raise Unauthorized("signature", "the signature does not match")
-        self._check_nonce(call, world, credentials)
+        self._check_nonce(call, world, credentials, now)
         user_id = "" if token is None else token.get("user_id") or ""
         user = world.store.get("users", user_id)
         if token is not None and token["state"] == "invalidated":
@@ -250,8 +251,8 @@ class Authenticator:
             raise Unauthorized("token", why)
         return token
 
-    def _check_time(self, call: Call, credentials: Credentials) -> None:
-        off = credentials.timestamp - machine_now().timestamp()
+    def _check_time(self, call: Call, credentials: Credentials, now: float) -> None:
+        off = credentials.timestamp - now
         if abs(off) > self._tolerance:
             call.assume(TIMESTAMP)
             side = "ahead of" if off > 0 else "behind"
@@ -262,13 +263,13 @@ class Authenticator:
             call.diagnosis = {"mistake": "timestamp", "explanation": why}
             raise Unauthorized("timestamp", why)
 
-    def _check_nonce(self, call: Call, world: World, credentials: Credentials) -> None:
+    def _check_nonce(self, call: Call, world: World, credentials: Credentials, now: float) -> None:
         fresh = world.nonces.first_use(
             credentials.consumer_key,
             credentials.token or "",
             credentials.nonce,
             credentials.timestamp,
-            now=int(machine_now().timestamp()),
+            now=int(now),
             keep=self._tolerance,
         )
         if not fresh:
@@ -377,14 +378,15 @@ def _session(call: Call, world: World) -> Caller:
 def _note_liberties(call: Call, credentials: Credentials) -> None:
     """Record what is taken from clients although RFC 5849 does not have it."""
     parameters = credentials.parameters
-    elsewhere = (*credentials.query, *credentials.form)
-    mixed = credentials.header and any(name.startswith("oauth_") for name, _ in elsewhere)
-    if mixed and len(credentials.merged_parameters) < len(parameters):
-        call.assume(ONE_OF_TWO)
-    for name, value in parameters:
-        if name == "oauth_version" and value != VERSION:
-            call.assume(VERSION_VARIANT)
-            call.warn(f"oauth_version is {VERSION}; {value!r} was taken for it", NO_EFFECT)
+    if credentials.header and (credentials.query or credentials.form):
+        elsewhere = (*credentials.query, *credentials.form)
+        mixed = any(name.startswith("oauth_") for name, _ in elsewhere)
+        if mixed and len(credentials.merged_parameters) < len(parameters):
+            call.assume(ONE_OF_TWO)
+    variants = [v for name, v in parameters if name == "oauth_version" and v != VERSION]
+    for variant in variants:
+        call.assume(VERSION_VARIANT)
+        call.warn(f"oauth_version is {VERSION}; {variant!r} was taken for it", NO_EFFECT)
 
 
 def signed_request(call: Call) -> SignedRequest:

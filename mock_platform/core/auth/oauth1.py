@@ -11,11 +11,9 @@ import hmac
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, NamedTuple, cast
+from urllib.parse import unquote
 
-from oauthlib.oauth1.rfc5849 import signature as rfc5849
-from oauthlib.oauth1.rfc5849 import utils as rfc5849_text
-
+from mock_platform.core.auth.signature import base_string, base_string_uri, normalize, sign
 from mock_platform.core.call import Pairs, decode_pairs
 
 SIGNATURE_METHOD = "HMAC-SHA1"
@@ -23,6 +21,14 @@ SIGNATURE_METHOD = "HMAC-SHA1"
 
 VERSION = "1.0"
 """The value of oauth_version (spec A, Authentication)."""
+
+_REQUIRED = (
+    "oauth_consumer_key",
+    "oauth_signature_method",
+    "oauth_signature",
+    "oauth_timestamp",
+    "oauth_nonce",
+)
 
 VARIANTS_OF_VERSION = ("1.0A", "1.0a")
 """What node's most used client is told to send by its own manual, and the same in lower case."""
@@ -35,6 +41,10 @@ _ITEM = re.compile(
 )
 """One item of the header's list; every repetition is possessive, so that no text costs more than
 one pass."""
+
+_USUAL_LIST = re.compile(r'(?:[a-z_]++="[^"]*+"(?:, ?|\Z))++', re.ASCII)
+_USUAL_ITEM = re.compile(r'([a-z_]++)="([^"]*+)"', re.ASCII)
+"""A list as nearly all clients write it, which is read at one go, and one item of it."""
 
 _TIMESTAMP = re.compile(r"[0-9]{1,19}", re.ASCII)
 
@@ -107,13 +117,6 @@ class Credentials:
         return merge_repeated(self.parameters)
 
 
-class _Secrets(NamedTuple):
-    """The two attributes that oauthlib reads from a client."""
-
-    client_secret: str
-    resource_owner_secret: str
-
-
 def parse(request: SignedRequest) -> Credentials | None:
     """The credentials of a signed request; `None` without OAuth header and `oauth_` parameters.
 
@@ -125,14 +128,18 @@ def parse(request: SignedRequest) -> Credentials | None:
         MalformedAuthorization: A parameter is missing, wrong, repeated or contradictory, or the
             header or the address cannot be read.
     """
-    header = authorization_parameters(request.authorization)
+    listed = authorization_parameters(request.authorization)
+    header = listed or []
     query = decode_pairs(_encodable(request.query))
     form = decode_pairs(_encodable(request.form)) if request.form else []
-    places = (("Authorization header", header or []), ("query", query), ("body", form))
-    protocol = _protocol_parameters(places)
-    if header is None and not protocol:
+    protocol = _protocol_parameters(header, query, form)
+    if listed is None and not protocol:
         return None
     _check(protocol)
+    realm = None
+    if [name for name, _ in header if not name.startswith("oauth_")]:
+        realm = next((value for name, value in header if name.lower() == "realm"), None)
+        header = [pair for pair in header if pair[0].lower() != "realm"]
     return Credentials(
         consumer_key=protocol["oauth_consumer_key"],
         token=protocol.get("oauth_token") or None,
@@ -141,16 +148,12 @@ def parse(request: SignedRequest) -> Credentials | None:
         timestamp=int(protocol["oauth_timestamp"]),
         callback=protocol.get("oauth_callback"),
         verifier=protocol.get("oauth_verifier"),
-        realm=next((value for name, value in header or () if name.lower() == "realm"), None),
+        realm=realm,
         address=_address(request.url),
-        query=tuple([pair for pair in query if pair[0] != "oauth_signature"]),
-        form=tuple([pair for pair in form if pair[0] != "oauth_signature"]),
-        header=tuple([
-            pair
-            for pair in header or ()
-            if pair[0] != "oauth_signature" and pair[0].lower() != "realm"
-        ]),
-    )  # fmt: skip
+        query=_without_signature(query),
+        form=_without_signature(form),
+        header=_without_signature(header),
+    )
 
 
 def verify(
@@ -161,7 +164,7 @@ def verify(
     Accepted are the base string of RFC 5849 and, where an OAuth parameter stands in two places, the
     one in which it counts once: clients that merge all parameters into one object sign that.
     """
-    secrets = _Secrets(consumer_secret, token_secret)
+    secrets = consumer_secret, token_secret
     given = credentials.signature.encode()
     parameters = credentials.parameters
     if hmac.compare_digest(_sign(request, credentials, parameters, secrets), given):
@@ -185,6 +188,11 @@ def authorization_parameters(authorization: str | None) -> Pairs | None:
     if scheme.lower() != "oauth":
         return None
     rest = _encodable(rest)
+    if _USUAL_LIST.fullmatch(rest):
+        return [
+            (name, unquote(value) if "%" in value else value)
+            for name, value in _USUAL_ITEM.findall(rest)
+        ]
     pairs: Pairs = []
     place, end = 0, 0
     while end < len(rest):
@@ -200,16 +208,10 @@ def authorization_parameters(authorization: str | None) -> Pairs | None:
         if name is not None:
             value = bare if quoted is None else quoted
             if "%" in value:
-                value = rfc5849_text.unescape(value)
-            pairs.append((rfc5849_text.unescape(name) if "%" in name else name, value))
+                value = unquote(value)
+            pairs.append((unquote(name) if "%" in name else name, value))
         end = item.end()
     return pairs
-
-
-def normalize(parameters: Pairs) -> str:
-    """The normalized request parameters (RFC 5849, 3.4.1.3.2)."""
-    # oauthlib's own callers pass pairs; its published types claim a dictionary.
-    return rfc5849.normalize_parameters(cast("Any", parameters))
 
 
 def merge_repeated(parameters: Pairs) -> Pairs:
@@ -225,28 +227,30 @@ def merge_repeated(parameters: Pairs) -> Pairs:
     return merged
 
 
-def base_string(method: str, address: str, normalized: str) -> str:
-    """The signature base string (RFC 5849, 3.4.1.1) of a base string URI and parameters."""
-    return rfc5849.signature_base_string(cast("Any", method), address, normalized)
-
-
 def shown(text: str, limit: int = 60) -> str:
     """A client's text as a message may repeat it: quoted, and cut if it is long."""
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
 def _sign(
-    request: SignedRequest, credentials: Credentials, parameters: Pairs, secrets: _Secrets
+    request: SignedRequest, credentials: Credentials, parameters: Pairs, secrets: tuple[str, str]
 ) -> bytes:
     base = base_string(request.method, credentials.address, normalize(parameters))
-    return str(rfc5849.sign_hmac_sha1_with_client(base, secrets)).encode()
+    return sign(base, *secrets)
 
 
-def _protocol_parameters(places: tuple[tuple[str, Pairs], ...]) -> dict[str, str]:
+def _without_signature(pairs: Pairs) -> tuple[tuple[str, str], ...]:
+    return tuple([pair for pair in pairs if pair[0] != "oauth_signature"])
+
+
+def _protocol_parameters(header: Pairs, query: Pairs, form: Pairs) -> dict[str, str]:
     """The `oauth_` parameters of all places by name."""
+    elsewhere = [name for name, _ in (*query, *form) if name.startswith("oauth_")]
+    if not elsewhere and len(dict(header)) == len(header):  # as nearly all clients send them
+        return {name: value for name, value in header if name.startswith("oauth_")}
     found: dict[str, str] = {}
     where: dict[str, str] = {}
-    for place, pairs in places:
+    for place, pairs in (("Authorization header", header), ("query", query), ("body", form)):
         in_header = place == "Authorization header"
         names: set[str] = set()
         for name, value in pairs:
@@ -272,13 +276,7 @@ def _protocol_parameters(places: tuple[tuple[str, Pairs], ...]) -> dict[str, str
 
 def _check(protocol: dict[str, str]) -> None:
     """Refuse what is missing or wrong, the most telling fault first."""
-    for name in (
-        "oauth_consumer_key",
-        "oauth_signature_method",
-        "oauth_signature",
-        "oauth_timestamp",
-        "oauth_nonce",
-    ):
+    for name in _REQUIRED:
         if not protocol.get(name):
             raise MalformedAuthorization(name, _missing(name, protocol))
     method = protocol["oauth_signature_method"]
@@ -327,7 +325,7 @@ def _missing(name: str, protocol: dict[str, str]) -> str:
 
 def _address(url: str) -> str:
     try:
-        return rfc5849.base_string_uri(_encodable(url))
+        return base_string_uri(_encodable(url))
     except ValueError as fault:
         raise MalformedAuthorization(
             "Host",

@@ -13,21 +13,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
 from types import MappingProxyType
-
-from oauthlib.oauth1.rfc5849.utils import escape, unescape
+from urllib.parse import unquote
 
 from mock_platform.core.auth import oauth1_guesses as guesses
 from mock_platform.core.auth import oauth1_parameter_guesses as parameter_guesses
 from mock_platform.core.auth.oauth1 import (
     Credentials,
     SignedRequest,
-    base_string,
     merge_repeated,
-    normalize,
     shown,
     verify,
 )
 from mock_platform.core.auth.oauth1_guesses import Case, Guess
+from mock_platform.core.auth.signature import base_string, escape, normalize
 from mock_platform.world.redact import MASK
 
 MOST_GUESSES = 5_000
@@ -316,9 +314,9 @@ def _form(case: Case) -> tuple[str, str] | None:
     base, signature = case.guess("").base, case.credentials.signature
     right = _hmac(base, case.key)
     dressed = _base64(right)
-    once = unescape(signature)
+    once = unquote(signature)
     matches = {
-        "signature-encoded-twice": once != signature and dressed in {once, unescape(once)},
+        "signature-encoded-twice": once != signature and dressed in {once, unquote(once)},
         "signature-not-encoded": dressed == signature.replace(" ", "+"),
         "signature-alphabet": dressed.rstrip("=")
         == signature.rstrip("=").replace("-", "+").replace("_", "/"),

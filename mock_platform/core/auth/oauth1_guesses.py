@@ -9,9 +9,8 @@ from itertools import islice, permutations, product
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from oauthlib.oauth1.rfc5849.utils import escape
-
-from mock_platform.core.auth.oauth1 import Credentials, SignedRequest, normalize, shown
+from mock_platform.core.auth.oauth1 import Credentials, SignedRequest, shown
+from mock_platform.core.auth.signature import escape, normalize
 from mock_platform.core.call import Pairs
 
 _MOST_PAIRED = 24

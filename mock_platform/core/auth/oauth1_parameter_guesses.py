@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import permutations
 from typing import NamedTuple
-from urllib.parse import quote, quote_plus
-
-from oauthlib.oauth1.rfc5849.utils import escape, unescape
+from urllib.parse import quote, quote_plus, unquote
 
 from mock_platform.core import jsonio
 from mock_platform.core.auth.oauth1 import shown
 from mock_platform.core.auth.oauth1_guesses import Case, Guess, oauth_only
+from mock_platform.core.auth.signature import escape
 from mock_platform.core.call import Pairs, decode_pairs
 
 _LONGEST_BODY = 8_000
@@ -182,7 +181,7 @@ def _with_lower_hex(text: str) -> str:
 
 
 def _decoded_first(text: str) -> str:
-    return escape(unescape(text))
+    return escape(unquote(text))
 
 
 _ENCODERS: tuple[tuple[str, _Encoder], ...] = (

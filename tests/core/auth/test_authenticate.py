@@ -23,8 +23,8 @@ from mock_platform.core.auth.authenticate import (
     find_app,
     find_bearer,
 )
-from mock_platform.core.auth.oauth1 import base_string, normalize
 from mock_platform.core.auth.session import Session
+from mock_platform.core.auth.signature import base_string, normalize
 from mock_platform.core.call import FORM, Call, Caller
 from mock_platform.core.failures.errors import (
     Failure,

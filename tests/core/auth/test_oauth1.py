@@ -27,12 +27,11 @@ from mock_platform.core.auth.oauth1 import (
     MalformedAuthorization,
     SignedRequest,
     authorization_parameters,
-    base_string,
-    normalize,
     parse,
     shown,
     verify,
 )
+from mock_platform.core.auth.signature import base_string, normalize
 from tests.generated import examples
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -399,6 +398,15 @@ def test_repeated_in_one_place(
     assert (name, f"'{name}' stands twice in the {place}; send it once") == fault(
         SignedRequest("POST", url, authorization, form)
     )
+
+
+def test_realm_of_a_header_beside_parameters_in_the_query() -> None:
+    """The header's realm is never signed, whatever other places hold."""
+    listed = header(COMPLETE | {"Realm": "r"})
+    credentials = parsed(SignedRequest("GET", f"{URL}?oauth_callback=oob", listed, None))
+
+    assert ("oob", "r") == (credentials.callback, credentials.realm)
+    assert "Realm" not in [name for name, _ in credentials.parameters]
 
 
 def test_all_parameters_in_query() -> None:
