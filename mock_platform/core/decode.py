@@ -21,6 +21,7 @@ from mock_platform.core.failures.errors import (
 )
 from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.loading import loader
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.unread import (
     IGNORED_AUTHORIZATION,
@@ -58,6 +59,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         else _pairs_reader(operation, known)
     )
     echo = operation.echo
+    load = None if schema is None else loader(schema)
 
     def decode(call: Call) -> dict[str, Any]:
         if len(call.body) > limit:
@@ -68,18 +70,18 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         call.sent = _sent(sent, known)
         if operation.read_body is not None:
             return operation.read_body(call, sent)
-        if schema is None:
+        if schema is None or load is None:
             return {}
         if operation.method == "PUT" and operation.location is Location.QUERY:
             # An empty value on PUT unsets an optional field (public facts, section 3).
             sent = {k: None if v == "" and k in nullable else v for k, v in sent.items()}
         try:
-            params = schema.load(sent)
+            params: dict[str, Any] = load(sent)
         except ValidationError as fault:
             raise _refused(call, operation, names, sent, fault, many=schema.many) from fault
-        if echo.sent:
-            echo.add(call.echo, {n: params[a] for n, a in names if a in params and n in sent})
-        return dict(params)
+        if echo.sent and sent:
+            echo.add(call.echo, {n: params[a] for n, a in names if n in sent and a in params})
+        return params
 
     return decode
 
