@@ -14,7 +14,7 @@ from typing import Any
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps
 from mock_platform.platform import Platform
-from mock_platform.scenario.director import Director, find_engine
+from mock_platform.scenario.director import bind_stages, find_engine
 from mock_platform.scenario.document import loads
 from mock_platform.settings import Settings
 
@@ -37,7 +37,7 @@ def call(platform: Platform) -> Call:
         base_url="http://127.0.0.1:8080",
         headers=[("Host", "127.0.0.1:8080"), ("Accept", "*/*"), ("Authorization", "OAuth …")],
     )
-    made.operation = next(op for op in platform.operations if op.id == "line_items.list")
+    made.operation = "line_items.list"
     made.path_params = {"account_id": ACCOUNT}
     made.header("host")
     return made
@@ -55,14 +55,16 @@ def main() -> None:
     """Measure and print."""
     platform = Platform(Settings(auth="off"))
     world = platform.worlds.default
-    director, made, reply = Director(), call(platform), Reply(200)
+    made, reply = call(platform), Reply(200)
+    operation = next(op for op in platform.operations if op.id == made.operation)
+    before_auth, before_handler = bind_stages(operation)
 
     def proceed(call: Call, world: Any) -> Reply:
         return reply
 
     def staged() -> None:
-        director.before_auth(made, world, proceed)
-        director.around(made, world, proceed)
+        before_auth(made, world, proceed)
+        before_handler(made, world, proceed)
 
     def bare() -> None:
         proceed(made, world)

@@ -33,7 +33,7 @@ from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.operation import Operation, table
-from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, Interceptor, compile_operation
+from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, compile_operation
 from mock_platform.core.routing import Router
 from mock_platform.core.unanswered import Unanswered
 from mock_platform.core.unread import IGNORED
@@ -42,7 +42,7 @@ from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, TABLES, open
 from mock_platform.records import fixtures
 from mock_platform.records.overlays import Overlays
 from mock_platform.records.table import Tables
-from mock_platform.scenario.director import Director, find_engine
+from mock_platform.scenario.director import bind_stages, find_engine
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.scenario.library import Library
@@ -85,7 +85,6 @@ class Platform:
         *,
         base: Base | None = None,
         store: StoreMaker | None = None,
-        interceptor: Interceptor | None = None,
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
@@ -137,13 +136,12 @@ class Platform:
         self.start_up = StartUp(settings.scenarios, self.library)
         """The scenarios that it begins with, and the files that they came from."""
         self.on_world(self._direct)
-        interceptor = interceptor or Director()
         self._requests = itertools.count(1)
         self.observers: list[Callable[[JournalEntry], None]] = []
         """Shown each entry of every journal, once the reply is ready: for metrics."""
         self.stray_listeners: list[Callable[[Call, str], None]] = []
         """Told of each request to a world that is not there (any more), with the world's name."""
-        compiled = [compile_operation(op, settings, interceptor) for op in self.operations]
+        compiled = [compile_operation(op, settings, *bind_stages(op)) for op in self.operations]
         self._routers = {
             "plain": _router(c for c in compiled if not c.operation.sandbox_only),
             "sandbox": _router(c for c in compiled if c.operation.dialect == "ads"),
@@ -351,7 +349,7 @@ class Platform:
         if self.settings.markers:
             reply.headers.append(("X-Mock-Request-Id", call.request_id))
             if call.operation is not None:
-                reply.headers.append(("X-Mock-Operation", call.operation.id))
+                reply.headers.append(("X-Mock-Operation", call.operation))
             elif call.custom is not None:
                 reply.headers.append(("X-Mock-Custom", call.custom))
             if call.rule is not None:
@@ -381,7 +379,7 @@ class Platform:
             url=call.url,
             status=reply.status,
             milliseconds=milliseconds,
-            operation=None if call.operation is None else call.operation.id,
+            operation=call.operation,
             caller=call.caller.as_json(),
             rule=call.rule,
             near_misses=call.near_misses,

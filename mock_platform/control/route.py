@@ -15,11 +15,11 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.refusal import BadQuery, Refusal, explain_unknown_names, refuse_values
-from mock_platform.core.call import decode_pairs, first_values
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.pairs import decode_pairs, first_values
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
 from mock_platform.records.state import State

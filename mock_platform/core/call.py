@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from mock_platform.core.assumptions import Assumption
+from mock_platform.core.failures.errors import Failure
 from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.pairs import Pairs, decode_pairs
 from mock_platform.store.interface import Record
 
-if TYPE_CHECKING:
-    from mock_platform.core.operation import Operation
-
-Pairs = list[tuple[str, str]]
 Surface = Literal["plain", "sandbox"]
 FORM = "application/x-www-form-urlencoded"
 ABSENT: Any = object()
@@ -71,7 +69,10 @@ class Call:
     remote_address: str = ""
     request_id: str = ""
 
-    operation: Operation | None = None
+    operation: str | None = None
+    """The id of the operation that answers it."""
+    dress: Callable[[Call, Failure, Reply], Reply] | None = None
+    """How that operation shows its refusals, where it has a way of its own."""
     path_params: Mapping[str, str] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
     sent: Iterable[str] = ()
@@ -195,21 +196,3 @@ class Reply:
         """The first header of that name in any case, or `None`."""
         folded = name.lower()
         return next((value for key, value in self.headers if key.lower() == folded), None)
-
-
-def decode_pairs(text: str) -> Pairs:
-    """`a=1&b=2` as pairs; empty values stay, broken bytes become replacement characters."""
-    return parse_qsl(text, keep_blank_values=True, errors="replace")
-
-
-def first_values(pairs: Pairs) -> tuple[dict[str, str], list[str]]:
-    """Each name with its first value, and the names that stand more than once."""
-    values: dict[str, str] = {}
-    repeated: list[str] = []
-    for name, value in pairs:
-        if name in values:
-            if name not in repeated:
-                repeated.append(name)
-        else:
-            values[name] = value
-    return values, repeated

@@ -11,7 +11,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError
 from marshmallow.exceptions import SCHEMA
 
 from mock_platform.core.auth.oauth1 import MalformedAuthorization, authorization_parameters
-from mock_platform.core.call import FORM, Call, Pairs, first_values
+from mock_platform.core.call import FORM, Call
 from mock_platform.core.failures.errors import (
     BadBody,
     Failure,
@@ -23,6 +23,7 @@ from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.loading import loader
 from mock_platform.core.operation import Location, Operation
+from mock_platform.core.pairs import Pairs, first_values
 from mock_platform.core.unread import (
     IGNORED_AUTHORIZATION,
     Finding,

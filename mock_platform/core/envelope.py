@@ -12,8 +12,9 @@ from urllib.parse import urlencode
 
 from marshmallow import Schema
 
-from mock_platform.core.call import Call, Pairs, Reply
+from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.pairs import Pairs
 from mock_platform.settings import Settings
 
 JsonObject = dict[str, Any]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mock_platform.core.assumptions import expectation
-from mock_platform.core.call import Call, Pairs
+from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.operation import Limit, Operation
+from mock_platform.core.pairs import Pairs
 from mock_platform.settings import Settings
 from mock_platform.world.windows import WindowState
 from mock_platform.world.world import World

@@ -172,9 +172,8 @@ _signer = Signer("a cursor hides nothing; the signature tells ours from others",
 
 
 def _cursor(call: Call, order: Order, entry: Entry) -> str:
-    assert call.operation is not None
     key, seq = entry.position
-    content = dumps([call.operation.id, order.field, order.descending, list(key), seq])
+    content = dumps([call.operation, order.field, order.descending, list(key), seq])
     return _signer.sign(base64_encode(content)).decode()
 
 
@@ -182,12 +181,11 @@ def _position(call: Call, order: Order) -> Position | None:
     text = call.params.get("cursor")
     if text is None:
         return None
-    assert call.operation is not None
     try:
         operation, field, descending, key, seq = loads(base64_decode(_signer.unsign(text)))
     except BadSignature:
         operation, field, descending, key, seq = None, None, None, (), 0
-    if operation != call.operation.id or (field, descending) != (order.field, order.descending):
+    if operation != call.operation or (field, descending) != (order.field, order.descending):
         fault = Fault(
             expected("cursor", text[:200]),
             details="invalid cursor",

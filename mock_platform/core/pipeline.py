@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.auth.authenticate import Authenticator
@@ -31,21 +30,11 @@ HTTP_ON_LOOPBACK = settled(
 )
 
 
-Stage = Callable[[Call, World], None]
 Answer = Callable[[Call, World], Reply]
-
-
-class Interceptor(Protocol):
-    """Where scenarios act: within the transaction, seeing the call, able to answer it.
-
-    `proceed` does what would be done without it.
-    """
-
-    def before_auth(self, call: Call, world: World, proceed: Answer) -> Reply:
-        """Right after routing; `proceed` is everything that follows."""
-
-    def around(self, call: Call, world: World, proceed: Answer) -> Reply:
-        """When nothing refused the call; `proceed` runs the handler."""
+Stage = Callable[[Call, World, Answer], Reply]
+"""Answers a call, or lets the stages behind it answer."""
+Check = Callable[[Call, World], None]
+"""Refuses a call by raising a failure; what it learns of the call it keeps there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,38 +46,33 @@ class Compiled:
 
 
 def compile_operation(
-    operation: Operation, settings: Settings, interceptor: Interceptor | None = None
+    operation: Operation, settings: Settings, before_auth: Stage, before_handler: Stage
 ) -> Compiled:
-    """Bind the stages that an operation needs."""
-    before = _before(operation, settings)
-    answer = _answer(operation, settings)
-    decode = _decode(operation, settings)
-    count = counter(operation, settings)
+    """Bind the stages that an operation needs.
+
+    `before_auth` comes right after routing, `before_handler` when nothing refused the call: the
+    places of scenarios. All run within one transaction.
+    """
+    checks = _checks(operation, settings)
+    handle = _answer(operation, settings)
+    echo_of_path, dress = operation.echo.of_path, operation.dress
     headers = HEADERS.get(operation.dialect, ())
 
-    def work(call: Call, world: World) -> Reply:
-        for stage in before:
-            stage(call, world)
-        decode(call, world)
-        if count is not None:
-            count(call, world)
-        if interceptor is None:
-            return answer(call, world)
-        return interceptor.around(call, world, answer)
+    def check(call: Call, world: World) -> Reply:
+        for each in checks:
+            each(call, world)
+        return before_handler(call, world, handle)
 
     def run(
         call: Call, world: World, path_params: Mapping[str, str]
     ) -> tuple[Reply, Sequence[Change]]:
-        call.operation = operation
+        call.operation, call.dress = operation.id, dress
         call.path_params = path_params
-        call.echo = operation.echo.of_path(path_params)
+        call.echo = echo_of_path(path_params)
         call.extra_headers += headers
         with world.work() as changes:
             try:
-                if interceptor is None:
-                    reply = work(call, world)
-                else:
-                    reply = interceptor.before_auth(call, world, work)
+                reply = before_auth(call, world, check)
             except Failure as failure:
                 if not failure.keeps_changes:
                     raise
@@ -98,14 +82,14 @@ def compile_operation(
     return Compiled(operation, run)
 
 
-def _before(operation: Operation, settings: Settings) -> list[Stage]:
-    """What runs before the parameters are read, in the order in which it refuses."""
-    stages: list[Stage] = []
+def _checks(operation: Operation, settings: Settings) -> list[Check]:
+    """What refuses a call, in the order in which it refuses."""
+    checks: list[Check] = []
     if operation.oauth_step:
-        stages.append(_https(settings))
+        checks.append(_https(settings))
     gap = next((a for a in (*operation.assumptions, *operation.auth.assumptions) if a.gap), None)
     if settings.strict and gap is not None:
-        stages.append(_refuse(gap))
+        checks.append(_refuse(gap))
     auth = operation.auth
     if operation.dialect == "ads" and (settings.strict or settings.ads_auth == "oauth1"):
         auth = replace(auth, schemes=tuple(s for s in auth.schemes if s != "bearer"))
@@ -116,11 +100,13 @@ def _before(operation: Operation, settings: Settings) -> list[Stage]:
             call.caller = UNESTABLISHED
             call.caller = authenticator.caller(call, world, auth)
 
-        stages.append(authenticate)
-    return [*stages, *operation.gates]
+        checks.append(authenticate)
+    checks += [*operation.gates, _decode(operation, settings)]
+    count = counter(operation, settings)
+    return checks if count is None else [*checks, count]
 
 
-def _decode(operation: Operation, settings: Settings) -> Stage:
+def _decode(operation: Operation, settings: Settings) -> Check:
     """Reads the parameters, and refuses them by their schema and the operation's rules at once."""
     decode, rules = decoder(operation, settings), operation.rules
 
@@ -144,7 +130,7 @@ def _decode(operation: Operation, settings: Settings) -> Stage:
     return read_by_rules
 
 
-def _answer(operation: Operation, settings: Settings) -> Callable[[Call, World], Reply]:
+def _answer(operation: Operation, settings: Settings) -> Answer:
     """The handler with its envelope; under `--strict`, without what rests on a gap."""
     assumed, declared = operation.assumptions, operation.returns
     configure = operation.configure
@@ -166,7 +152,7 @@ def _answer(operation: Operation, settings: Settings) -> Callable[[Call, World],
     return answer_strictly if settings.strict else answer
 
 
-def _https(settings: Settings) -> Stage:
+def _https(settings: Settings) -> Check:
     def check(call: Call, world: World) -> None:
         if call.secure:
             return
@@ -177,7 +163,7 @@ def _https(settings: Settings) -> Stage:
     return check
 
 
-def _refuse(gap: Assumption) -> Stage:
+def _refuse(gap: Assumption) -> Check:
     def refuse(call: Call, world: World) -> None:
         raise NotShown(gap)
 

@@ -55,7 +55,7 @@ def find_match(outcome: Outcome, among: Sequence[Outcome]) -> Outcome | None:
 def _list_stage_outcomes(operation: Operation, settings: Settings) -> Iterator[Outcome]:
     """Yield the refusals of the stages before the handler, in the operation's dialect."""
     call = Call(operation.method, HERE + operation.path, operation.path, HERE, [])
-    call.operation = operation
+    call.operation, call.dress = operation.id, operation.dress
     for failure in possible_failures(operation, settings):
         if not isinstance(failure, InternalError) and _can_fail_with(failure, operation):
             reply = render(failure, call)

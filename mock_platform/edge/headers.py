@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mock_platform.core.call import Pairs
+from mock_platform.core.pairs import Pairs
 from mock_platform.edge.request import Request
 
 _MOST_NAMES = 1000

@@ -19,8 +19,9 @@ from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.wsgi import get_input_stream
 
 from mock_platform.control.route import ORIGIN, WORLD
-from mock_platform.core.call import Call, Pairs
+from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import Failure, TooLarge
+from mock_platform.core.pairs import Pairs
 from mock_platform.edge.address import (
     SANDBOX,
     is_control,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.operation import Operation
+from mock_platform.core.pipeline import Answer, Stage
 from mock_platform.scenario.active import ActiveRule
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform, Engine
@@ -14,21 +15,23 @@ from mock_platform.scenario.library import UnknownScenario
 from mock_platform.scenario.prefer import BadPreference, parse_preference
 from mock_platform.world.world import World
 
-Proceed = Callable[[Call, World], Reply]
 HEADER = "x-mock-scenario"
 
 
-class Director:
-    """The pipeline's interceptor: hands each call to the engine of its world."""
+def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
+    """The two stages in which the rules of scenarios act on the calls of an operation.
 
-    def before_auth(self, call: Call, world: World, proceed: Proceed) -> Reply:
-        """Let rules of the stage `before_auth` act, and read which rules the request asks for."""
+    The first, before authentication, also reads what a request asks for by itself; the second comes
+    when nothing refused the call.
+    """
+    id_ = operation.id
+
+    def before_auth(call: Call, world: World, proceed: Answer) -> Reply:
         engine = find_engine(world)
-        assert call.operation is not None
-        rules = engine.early.get(call.operation.id)
+        rules = engine.early.get(id_)
         if call.header(HEADER) is not None or call.header("prefer") is not None:
             try:
-                asked = _find_requested_rules(call, engine)
+                asked = _find_requested_rules(call, operation, engine)
             except (UnknownScenario, BadParameters, CannotPerform, BadPreference) as fault:
                 return _make_refusal(fault)
             call.switch = [armed for armed in asked if not armed.rule.before_auth]
@@ -38,11 +41,9 @@ class Director:
             return proceed(call, world)
         return engine.act(rules, call, proceed)
 
-    def around(self, call: Call, world: World, proceed: Proceed) -> Reply:
-        """Let the rules of all other stages act."""
+    def before_handler(call: Call, world: World, proceed: Answer) -> Reply:
         engine = find_engine(world)
-        assert call.operation is not None
-        rules = engine.late.get(call.operation.id)
+        rules = engine.late.get(id_)
         if call.switch:
             rules = [*call.switch, *(rules or ())]
         if not rules:
@@ -50,26 +51,27 @@ class Director:
         call.rules_asked = True
         return engine.act(rules, call, proceed)
 
+    return before_auth, before_handler
+
 
 def find_engine(world: World) -> Engine:
     """Return the engine of a world; the platform adds one to each."""
     return world.companion(Engine)
 
 
-def _find_requested_rules(call: Call, engine: Engine) -> list[ActiveRule]:
+def _find_requested_rules(call: Call, operation: Operation, engine: Engine) -> list[ActiveRule]:
     """Return the rules that a request asks for, for itself alone."""
-    assert call.operation is not None
     found: list[ActiveRule] = []
     name = call.header(HEADER)
     if name is not None:
         rules = engine.find_rules_for_request(name.strip())
-        found += [armed for armed in rules if call.operation.id in armed.rule.on]
+        found += [armed for armed in rules if operation.id in armed.rule.on]
         if not found:
             others = ", ".join(dict.fromkeys(on for armed in rules for on in armed.rule.on))
-            call.warn(f"the scenario {name!r} has no rule for {call.operation.id}, only: {others}")
+            call.warn(f"the scenario {name!r} has no rule for {operation.id}, only: {others}")
     preference = call.header("prefer")
     if preference is not None:
-        found += parse_preference(preference, call.operation)
+        found += parse_preference(preference, operation)
     return found
 
 

@@ -285,7 +285,7 @@ class Engine:
         """
         if call.operation is None or call.rule is not None or call.rules_asked:
             return
-        rules = self.late.get(call.operation.id)
+        rules = self.late.get(call.operation)
         if not rules:
             return
         # The count is only information: if it cannot be recorded, the refusal is still answered.

@@ -25,8 +25,9 @@ from mock_platform.core.auth.oauth1 import (
 )
 from mock_platform.core.auth.oauth1_diagnosis import explain
 from mock_platform.core.auth.session import find_session
-from mock_platform.core.call import FORM, Call, Caller, first_values
+from mock_platform.core.call import FORM, Call, Caller
 from mock_platform.core.failures.errors import Failure, Unauthorized, UnsupportedAuthentication
+from mock_platform.core.pairs import first_values
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from urllib.parse import unquote
 
 from mock_platform.core.auth.signature import base_string, base_string_uri, normalize, sign
-from mock_platform.core.call import Pairs, decode_pairs
+from mock_platform.core.pairs import Pairs, decode_pairs
 
 SIGNATURE_METHOD = "HMAC-SHA1"
 """The only signature method (spec A, Authentication)."""

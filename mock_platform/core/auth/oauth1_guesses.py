@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from mock_platform.core.auth.oauth1 import Credentials, SignedRequest, shown
 from mock_platform.core.auth.signature import escape, normalize
-from mock_platform.core.call import Pairs
+from mock_platform.core.pairs import Pairs
 
 _MOST_PAIRED = 24
 _MOST_HOSTS = 8

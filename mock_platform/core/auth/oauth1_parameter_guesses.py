@@ -12,7 +12,7 @@ from mock_platform.core import jsonio
 from mock_platform.core.auth.oauth1 import shown
 from mock_platform.core.auth.oauth1_guesses import Case, Guess, oauth_only
 from mock_platform.core.auth.signature import escape
-from mock_platform.core.call import Pairs, decode_pairs
+from mock_platform.core.pairs import Pairs, decode_pairs
 
 _LONGEST_BODY = 8_000
 _PERCENT = re.compile(r"%[0-9A-F]{2}")

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from mock_platform.core.assumptions import Assumption, public_fact, settled
-from mock_platform.core.call import Pairs
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES, NumericCode
 from mock_platform.core.failures.problem_details import unsupported_authentication
 from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, Problem
 from mock_platform.core.faults import EXCLUSIVE, INCLUSIVE, INVALID, MISSING, Fault
+from mock_platform.core.pairs import Pairs
 
 ADS_ERRORS = public_fact(
     "ads.error-envelope",

@@ -50,9 +50,7 @@ def render(failure: Failure, call: Call) -> Reply:
     if call.operation is None:  # an operation brings these headers itself
         reply.headers += HEADERS.get(dialect_of(call.path), ())
         return reply
-    if call.operation.dress is None:
-        return reply
-    return call.operation.dress(call, failure, reply)
+    return reply if call.dress is None else call.dress(call, failure, reply)
 
 
 def _rendered(failure: Failure, call: Call) -> Reply:

@@ -1,0 +1,25 @@
+"""Names with values, as queries, forms and headers have them: in order, and maybe repeated."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+Pairs = list[tuple[str, str]]
+
+
+def decode_pairs(text: str) -> Pairs:
+    """`a=1&b=2` as pairs; empty values stay, broken bytes become replacement characters."""
+    return parse_qsl(text, keep_blank_values=True, errors="replace") if text else []
+
+
+def first_values(pairs: Pairs) -> tuple[dict[str, str], list[str]]:
+    """Each name with its first value, and the names that stand more than once."""
+    values: dict[str, str] = {}
+    repeated: list[str] = []
+    for name, value in pairs:
+        if name in values:
+            if name not in repeated:
+                repeated.append(name)
+        else:
+            values[name] = value
+    return values, repeated
