@@ -6,7 +6,7 @@ import itertools
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -185,9 +185,10 @@ class Platform:
             if reply.header("content-length") is None and reply.parts is None:
                 reply.headers.append(("Content-Length", str(len(reply.body))))
             reply.body = b""
-        self._marked(call, reply)
+        assumptions = sorted(call.assumptions)
+        self._mark(call, reply, assumptions)
         milliseconds = (UPTIME() - started) * 1000
-        entry = self._entry(call, reply, world, at, milliseconds, changes, failed)
+        entry = self._entry(call, reply, world, at, milliseconds, assumptions, changes, failed)
         world.journal.add(entry)
         for observe in self.observers:
             observe(entry)
@@ -327,39 +328,42 @@ class Platform:
             "specification does not show.",
         )
 
-    def _find(self, call: Call, refused: Exception | None) -> tuple[Compiled, dict[str, str]]:
+    def _find(self, call: Call, refused: Exception | None) -> tuple[Compiled, Mapping[str, str]]:
         if refused is not None:
             raise refused
         found = self._routers[call.surface].find(call.method, call.path)
         if found.target is not None:
-            return found.target, dict(found.params)
+            return found.target, found.params
         raise self.unanswered.failure(call, found.allowed)
 
     def _lost(self, call: Call, fault: UnknownWorld) -> Reply:
         """The reply to a call whose world is not there."""
         call.operation = None  # none answers
         self._stray(call, fault.name)
-        return self._marked(call, _unknown_world(fault))
+        reply = _unknown_world(fault)
+        self._mark(call, reply, sorted(call.assumptions))
+        return reply
 
     def _stray(self, call: Call, world: str) -> None:
         for listen in self.stray_listeners:
             listen(call, world)
 
-    def _marked(self, call: Call, reply: Reply) -> Reply:
-        if self.settings.markers:
-            reply.headers.append(("X-Mock-Request-Id", call.request_id))
-            if call.operation is not None:
-                reply.headers.append(("X-Mock-Operation", call.operation))
-            elif call.custom is not None:
-                reply.headers.append(("X-Mock-Custom", call.custom))
-            if call.rule is not None:
-                rule = f"{call.rule['scenario']}/{call.rule['rule']}"
-                reply.headers.append(("X-Mock-Rule", rule))
-            if call.warning_codes:
-                reply.headers.append(("X-Mock-Warnings", ",".join(sorted(call.warning_codes))))
-            if call.assumptions:
-                reply.headers.append(("X-Mock-Assumptions", ",".join(sorted(call.assumptions))))
-        return reply
+    def _mark(self, call: Call, reply: Reply, assumptions: Sequence[str]) -> None:
+        """Add the marker headers, if they are on."""
+        if not self.settings.markers:
+            return
+        headers = reply.headers
+        headers.append(("X-Mock-Request-Id", call.request_id))
+        if call.operation is not None:
+            headers.append(("X-Mock-Operation", call.operation))
+        elif call.custom is not None:
+            headers.append(("X-Mock-Custom", call.custom))
+        if call.rule is not None:
+            headers.append(("X-Mock-Rule", f"{call.rule['scenario']}/{call.rule['rule']}"))
+        if call.warning_codes:
+            headers.append(("X-Mock-Warnings", ",".join(sorted(call.warning_codes))))
+        if assumptions:
+            headers.append(("X-Mock-Assumptions", ",".join(assumptions)))
 
     def _entry(
         self,
@@ -368,6 +372,7 @@ class Platform:
         world: World,
         at: datetime,
         milliseconds: float,
+        assumptions: Sequence[str],
         changes: Sequence[Change],
         failed: str | None,
     ) -> JournalEntry:
@@ -384,7 +389,7 @@ class Platform:
             rule=call.rule,
             near_misses=call.near_misses,
             changes=[change for change in changes if not change.table.startswith("_")],
-            assumptions=sorted(call.assumptions),
+            assumptions=assumptions,
             warnings=call.warnings,
             diagnosis=call.diagnosis,
             traceback=failed,

@@ -123,7 +123,8 @@ class Call:
     @property
     def media_type(self) -> str:
         """The body's media type in lower case, without parameters; empty if none is named."""
-        return (self.header("content-type") or "").partition(";")[0].strip().lower()
+        named = self.header("content-type")
+        return named.partition(";")[0].strip().lower() if named else ""
 
     @property
     def query(self) -> Pairs:

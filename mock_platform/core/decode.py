@@ -107,8 +107,11 @@ def _body_reader(operation: Operation, schema: Schema | None, settings: Settings
 def _pairs_reader(operation: Operation, known: frozenset[str]) -> _Reader:
     """What reads the parameters of an operation in query, form and Authorization header."""
     write = operation.method in {"POST", "PUT", "PATCH"}
+    in_header = operation.location is Location.OAUTH
 
     def read(call: Call) -> tuple[Any, list[Finding]]:
+        if not call.query_string and not call.body and not in_header:
+            return {}, []
         sent, unread = _pairs(call, operation, write=write)
         if sent.keys() - known:
             unread += unknown_parameters(sent.items(), known, call.path_params)
@@ -153,9 +156,10 @@ def _pairs(
                 call, "parameters of this operation stand in the query or in a form"
             )
     values, repeated = first_values(pairs)
-    if repeated and operation.location is Location.OAUTH:
-        repeated = [name for name in repeated if not name.startswith(("oauth_", "x_auth_"))]
-    unread += repeated_parameters(repeated)
+    if repeated:
+        if operation.location is Location.OAUTH:
+            repeated = [name for name in repeated if not name.startswith(("oauth_", "x_auth_"))]
+        unread += repeated_parameters(repeated)
     return values, unread
 
 

@@ -132,14 +132,15 @@ def _decode(operation: Operation, settings: Settings) -> Check:
 
 def _answer(operation: Operation, settings: Settings) -> Answer:
     """The handler with its envelope; under `--strict`, without what rests on a gap."""
-    assumed, declared = operation.assumptions, operation.returns
+    assumed = {assumption.id: assumption for assumption in operation.assumptions}
+    declared = operation.returns
     configure = operation.configure
     handler = operation.handler if configure is None else configure(settings)
     returns = declared.configured(settings) if isinstance(declared, Configurable) else declared
 
     def answer(call: Call, world: World) -> Reply:
         result = handler(call, world)
-        call.assume(*assumed)
+        call.assumptions.update(assumed)
         return returns.reply(call, result)
 
     def answer_strictly(call: Call, world: World) -> Reply:

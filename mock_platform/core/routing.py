@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from mock_platform.core.operation import Operation
@@ -28,8 +28,7 @@ class _Node(Generic[T]):
     """Segments that do not lead here although they vary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
+class Found(NamedTuple, Generic[T]):
     """What a path leads to: a target and its path parameters, or the methods there are."""
 
     target: T | None

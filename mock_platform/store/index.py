@@ -88,7 +88,7 @@ class Index:
         if entries is None:
             return iter(())
         if after is None:
-            found = entries.irange(reverse=descending)
+            found = reversed(entries) if descending else iter(entries)
         elif descending:
             found = entries.irange(maximum=after, reverse=True)
         else:

@@ -28,7 +28,12 @@ UPTIME = time.monotonic
 
 def machine_now() -> datetime:
     """The machine's own time, UTC: for what happens outside any world (clients' signatures)."""
-    return datetime.fromtimestamp(time.time(), UTC)  # noqa: TID251 - this is the door
+    return datetime.fromtimestamp(machine_seconds(), UTC)
+
+
+def machine_seconds() -> float:
+    """The machine's own time in seconds since 1970."""
+    return time.time()  # noqa: TID251 - this is the door
 
 
 def parse_instant(text: str) -> datetime:

@@ -31,7 +31,7 @@ from mock_platform.core.pairs import first_values
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
-from mock_platform.world.clock import machine_now
+from mock_platform.world.clock import machine_seconds
 from mock_platform.world.world import World
 
 Scheme = Literal["bearer", "oauth1", "oauth1-app", "oauth1-request-token", "basic", "session"]
@@ -207,7 +207,7 @@ class Authenticator:
             call.diagnosis = {"mistake": "consumer_key", "explanation": why}
             raise Unauthorized("consumer", why)
         token = self._token(call, world, credentials, app, auth)
-        now = machine_now().timestamp()
+        now = machine_seconds()
         self._check_time(call, credentials, now)
         secret = "" if token is None else token["secret"]
         if not verify(request, credentials, app["consumer_secret"], secret):

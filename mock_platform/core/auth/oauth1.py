@@ -132,14 +132,17 @@ def parse(request: SignedRequest) -> Credentials | None:
     header = listed or []
     query = decode_pairs(_encodable(request.query))
     form = decode_pairs(_encodable(request.form)) if request.form else []
-    protocol = _protocol_parameters(header, query, form)
+    realm: str | None = None
+    protocol = dict(header)
+    others = [name for name, _ in header if not name.startswith("oauth_")]
+    elsewhere = [name for name, _ in (*query, *form) if name.startswith("oauth_")]
+    if others or elsewhere or len(protocol) < len(header):  # most clients use the header alone
+        protocol = _protocol_parameters(header, query, form)
+        realm = next((value for name, value in header if name.lower() == "realm"), None)
+        header = [pair for pair in header if pair[0].lower() != "realm"]
     if listed is None and not protocol:
         return None
     _check(protocol)
-    realm = None
-    if [name for name, _ in header if not name.startswith("oauth_")]:
-        realm = next((value for name, value in header if name.lower() == "realm"), None)
-        header = [pair for pair in header if pair[0].lower() != "realm"]
     return Credentials(
         consumer_key=protocol["oauth_consumer_key"],
         token=protocol.get("oauth_token") or None,
@@ -190,7 +193,7 @@ def authorization_parameters(authorization: str | None) -> Pairs | None:
     rest = _encodable(rest)
     if _USUAL_LIST.fullmatch(rest):
         return [
-            (name, unquote(value) if "%" in value else value)
+            (name, _unescape(value) if "%" in value else value)
             for name, value in _USUAL_ITEM.findall(rest)
         ]
     pairs: Pairs = []
@@ -239,15 +242,18 @@ def _sign(
     return sign(base, *secrets)
 
 
+def _unescape(text: str) -> str:
+    """The text percent-decoded; base64, as signatures are, without a search for other bytes."""
+    base64 = text.replace("%3D", "=").replace("%2B", "+").replace("%2F", "/")
+    return unquote(text) if "%" in base64 else base64
+
+
 def _without_signature(pairs: Pairs) -> tuple[tuple[str, str], ...]:
     return tuple([pair for pair in pairs if pair[0] != "oauth_signature"])
 
 
 def _protocol_parameters(header: Pairs, query: Pairs, form: Pairs) -> dict[str, str]:
     """The `oauth_` parameters of all places by name."""
-    elsewhere = [name for name, _ in (*query, *form) if name.startswith("oauth_")]
-    if not elsewhere and len(dict(header)) == len(header):  # as nearly all clients send them
-        return {name: value for name, value in header if name.startswith("oauth_")}
     found: dict[str, str] = {}
     where: dict[str, str] = {}
     for place, pairs in (("Authorization header", header), ("query", query), ("body", form)):
