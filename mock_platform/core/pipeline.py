@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.auth.authenticate import Authenticator
 from mock_platform.core.call import UNESTABLISHED, Call, Reply
-from mock_platform.core.decode import decoder
+from mock_platform.core.decode import Decoder, decoder
 from mock_platform.core.envelope import Configurable
 from mock_platform.core.failures.errors import Failure, InvalidParameters, NotShown, NumericFailure
 from mock_platform.core.failures.rendering import HEADERS, render
@@ -108,17 +109,21 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
 
 def _decode(operation: Operation, settings: Settings) -> Check:
     """Reads the parameters, and refuses them by their schema and the operation's rules at once."""
-    decode, rules = decoder(operation, settings), operation.rules
+    rules = operation.rules
+
+    @cache
+    def decode() -> Decoder:  # built by the first call: all schemas together take a while
+        return decoder(operation, settings)
 
     def read(call: Call, world: World) -> None:
-        call.params = decode(call)
+        call.params = decode()(call)
 
     if rules is None:
         return read
 
     def read_by_rules(call: Call, world: World) -> None:
         try:
-            call.params = decode(call)
+            call.params = decode()(call)
         except InvalidParameters as fault:
             found = rules(fault.valid, call, world, settings)
             sent = {**call.path_params, **fault.sent}
