@@ -58,8 +58,13 @@ class Four:
             _ask(app, environ | {"wsgi.input": io.BytesIO(body), "wsgi.errors": io.StringIO()})
             for app in self.apps[:3]
         ]
-        # A server's reader lets no other length through, and keeps the target.
-        whole = "REQUEST_URI" in environ and environ.get("CONTENT_LENGTH") == str(len(body))
+        # A server's reader lets no other length through, and the query is part of the target.
+        _, _, query = environ.get("REQUEST_URI", "").partition("?")
+        whole = (
+            "REQUEST_URI" in environ
+            and query == environ.get("QUERY_STRING", "")
+            and environ.get("CONTENT_LENGTH") == str(len(body))
+        )
         last = self.apps[3]
         answers.append(
             _ask_directly(last, environ, body)
