@@ -20,7 +20,7 @@ import pytest
 if TYPE_CHECKING:
     import requests
 
-    from mock_platform.client.interface import Platform, World
+    from mock_platform.client.interface import PlatformFace, WorldFace
     from mock_platform.coverage import Format
     from mock_platform.testing.servers import LocalServers, Stray
 
@@ -40,10 +40,10 @@ _FIXTURE = "mock_platform"
 _OUTPUT = "mock_platform"
 _verdict_key = pytest.StashKey[Any]()  # a Verdict, which is not imported here
 _shown_key = pytest.StashKey[set[tuple[str, str]]]()
-_outcome_key = pytest.StashKey["Outcome"]()
+_outcome_key = pytest.StashKey["RunOutcome"]()
 
 
-class Outcome:
+class RunOutcome:
     """What a run collects beside its tests' results, over all workers."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers."""
     for text in _MARKERS.values():
         config.addinivalue_line("markers", text)
-    config.stash[_outcome_key] = Outcome()
+    config.stash[_outcome_key] = RunOutcome()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -197,7 +197,7 @@ def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[LocalServers
 
 
 @pytest.fixture(scope="session")
-def mock_platform_server(_mock_platform_servers: LocalServers) -> Platform:
+def mock_platform_server(_mock_platform_servers: LocalServers) -> PlatformFace:
     """The running sandbox, one for each run or xdist worker; its default world is never reset."""
     return _mock_platform_servers.main
 
@@ -205,7 +205,7 @@ def mock_platform_server(_mock_platform_servers: LocalServers) -> Platform:
 @pytest.fixture
 def mock_platform(
     request: pytest.FixtureRequest, _mock_platform_servers: LocalServers
-) -> Iterator[World]:
+) -> Iterator[WorldFace]:
     """A fresh world for this test alone, as its markers request."""
     from mock_platform.client.errors import Unreachable
     from mock_platform.testing.world_request import BadWorldRequest, read_markers
@@ -232,7 +232,7 @@ def mock_platform(
 
 
 @pytest.fixture
-def mock_platform_session(mock_platform: World) -> Iterator[requests.Session]:
+def mock_platform_session(mock_platform: WorldFace) -> Iterator[requests.Session]:
     """A `requests.Session` that the test's world answers; it adds no credentials.
 
     Addresses such as `/2/…` are joined to the world's base address.

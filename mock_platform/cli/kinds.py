@@ -17,7 +17,7 @@ _SIZE = re.compile(r"(\d+)([KMG]?)i?B?", re.ASCII | re.IGNORECASE)
 _POWERS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
-class Kind(click.ParamType[Any], ABC):
+class OptionKind(click.ParamType[Any], ABC):
     """A value with a converter that raises `ValueError`."""
 
     @abstractmethod
@@ -38,7 +38,7 @@ class Kind(click.ParamType[Any], ABC):
             self.fail(str(fault), param, ctx)
 
 
-class InstantKind(Kind):
+class InstantKind(OptionKind):
     """A moment in ISO 8601."""
 
     name = "instant"
@@ -51,7 +51,7 @@ class InstantKind(Kind):
             raise ValueError(f"{text!r} is {fault}, for instance 2026-03-25T16:00:00Z") from fault
 
 
-class SecondsKind(Kind):
+class SecondsKind(OptionKind):
     """A duration: seconds, or a number with a unit; `whole` allows no fractions."""
 
     name = "duration"
@@ -75,7 +75,7 @@ class SecondsKind(Kind):
         return seconds
 
 
-class SizeKind(Kind):
+class SizeKind(OptionKind):
     """A number of bytes, at most `most`, with K, M or G for powers of 1024."""
 
     name = "size"
@@ -94,7 +94,7 @@ class SizeKind(Kind):
         return size
 
 
-class StoreKind(Kind):
+class StoreKind(OptionKind):
     """The kind of store for the records."""
 
     name = "store"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 
-class Clock(Protocol):
+class ClockFace(Protocol):
     """The clock of a world. Everything that is due happens before a method returns.
 
     A server elsewhere reports moments to the millisecond.
@@ -76,7 +76,7 @@ class Clock(Protocol):
         """Start the clock again at its current moment; returns the moment."""
 
 
-class Change(Protocol):
+class ChangeFace(Protocol):
     """What a request changed in one record."""
 
     @property
@@ -96,7 +96,7 @@ class Change(Protocol):
         """The names of the fields whose values changed."""
 
 
-class Entry(Protocol):
+class EntryFace(Protocol):
     """One request in the journal, its answer, and the reasons for it.
 
     In this process headers, bodies and address are as they were sent. From a server elsewhere they
@@ -148,7 +148,7 @@ class Entry(Protocol):
         """The nearest rules that did not act, each with its first difference."""
 
     @property
-    def changes(self) -> Sequence[Change]:
+    def changes(self) -> Sequence[ChangeFace]:
         """The records that changed."""
 
     @property
@@ -187,10 +187,10 @@ class Entry(Protocol):
         """Returns the entry in the form of `GET /_mock/requests/ID`, without credentials."""
 
 
-class Journal(Protocol):
+class JournalFace(Protocol):
     """The requests that a world received, and its answers."""
 
-    def find(self, **query: Unpack[PageQuery]) -> Sequence[Entry]:
+    def find(self, **query: Unpack[PageQuery]) -> Sequence[EntryFace]:
         """Returns the entries that match the query, oldest first; `limit` keeps the newest ones.
 
         Raises:
@@ -201,20 +201,20 @@ class Journal(Protocol):
     def count(self, **query: Unpack[EntryQuery]) -> int:
         """Returns how many entries match the whole query; raises the same as `find`."""
 
-    def get(self, request_id: str) -> Entry | None:
+    def get(self, request_id: str) -> EntryFace | None:
         """Returns the entry with this `X-Mock-Request-Id`; `None` if it is not in the journal."""
 
     def clear(self) -> None:
         """Delete all entries of the journal."""
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[EntryFace]:
         """Iterates over all entries, oldest first."""
 
     def __len__(self) -> int:
         """The number of entries."""
 
 
-class Table(Protocol):
+class TableFace(Protocol):
     """The records of one table, in stored form: wire form and underscore keys."""
 
     @property
@@ -262,10 +262,10 @@ class Table(Protocol):
         """The number of records."""
 
 
-class State(Protocol):
+class StateFace(Protocol):
     """All tables of one world, by name; also loads and dumps the whole world as one document."""
 
-    def __getitem__(self, name: str) -> Table:
+    def __getitem__(self, name: str) -> TableFace:
         """Returns the table of this name.
 
         Raises:
@@ -281,16 +281,16 @@ class State(Protocol):
     def __len__(self) -> int:
         """The number of tables."""
 
-    def get(self, name: str, /) -> Table | None:
+    def get(self, name: str, /) -> TableFace | None:
         """Returns the table of this name, or `None`."""
 
     def keys(self) -> KeysView[str]:
         """The names of all tables."""
 
-    def values(self) -> ValuesView[Table]:
+    def values(self) -> ValuesView[TableFace]:
         """All tables, without their names."""
 
-    def items(self) -> ItemsView[str, Table]:
+    def items(self) -> ItemsView[str, TableFace]:
         """Pairs of name and table."""
 
     def dump(self) -> dict[str, Any]:
@@ -305,7 +305,7 @@ class State(Protocol):
         """
 
 
-class World(Protocol):
+class WorldFace(Protocol):
     """One world of a running sandbox.
 
     Every use of a world that was removed raises `UnknownWorld`.
@@ -332,15 +332,15 @@ class World(Protocol):
         """The address of this world's control plane."""
 
     @property
-    def clock(self) -> Clock:
+    def clock(self) -> ClockFace:
         """The clock of the world."""
 
     @property
-    def journal(self) -> Journal:
+    def journal(self) -> JournalFace:
         """The journal of the world."""
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateFace:
         """The records of the world."""
 
     @property
@@ -447,7 +447,7 @@ class World(Protocol):
         """Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal."""
 
 
-class Platform(World, Protocol):
+class PlatformFace(WorldFace, Protocol):
     """A running sandbox; itself also the interface of its default world. Use it in a `with`."""
 
     def world(
@@ -457,7 +457,7 @@ class Platform(World, Protocol):
         source: str | None = None,
         seed: int | None = None,
         freeze: Instant | None = None,
-    ) -> World:
+    ) -> WorldFace:
         """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
@@ -520,7 +520,3 @@ class Platform(World, Protocol):
         trace: TracebackType | None,
     ) -> None:
         """Stop the platform; see `stop`."""
-
-
-WorldFace = World
-"""The type of the pytest fixture `mock_platform`."""

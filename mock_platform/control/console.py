@@ -12,7 +12,7 @@ from flask import Response, redirect, render_template
 
 from mock_platform.control.clock import ClockBody, get_clock, put_clock
 from mock_platform.control.journal import find_entry
-from mock_platform.control.refusal import Refusal, did_you_mean
+from mock_platform.control.refusal import ControlRefusal, did_you_mean
 from mock_platform.control.route import ControlRequest, load_body
 from mock_platform.control.worlds import addresses, reset
 from mock_platform.core.jsonio import BadJson, loads, pretty
@@ -41,7 +41,7 @@ def act(request: ControlRequest) -> Response:
     """Execute a form of the overview and show the overview again."""
     try:
         _act(request)
-    except Refusal as refusal:
+    except ControlRefusal as refusal:
         return _overview(request, refusal)
     # 303: reloading the page does not send the form again.
     return redirect(f"{request.base_url}/_mock/", 303, Response)  # type: ignore[return-value]
@@ -98,7 +98,9 @@ def _act(request: ControlRequest) -> None:
     if action not in ACTIONS:
         allowed = ", ".join(ACTIONS)
         hint = did_you_mean(action, ACTIONS)
-        raise Refusal(422, f"The action {action!r} does not exist.{hint} Actions: {allowed}.")
+        raise ControlRefusal(
+            422, f"The action {action!r} does not exist.{hint} Actions: {allowed}."
+        )
     body: dict[str, Any] = {"action": action}
     if form.get("to"):
         body["to"] = form["to"]
@@ -115,7 +117,7 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _overview(request: ControlRequest, refusal: Refusal | None = None) -> Response:
+def _overview(request: ControlRequest, refusal: ControlRefusal | None = None) -> Response:
     world = request.world
     with world.work():
         tables = [(name, world.store.count(name)) for name in request.platform.tables]

@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import Schema
 
 from mock_platform.consent import access_tokens
-from mock_platform.control.refusal import Refusal, did_you_mean
+from mock_platform.control.refusal import ControlRefusal, did_you_mean
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.auth.authenticate import find_app, first
 from mock_platform.core.fields import ListOf, Text
@@ -78,10 +78,10 @@ def _find_user(world: World, name: str | None) -> Record:
     return found
 
 
-def _refuse_unknown(what: str, name: str | None, known: list[str], by: str) -> Refusal:
+def _refuse_unknown(what: str, name: str | None, known: list[str], by: str) -> ControlRefusal:
     if name is None:
-        return Refusal(404, f"This world has no {what}; first add one to its table {what}s.")
+        return ControlRefusal(404, f"This world has no {what}; first add one to its table {what}s.")
     shown = ", ".join(known[:10]) or "none"
-    return Refusal(
+    return ControlRefusal(
         404, f"No {what} has the {by} {name!r}.{did_you_mean(name, known)} Known: {shown}."
     )

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from mock_platform.control.refusal import Refusal
+from mock_platform.control.refusal import ControlRefusal
 from mock_platform.settings import Settings
 
 TOKEN_HEADER = "X-Mock-Control-Token"
@@ -46,7 +46,7 @@ def check_form(environ: Environ) -> None:
     """
     told = environ.get("HTTP_ORIGIN") or environ.get("HTTP_SEC_FETCH_SITE") == "same-origin"
     if not told:
-        raise Refusal(
+        raise ControlRefusal(
             403,
             "Forms are accepted from the console's own pages only. From elsewhere, "
             "use the JSON routes under /_mock.",
@@ -69,7 +69,7 @@ def _check_host(environ: Environ, settings: Settings) -> None:
         # ours.
         if own in _WILDCARDS and _is_address(name):
             return
-    raise Refusal(
+    raise ControlRefusal(
         403,
         f"The control plane does not answer to the Host {host!r}. Call it by a loopback name "
         "(127.0.0.1, localhost), or name the host with --public-host.",
@@ -83,7 +83,7 @@ def _check_origin(environ: Environ) -> None:
         f"http://{host}".lower(),
         f"https://{host}".lower(),
     }:
-        raise Refusal(
+        raise ControlRefusal(
             403,
             f"A page of {origin} may not use the control plane. Call it from a test or a command "
             "line, or from a page of this server.",
@@ -96,7 +96,7 @@ def _check_origin(environ: Environ) -> None:
         and environ.get("HTTP_SEC_FETCH_DEST") == "document"
     ):
         return
-    raise Refusal(
+    raise ControlRefusal(
         403,
         "A page of another site may not use the control plane. Call it from a test or a command "
         "line, or from a page of this server.",
@@ -108,7 +108,7 @@ def _check_token(environ: Environ, settings: Settings) -> None:
     if wanted is None:
         if settings.loopback:
             return
-        raise Refusal(
+        raise ControlRefusal(
             403,
             "Other machines can reach this server, so its control plane needs a "
             "token, and none was set. Start the server with --control-token TOKEN, "
@@ -118,7 +118,7 @@ def _check_token(environ: Environ, settings: Settings) -> None:
     if given is not None and hmac.compare_digest(given, wanted.encode()):
         return
     wrong = "is missing" if given is None else "is wrong"
-    raise Refusal(
+    raise ControlRefusal(
         401,
         f"The control token {wrong}. Send the server's token as `{TOKEN_HEADER}: "
         "TOKEN` or `Authorization: Bearer TOKEN`; in a browser's password dialog, "

@@ -9,7 +9,7 @@ from flask import Response
 from marshmallow import Schema
 
 from mock_platform.control.har import archive
-from mock_platform.control.refusal import BadQuery, Refusal, did_you_mean
+from mock_platform.control.refusal import BadQuery, ControlRefusal, did_you_mean
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
@@ -107,13 +107,13 @@ def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:
         return entry
     for other in platform.worlds:
         if other.journal.get(entry_id) is not None:
-            raise Refusal(
+            raise ControlRefusal(
                 404,
                 f"The journal of world {world.name!r} has no entry {entry_id!r}; the "
                 f"entry is in world {other.name!r}: GET "
                 f"/~{other.name}/_mock/requests/{entry_id}.",
             )
-    raise Refusal(
+    raise ControlRefusal(
         404,
         f"The journal of world {world.name!r} has no entry {entry_id!r}. It keeps the newest "
         f"entries ({world.journal.dropped} older ones were dropped) until it is emptied or the "

@@ -12,7 +12,7 @@ from mock_platform.core.faults import Fault
 MEDIA_TYPE = "application/problem+json"
 
 
-class Refusal(Exception):
+class ControlRefusal(Exception):
     """Ends a control request; `extra` adds fields to the problem object."""
 
     def __init__(
@@ -48,14 +48,14 @@ class BadQuery(ValueError):
         super().__init__(f"The query cannot be used: {'; '.join(text for _, text in self.faults)}")
 
 
-def refuse_values(status: int, faults: Iterable[tuple[str, str]], what: str) -> Refusal:
+def refuse_values(status: int, faults: Iterable[tuple[str, str]], what: str) -> ControlRefusal:
     """A refusal of values, with all faults: 422 for a body, 400 for the query."""
     listed = [
         {"field": field, "message": text.explained if isinstance(text, Fault) else text}
         for field, text in faults
     ]
     told = "; ".join(fault["message"] for fault in listed)
-    return Refusal(status, f"{what}: {told}", faults=listed)
+    return ControlRefusal(status, f"{what}: {told}", faults=listed)
 
 
 def did_you_mean(value: str, known: Iterable[str]) -> str:

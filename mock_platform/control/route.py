@@ -14,7 +14,12 @@ from marshmallow import Schema, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from mock_platform.control.metrics import Metrics
-from mock_platform.control.refusal import BadQuery, Refusal, explain_unknown_names, refuse_values
+from mock_platform.control.refusal import (
+    BadQuery,
+    ControlRefusal,
+    explain_unknown_names,
+    refuse_values,
+)
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.faults import flatten
@@ -188,9 +193,9 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
     try:
         data = flask.get_data(cache=False)
     except RequestEntityTooLarge as fault:
-        raise Refusal(413, f"The body may have at most {limit:,} bytes.") from fault
+        raise ControlRefusal(413, f"The body may have at most {limit:,} bytes.") from fault
     if len(data) > limit:
-        raise Refusal(413, f"The body may have at most {limit:,} bytes.")
+        raise ControlRefusal(413, f"The body may have at most {limit:,} bytes.")
     if not data and route.body is not None:
         sent: Any = {}
     else:
@@ -203,11 +208,11 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
                 "This request needs a JSON body with Content-Type application/json"
                 f"{other}; got {shown}."
             )
-            raise Refusal(415, text)
+            raise ControlRefusal(415, text)
         try:
             sent = loads(data, max_nesting=nesting)
         except BadJson as fault:
-            raise Refusal(400, f"The body is {fault}.") from fault
+            raise ControlRefusal(400, f"The body is {fault}.") from fault
     return sent if route.body is None else load_body(route.body(), sent)
 
 
@@ -237,5 +242,5 @@ def object_of(body: Any, what: str) -> dict[str, Any]:
         Refusal: 422; it is not an object.
     """
     if not isinstance(body, dict):
-        raise Refusal(422, f"{what} must be a JSON object, got {type(body).__name__}.")
+        raise ControlRefusal(422, f"{what} must be a JSON object, got {type(body).__name__}.")
     return body

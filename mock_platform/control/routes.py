@@ -28,7 +28,7 @@ from mock_platform.control import (
 from mock_platform.control.description import describe_all
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.mistakes import MISTAKES, describe_mistake
-from mock_platform.control.refusal import MEDIA_TYPE, BadQuery, Refusal, refuse_values
+from mock_platform.control.refusal import MEDIA_TYPE, BadQuery, ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route, Services, body_of, query_of
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
@@ -263,7 +263,7 @@ def _add_headers(response: Response) -> Response:
 
 
 def _handle_errors(app: Flask, platform: Platform) -> None:
-    def refuse(refusal: Refusal, because: Exception | None = None) -> Response:
+    def refuse(refusal: ControlRefusal, because: Exception | None = None) -> Response:
         problem = refusal.as_json()
         mistake = describe_mistake(because or refusal.__cause__)
         if mistake is not None:
@@ -281,7 +281,7 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
             "?unchecked=true records are stored without checks."
         )
         faults = [entry.as_json() for entry in fault.faults]
-        return refuse(Refusal(422, text, faults=faults), fault)
+        return refuse(ControlRefusal(422, text, faults=faults), fault)
 
     def http(fault: HTTPException) -> Response:
         if isinstance(fault, NotFound):
@@ -291,10 +291,10 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
             allowed = ", ".join(sorted(fault.valid_methods or ()))
             headers = [("Allow", allowed)]
             text = f"{request.method} is not allowed here; allowed: {allowed}."
-            return refuse(Refusal(405, text, headers=headers))
+            return refuse(ControlRefusal(405, text, headers=headers))
         if fault.response is not None or fault.code is None or fault.code < 400:
             return fault.get_response()  # type: ignore[return-value]
-        return refuse(Refusal(fault.code, fault.description or fault.name))
+        return refuse(ControlRefusal(fault.code, fault.description or fault.name))
 
     def fail(fault: Exception) -> Response:
         platform.on_error(fault)
@@ -302,9 +302,9 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
             f"The sandbox itself failed ({type(fault).__name__}: {fault}). This is an "
             "error in mock_platform, not in your request."
         )
-        return refuse(Refusal(500, text))
+        return refuse(ControlRefusal(500, text))
 
-    app.register_error_handler(Refusal, refuse)
+    app.register_error_handler(ControlRefusal, refuse)
     app.register_error_handler(BadRecord, bad_record)
     app.register_error_handler(BadQuery, bad_query)
     for mistake in MISTAKES:
@@ -315,16 +315,16 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
 
 
 def _refuser(
-    status: int, refuse: Callable[[Refusal, Exception], Response]
+    status: int, refuse: Callable[[ControlRefusal, Exception], Response]
 ) -> Callable[[Exception], Response]:
-    return lambda fault: refuse(Refusal(status, str(fault)), fault)
+    return lambda fault: refuse(ControlRefusal(status, str(fault)), fault)
 
 
-def _unknown_path(path: str) -> Refusal:
+def _unknown_path(path: str) -> ControlRefusal:
     def closeness(route: Route) -> float:
         return SequenceMatcher(None, path[:200], route.rule).ratio()
 
     near = sorted(ROUTES, key=closeness, reverse=True)[:3]
     nearest = [f"{route.method} {route.rule}" for route in near if closeness(route) > 0.5]
     hint = f" Nearest: {'; '.join(nearest)}." if nearest else " GET /_mock/docs/ lists all routes."
-    return Refusal(404, f"The control plane has no route {path}.{hint}", nearest=nearest)
+    return ControlRefusal(404, f"The control plane has no route {path}.{hint}", nearest=nearest)

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import Schema
 
-from mock_platform.control.refusal import Refusal, did_you_mean
+from mock_platform.control.refusal import ControlRefusal, did_you_mean
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Instant, Integer, Text
 from mock_platform.world.clock import wire_millis
@@ -38,14 +38,14 @@ def put_snapshot(request: ControlRequest) -> dict[str, Any]:
     """Save the current state under a name; an existing snapshot of that name is replaced."""
     world, name = request.world, request.args["name"]
     if _NAME.fullmatch(name) is None:
-        raise Refusal(
+        raise ControlRefusal(
             400,
             f"{name!r} is not a name for a snapshot: 1 to 64 letters, digits, dots, "
             "underscores and hyphens; the first must be a letter or digit.",
         )
     with world.held():
         if name not in world.snapshots and len(world.snapshots) >= MAX_SNAPSHOTS:
-            raise Refusal(
+            raise ControlRefusal(
                 409,
                 f"This world already has {MAX_SNAPSHOTS} snapshots. Delete one with "
                 "DELETE /_mock/snapshots/NAME.",
@@ -71,7 +71,7 @@ def delete_snapshot(request: ControlRequest) -> None:
 
 def _require_snapshot(world: World, name: str) -> str:
     if name not in world.snapshots:
-        raise Refusal(
+        raise ControlRefusal(
             404,
             f"World {world.name!r} has no snapshot "
             f"{name!r}.{did_you_mean(name, world.snapshots)} PUT "

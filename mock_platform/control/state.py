@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema, fields
 
-from mock_platform.control.refusal import Refusal
+from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf
@@ -105,7 +105,7 @@ def get_record(request: ControlRequest) -> Record:
     table, key = request.state[request.args["table"]], request.args["key"]
     record = table.get(key)
     if record is None:
-        raise Refusal(
+        raise ControlRefusal(
             404,
             f"{table.name} has no record {key!r}. GET /_mock/state/{table.name} lists "
             "the records; PUT creates one.",

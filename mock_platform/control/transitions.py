@@ -6,12 +6,12 @@ from typing import Any
 
 from marshmallow import Schema
 
-from mock_platform.control.refusal import Refusal, did_you_mean, refuse_values
+from mock_platform.control.refusal import ControlRefusal, did_you_mean, refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Between, Choice, Integer, Number, Text
 from mock_platform.platform import Platform
-from mock_platform.world.transitions import PROGRESSIONS, Kind
+from mock_platform.world.transitions import PROGRESSIONS, TransitionKind
 from mock_platform.world.world import World
 
 
@@ -75,18 +75,20 @@ def move(request: ControlRequest) -> dict[str, Any]:
         raise refuse_values(422, [("to", text)], "The record was not moved")
     with world.work():
         if world.store.get(kind.table, key) is None:
-            raise Refusal(404, f"{kind.table} has no record {key!r}.")
+            raise ControlRefusal(404, f"{kind.table} has no record {key!r}.")
         world.transitions.move(kind.name, key, to)
         record = world.store.get(kind.table, key) or {}
     return {"kind": kind.name, "id": key, "state": kind.state_of(record)}
 
 
-def _require_kind(world: World, name: str) -> Kind:
+def _require_kind(world: World, name: str) -> TransitionKind:
     kinds = world.transitions.kinds
     if name not in kinds:
         known = ", ".join(sorted(kinds)) or "none"
         hint = did_you_mean(name, kinds)
-        raise Refusal(404, f"The kind of transition {name!r} does not exist.{hint} Kinds: {known}.")
+        raise ControlRefusal(
+            404, f"The kind of transition {name!r} does not exist.{hint} Kinds: {known}."
+        )
     return kinds[name]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from mock_platform.control.refusal import Refusal, did_you_mean, refuse_values
+from mock_platform.control.refusal import ControlRefusal, did_you_mean, refuse_values
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Flag, Integer, ListOf, Text
@@ -69,17 +69,17 @@ def validate(request: ControlRequest) -> dict[str, Any]:
             known = [entry.key for entry in world.store.page("webhooks", limit=1000)]
         shown = ", ".join(known[:10]) or "none"
         text = f"The webhook cannot be challenged: {fault}.{did_you_mean(key, known)}"
-        raise Refusal(404, f"{text} Webhooks: {shown}.") from fault
+        raise ControlRefusal(404, f"{text} Webhooks: {shown}.") from fault
     except Stale as fault:
         text = (
             "The world was reset or removed during the challenge, or the server is "
             "stopping; send the request again."
         )
-        raise Refusal(409, text) from fault
+        raise ControlRefusal(409, text) from fault
     with world.lock:
         webhook = world.store.get("webhooks", key)
     if webhook is None:
-        raise Refusal(404, f"Webhook {key} was removed during the challenge.")
+        raise ControlRefusal(404, f"Webhook {key} was removed during the challenge.")
     return {"id": key, "url": webhook["url"], "valid": webhook["valid"], "error": error}
 
 

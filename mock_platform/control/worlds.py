@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from mock_platform.control.known_credentials import credentials
-from mock_platform.control.refusal import Refusal, refuse_values
+from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Instant, Integer, Text
 from mock_platform.platform import Platform
@@ -71,7 +71,7 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
             freeze=None if freeze is None else parse_instant(freeze),
         )
     except UnknownWorld as fault:
-        raise Refusal(422, f"from: {fault}") from fault
+        raise ControlRefusal(422, f"from: {fault}") from fault
     except BadWorldName:
         raise
     except ValueError as fault:
@@ -87,7 +87,7 @@ def delete_world(request: ControlRequest) -> None:
         request.platform.worlds.drop(request.args["name"])
     except ValueError as fault:
         text = f"The world {DEFAULT!r} always exists; POST /_mock/reset returns it to its start."
-        raise Refusal(409, text) from fault
+        raise ControlRefusal(409, text) from fault
 
 
 def reset(request: ControlRequest) -> None:

@@ -33,7 +33,7 @@ TIMESTAMPS = ("created_at", "updated_at", "deleted")
 
 
 @dataclass(frozen=True, slots=True)
-class Ids:
+class IdsFilter:
     """A filter by up to 200 values of the table's key (document B, Limits: "ID filters")."""
 
     parameter: str
@@ -45,7 +45,7 @@ class Ids:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOfFilter:
     """A filter by the values of a field: separated by commas, of an enumeration or free."""
 
     parameter: str
@@ -59,7 +59,7 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
+class ExactFilter:
     """A filter by a field whose values are almost unique, found through an index."""
 
     parameter: str
@@ -72,7 +72,7 @@ class Exact:
 
 
 @dataclass(frozen=True, slots=True)
-class Equal:
+class EqualFilter:
     """A filter by one value of an enumeration, found through an index."""
 
     parameter: str
@@ -85,7 +85,7 @@ class Equal:
 
 
 @dataclass(frozen=True, slots=True)
-class NamePrefix:
+class PrefixFilter:
     """A case-insensitive prefix search."""
 
     parameter: str = "q"
@@ -98,7 +98,7 @@ class NamePrefix:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordsFilter:
     """A search for whole words, in any case, in any of some fields, found through an index.
 
     Each word of the parameter must be found; a parameter without words finds no record.
@@ -122,7 +122,7 @@ class Words:
         return [Term(self.attributes, word) for word in words(text)]
 
 
-Filter = Ids | OneOf | Exact | Equal | NamePrefix | Words
+Filter = IdsFilter | OneOfFilter | ExactFilter | EqualFilter | PrefixFilter | WordsFilter
 
 
 class ResourceParticulars(Particulars, total=False):
@@ -357,7 +357,7 @@ def _equal(filters: Sequence[Filter], call: Call) -> dict[str, Any]:
     return {
         item.attribute: call.params[item.parameter]
         for item in filters
-        if isinstance(item, Equal) and item.parameter in call.params
+        if isinstance(item, EqualFilter) and item.parameter in call.params
     }
 
 
@@ -368,9 +368,9 @@ def _keys(
     found: list[set[str]] = []
     for item in filters:
         wanted = call.params.get(item.parameter)
-        if wanted is not None and isinstance(item, Ids):
+        if wanted is not None and isinstance(item, IdsFilter):
             found.append(set(wanted))
-        elif wanted is not None and isinstance(item, Exact):
+        elif wanted is not None and isinstance(item, ExactFilter):
             shared = resource.match(call)
             found.append(
                 {
@@ -379,7 +379,7 @@ def _keys(
                     for entry in world.store.page(resource.table, {**shared, item.attribute: value})
                 }
             )
-        elif wanted is not None and isinstance(item, NamePrefix):
+        elif wanted is not None and isinstance(item, PrefixFilter):
             hits = world.store.prefix(resource.table, resource.match(call), item.attribute, wanted)
             found.append({record[resource.key] for record in hits})
     return set.intersection(*found) if found else None
@@ -393,7 +393,7 @@ def _tests(
     tests: list[Callable[[Record], bool]] = []
     for item in filters:
         wanted = call.params.get(item.parameter)
-        if isinstance(item, OneOf) and wanted is not None:
+        if isinstance(item, OneOfFilter) and wanted is not None:
             tests.append(partial(_accepts, item, wanted))
     extra = None if where is None else where(call)
     if extra is not None:
@@ -403,9 +403,9 @@ def _tests(
 
 def _terms(filters: Sequence[Filter], call: Call) -> list[Term] | None:
     """Returns the words of a search; `None` if there is no search."""
-    found = [item.sought(call) for item in filters if isinstance(item, Words)]
+    found = [item.sought(call) for item in filters if isinstance(item, WordsFilter)]
     return next((terms for terms in found if terms is not None), None)
 
 
-def _accepts(item: OneOf, wanted: Sequence[str], record: Record) -> bool:
+def _accepts(item: OneOfFilter, wanted: Sequence[str], record: Record) -> bool:
     return record.get(item.attribute) in wanted

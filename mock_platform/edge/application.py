@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _EXCHANGE = "mock_platform.exchange"
 
 
-class Unreachable(ValueError):
+class UnreachableRoute(ValueError):
     """A route that was added would never be reached."""
 
 
@@ -281,16 +281,16 @@ class PlatformApplication(Flask):
         rule, methods = added.rule, sorted(added.methods or ("GET",))
         path = sample(rule)
         if path.startswith("/~") and not rule.startswith("/<"):
-            raise Unreachable(f"{rule}: what begins with /~ is the name of a world.")
+            raise UnreachableRoute(f"{rule}: what begins with /~ is the name of a world.")
         if path == "/_mock" or path.startswith("/_mock/"):
-            raise Unreachable(f"{rule}: the control plane answers whatever is below /_mock.")
+            raise UnreachableRoute(f"{rule}: the control plane answers whatever is below /_mock.")
         surface = "plain"
         if path.startswith(f"{SANDBOX}/"):
             surface, path = "sandbox", path.removeprefix(SANDBOX)
         for method in methods:  # GET before HEAD
             operation = self._platform.where(method, path, surface)
             if operation is not None:
-                raise Unreachable(
+                raise UnreachableRoute(
                     f"{method} {rule} would never be reached: {operation.id} answers "
                     f"{operation.method} {operation.path}. For another answer replace its view, "
                     f"app.view_functions[{operation.id!r}], use after_request, or a scenario."

@@ -7,7 +7,7 @@ from importlib import import_module
 from mock_platform.core.operation import NotServed, Operation, table
 from mock_platform.records import SHARED_TABLES
 from mock_platform.records.table import Table
-from mock_platform.world.transitions import Kind
+from mock_platform.world.transitions import TransitionKind
 
 FAMILIES = (
     "oauth",
@@ -58,7 +58,7 @@ NOT_SERVED: tuple[NotServed, ...] = tuple(
 )
 """Paths that are not served, and that would otherwise match the path of a record."""
 
-KINDS: tuple[Kind, ...] = tuple(
+KINDS: tuple[TransitionKind, ...] = tuple(
     kind for module in _MODULES for kind in getattr(module, "KINDS", ())
 )
 """All kinds of slow state changes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.resource import Ids, OneOf, Resource
+from mock_platform.core.resource import IdsFilter, OneOfFilter, Resource
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.table import Reference, Table
 
@@ -46,7 +46,10 @@ TABLES = (
 )
 OPERATIONS = (
     ACCOUNT_MEDIA.list(
-        (Ids("account_media_ids"), OneOf("creative_types", "creative_type", CREATIVE_TYPES))
+        (
+            IdsFilter("account_media_ids"),
+            OneOfFilter("creative_types", "creative_type", CREATIVE_TYPES),
+        )
     ),
     ACCOUNT_MEDIA.get(),
     ACCOUNT_MEDIA.delete(),

@@ -16,8 +16,8 @@ from mock_platform.core.fields import Choice, Flag, Text
 from mock_platform.core.operation import Operation
 from mock_platform.core.resource import (
     TIMESTAMPS,
-    Ids,
-    NamePrefix,
+    IdsFilter,
+    PrefixFilter,
     Resource,
     changed,
     deleted,
@@ -143,7 +143,7 @@ _ONE = f"{ACCOUNTS.path}/:account_id"
 
 OPERATIONS: tuple[Operation, ...] = (
     ACCOUNTS.list(
-        (Ids("account_ids"), NamePrefix()),
+        (IdsFilter("account_ids"), PrefixFilter()),
         sort=(*TIMESTAMPS, "name"),
         where=_make_owner_filter,
         summary="List the accounts of the authenticated user",

@@ -23,10 +23,10 @@ from mock_platform.core.fields import Choice, Flag, ListOf, Nested, Text
 from mock_platform.core.operation import Echo, Location, NotServed, Operation, Origin
 from mock_platform.core.resource import (
     TIMESTAMPS,
-    Exact,
-    Ids,
-    NamePrefix,
-    OneOf,
+    ExactFilter,
+    IdsFilter,
+    OneOfFilter,
+    PrefixFilter,
     Resource,
     changed,
     deleted,
@@ -289,11 +289,11 @@ _WRITE = (ENVELOPE, DERIVED, MEDIA)
 OPERATIONS: tuple[Operation, ...] = (
     CARDS.list(
         (
-            OneOf("card_types", "card_type", (*CARD_TYPES, *LEGACY_CARD_TYPES)),
-            Ids("card_id"),
-            Ids("card_ids"),
-            Exact("card_uris", "card_uri"),
-            NamePrefix(longest=80),
+            OneOfFilter("card_types", "card_type", (*CARD_TYPES, *LEGACY_CARD_TYPES)),
+            IdsFilter("card_id"),
+            IdsFilter("card_ids"),
+            ExactFilter("card_uris", "card_uri"),
+            PrefixFilter(longest=80),
         ),
         count=100,
         most=200,

@@ -18,7 +18,7 @@ from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INCLUSIVE, Fault
 from mock_platform.core.fields import Integer, Text
 from mock_platform.core.operation import Echo, Operation
-from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, stamped
+from mock_platform.core.resource import TIMESTAMPS, IdsFilter, PrefixFilter, Resource, stamped
 from mock_platform.records.cards import make_card_uri
 from mock_platform.records.interactive_cards import (
     MAX_CHOICE_CHARACTERS,
@@ -206,7 +206,7 @@ _ECHO = Echo(constants={"card_type": "poll"})
 
 OPERATIONS: tuple[Operation, ...] = (
     POLL_CARDS.list(
-        (Ids("card_ids"), NamePrefix(longest=80)),
+        (IdsFilter("card_ids"), PrefixFilter(longest=80)),
         sort=(*TIMESTAMPS, "name"),
         echo=_ECHO,
         assumptions=(STRINGS, ECHO_TYPE),

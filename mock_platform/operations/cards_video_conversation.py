@@ -18,7 +18,14 @@ from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INCLUSIVE, Fault, missing
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Echo, Operation
-from mock_platform.core.resource import TIMESTAMPS, Ids, NamePrefix, Resource, changed, stamped
+from mock_platform.core.resource import (
+    TIMESTAMPS,
+    IdsFilter,
+    PrefixFilter,
+    Resource,
+    changed,
+    stamped,
+)
 from mock_platform.records.cards import make_card_uri
 from mock_platform.records.interactive_cards import (
     MAX_NAME_CHARACTERS,
@@ -289,7 +296,7 @@ _ERRORS = ("MEDIA_NOT_FOUND", "INVALID_MEDIA")
 
 OPERATIONS: tuple[Operation, ...] = (
     CONVERSATION_CARDS.list(
-        (Ids("card_ids"), NamePrefix(longest=80)),
+        (IdsFilter("card_ids"), PrefixFilter(longest=80)),
         sort=(*TIMESTAMPS, "name"),
         echo=_READ,
         assumptions=_COMMON,

@@ -18,7 +18,7 @@ from mock_platform.core.paging import (
     list_parameters,
     paginate,
 )
-from mock_platform.core.resource import TIMESTAMPS, Ids, OneOf, Resource
+from mock_platform.core.resource import TIMESTAMPS, IdsFilter, OneOfFilter, Resource
 from mock_platform.records.audiences import (
     IDENTIFIERS,
     CustomAudiencePermission,
@@ -239,8 +239,8 @@ OPERATIONS = (
     ),
     PERMISSIONS.list(
         (
-            Ids("custom_audience_permission_ids"),
-            OneOf("granted_account_ids", "granted_account_id", most=200),
+            IdsFilter("custom_audience_permission_ids"),
+            OneOfFilter("granted_account_ids", "granted_account_id", most=200),
         ),
         sort=TIMESTAMPS,
         prepare=_limit_list,

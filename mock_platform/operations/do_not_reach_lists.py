@@ -28,7 +28,7 @@ from mock_platform.rules.user_batches import (
     as_operations,
     echo_operations,
 )
-from mock_platform.world.transitions import Kind, Pace
+from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
 ECHOED = public_fact(
@@ -63,7 +63,7 @@ LISTS = Resource(
 )
 PROCESSED = "PROCESSED"
 KINDS = (
-    Kind(
+    TransitionKind(
         "do_not_reach_list",
         LISTS.table,
         "reasons_not_targetable",

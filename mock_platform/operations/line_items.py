@@ -25,7 +25,7 @@ from mock_platform.core.faults import (
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, Long, Text
 from mock_platform.core.fields import OneOf as OneOfValues
 from mock_platform.core.operation import Operation, Origin
-from mock_platform.core.resource import Ids, NamePrefix, OneOf, Resource, changed
+from mock_platform.core.resource import IdsFilter, OneOfFilter, PrefixFilter, Resource, changed
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.campaigns import (
     AUDIENCE_EXPANSIONS,
@@ -327,9 +327,9 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     _READ_AS.list(
         (
-            Ids("line_item_ids"),
-            OneOf("campaign_ids", "campaign_id", most=200),
-            NamePrefix("q", longest=255),
+            IdsFilter("line_item_ids"),
+            OneOfFilter("campaign_ids", "campaign_id", most=200),
+            PrefixFilter("q", longest=255),
         ),
         sort=("created_at", "updated_at", "deleted", "bid_amount_local_micro"),
         origin=Origin.PUBLIC_FACT,

@@ -15,7 +15,14 @@ from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, not_allowed
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Operation
-from mock_platform.core.resource import Equal, Resource, Words, changed, stamped, unused_id
+from mock_platform.core.resource import (
+    EqualFilter,
+    Resource,
+    WordsFilter,
+    changed,
+    stamped,
+    unused_id,
+)
 from mock_platform.records.media import (
     MEDIA_TYPES,
     TRANSCODE_COMPLETED,
@@ -31,7 +38,7 @@ from mock_platform.records.media import (
     is_video,
 )
 from mock_platform.store.interface import Record
-from mock_platform.world.transitions import Kind, Pace
+from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
 TERMS = expectation(
@@ -75,7 +82,7 @@ PREROLL = expectation(
 )
 
 KINDS = (
-    Kind(
+    TransitionKind(
         "media",
         table="media_library",
         field="media_status",
@@ -258,8 +265,10 @@ _SHOWN = (TRANSCODING, FIRST_FRAME)
 OPERATIONS: tuple[Operation, ...] = (
     MEDIA_LIBRARY.list(
         [
-            Equal("media_type", "media_type", MEDIA_TYPES),
-            Words("q", ("name", "title", "file_name", "description"), longest=255, rule=TERMS),
+            EqualFilter("media_type", "media_type", MEDIA_TYPES),
+            WordsFilter(
+                "q", ("name", "title", "file_name", "description"), longest=255, rule=TERMS
+            ),
         ],
         count=20,
         most=50,

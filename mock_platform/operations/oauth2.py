@@ -107,7 +107,7 @@ class InvalidateRequest(Schema):
     access_token = Text()
 
 
-class InvalidatedToken(Schema):
+class Oauth2InvalidatedToken(Schema):
     """The token that was revoked."""
 
     access_token = Text(required=True)
@@ -204,7 +204,7 @@ OPERATIONS = (
         spec="A, Endpoints: POST {base_url}/oauth2/invalidate_token",
         params=InvalidateRequest,
         location=Location.QUERY,
-        returns=Flat(InvalidatedToken, headers=tuple(NO_CACHE)),
+        returns=Flat(Oauth2InvalidatedToken, headers=tuple(NO_CACHE)),
         auth=CLIENT_OR_OWNER,
         errors=("99",),
         statuses=(403,),

@@ -31,7 +31,7 @@ from mock_platform.records.catalogs import (
 )
 from mock_platform.rules.catalogs import BASE, ECHO_ID, find_catalog
 from mock_platform.store.interface import Record
-from mock_platform.world.transitions import Kind, Pace
+from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
 SPEC = "Product catalogs: product sets"
@@ -69,7 +69,7 @@ EITHER = settled(
     "filters do not go with MANUAL, nor product_keys with FILTERED.",
 )
 
-PRODUCT_SET = Kind(
+PRODUCT_SET = TransitionKind(
     "product_set",
     "product_sets",
     "processing_status",

@@ -8,7 +8,14 @@ from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.resource import TIMESTAMPS, Ids, OneOf, Resource, stamped, unused_id
+from mock_platform.core.resource import (
+    TIMESTAMPS,
+    IdsFilter,
+    OneOfFilter,
+    Resource,
+    stamped,
+    unused_id,
+)
 from mock_platform.records.audiences import PERMISSION_LEVELS, TailoredAudiencePermissionRecord
 from mock_platform.rules.audiences import (
     OWN_ROWS,
@@ -102,8 +109,8 @@ def _require_owner_to_revoke(call: Call, world: World, record: Record) -> None:
 OPERATIONS = (
     PERMISSIONS.list(
         (
-            Ids("tailored_audience_permission_ids"),
-            OneOf("granted_account_ids", "granted_account_id", most=200),
+            IdsFilter("tailored_audience_permission_ids"),
+            OneOfFilter("granted_account_ids", "granted_account_id", most=200),
         ),
         sort=TIMESTAMPS,
         prepare=_limit_list,

@@ -24,7 +24,7 @@ from mock_platform.records.table import (
 from mock_platform.store.interface import Record, SavedWorld
 from mock_platform.store.memory import MemoryStore
 from mock_platform.world.clock import Clock
-from mock_platform.world.transitions import PENDING, Kind, Pace, is_pending
+from mock_platform.world.transitions import PENDING, Pace, TransitionKind, is_pending
 from mock_platform.world.world import World
 
 _LOG = logging.getLogger(__name__)
@@ -426,7 +426,7 @@ def _require_tables(document: Any) -> dict[str, Any]:
 
 
 def _find_metadata_faults(
-    document: dict[str, Any], kinds: Mapping[str, Kind]
+    document: dict[str, Any], kinds: Mapping[str, TransitionKind]
 ) -> Iterator[RecordFault]:
     """Yield the faults of a state's parts beside its tables."""
     for name in document.keys() - _PARTS:
@@ -469,7 +469,7 @@ def _require_known_keys(value: Any, names: Sequence[str]) -> None:
 
 
 def _find_internal_faults(
-    tables: dict[str, Any], kinds: Mapping[str, Kind]
+    tables: dict[str, Any], kinds: Mapping[str, TransitionKind]
 ) -> Iterator[RecordFault]:
     """Yield the faults of the mock's own tables."""
     for name, rows in tables.items():

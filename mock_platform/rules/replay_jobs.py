@@ -21,7 +21,7 @@ from mock_platform.core.fields import FieldOptions, Text
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
-from mock_platform.world.transitions import Kind, Pace
+from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
 WINDOW = settled(
@@ -85,7 +85,7 @@ CREATES = (WINDOW, TO_DATE, CONFLICT, STATES, PACE, CRC, ENVELOPE, DELIVERY)
 """The assumptions that every created job relies on."""
 MAY_CREATE = (MINIMUM_AGE, WEBHOOK_NOT_A_RESOURCE_TYPE)
 
-REPLAY_JOB = Kind(
+REPLAY_JOB = TransitionKind(
     name="replay_job",
     table="replay_jobs",
     field="state",

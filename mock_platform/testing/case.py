@@ -11,7 +11,7 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mock_platform.client.interface import World
+from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.in_process.session import BasedSession
 from mock_platform.testing import report
@@ -40,7 +40,7 @@ class PlatformMixin:
 
     mock_platform_server: ClassVar[MockPlatform]
     """The server of the class's tests."""
-    mock_platform: World
+    mock_platform: WorldFace
     """The world of the test."""
     mock_platform_session: BasedSession
     """A session that is answered in-process and adds no credentials."""

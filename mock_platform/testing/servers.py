@@ -9,7 +9,7 @@ from hashlib import blake2s
 from itertools import chain, count
 from typing import Any
 
-from mock_platform.client.interface import World
+from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.testing.verdict import Verdict
 from mock_platform.testing.world_request import (
@@ -33,7 +33,7 @@ class LocalServers:
         self._strict: MockPlatform | None = None
         self.main = self._start()
 
-    def open(self, request: WorldRequest, test: str) -> tuple[World, Verdict]:
+    def open(self, request: WorldRequest, test: str) -> tuple[WorldFace, Verdict]:
         """Returns a fresh world for a test.
 
         Raises:
@@ -58,7 +58,7 @@ class LocalServers:
 
         return world, Verdict(world, entries, self._take_errors)
 
-    def close(self, world: World) -> None:
+    def close(self, world: WorldFace) -> None:
         """Drop a world: later requests to it are refused and counted in `strays`."""
         server = self.main
         if self._strict is not None and world.name in self._strict.worlds:

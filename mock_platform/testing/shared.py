@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from mock_platform.client.errors import Unreachable
-from mock_platform.client.interface import World
+from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.testing.report import address
 from mock_platform.testing.servers import Stray
@@ -38,7 +38,7 @@ class SharedServer:
         self._ended: str | None = None
         self._strays: Counter[Stray] = Counter()
 
-    def open(self, request: WorldRequest, test: str) -> tuple[World, Verdict]:
+    def open(self, request: WorldRequest, test: str) -> tuple[WorldFace, Verdict]:
         """Returns the world, made from scratch for a test.
 
         Raises:
@@ -72,7 +72,7 @@ class SharedServer:
 
         return world, Verdict(world, entries, list, end)
 
-    def close(self, world: World) -> None:
+    def close(self, world: WorldFace) -> None:
         """Empty the world; requests before the next test are counted in `strays`."""
         self._world.close_sessions()
         world.reset()

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from mock_platform.client.interface import World
+from mock_platform.client.interface import WorldFace
 from mock_platform.testing import report
 
 Entry = dict[str, Any]
@@ -25,7 +25,7 @@ class Verdict:
 
     def __init__(
         self,
-        world: World,
+        world: WorldFace,
         entries: Entries,
         faults: Callable[[], Iterable[BaseException]],
         end: Callable[[], None] = lambda: None,

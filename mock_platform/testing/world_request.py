@@ -10,7 +10,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from mock_platform.client.interface import World
+from mock_platform.client.interface import WorldFace
 from mock_platform.scenario.library import UnknownScenario, is_file
 
 W = TypeVar("W")
@@ -116,7 +116,7 @@ def make_world(make: Callable[..., W], name: str, request: WorldRequest) -> W:
         return make(name, freeze=at)
 
 
-def apply_fixtures(world: World, request: WorldRequest) -> None:
+def apply_fixtures(world: WorldFace, request: WorldRequest) -> None:
     """Apply the requested fixtures.
 
     Raises:
@@ -127,7 +127,7 @@ def apply_fixtures(world: World, request: WorldRequest) -> None:
             world.use_fixtures(*request.fixtures)
 
 
-def activate_scenarios(world: World, request: WorldRequest) -> None:
+def activate_scenarios(world: WorldFace, request: WorldRequest) -> None:
     """Activate the requested scenarios.
 
     Raises:

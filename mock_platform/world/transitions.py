@@ -45,7 +45,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class TransitionKind:
     """A state machine as data: `field` of a record changes from `first` to one of `ends`."""
 
     name: str
@@ -77,7 +77,7 @@ class UnknownTransition(LookupError):
     """The kind, record or state does not exist; the text names those that do."""
 
 
-def is_pending(key: str, row: Mapping[str, Any], kinds: Mapping[str, Kind]) -> bool:
+def is_pending(key: str, row: Mapping[str, Any], kinds: Mapping[str, TransitionKind]) -> bool:
     """Whether this is the stored form of a running transition; for data from outside."""
     kind = kinds.get(row.get("kind", ""))
     if kind is None or set(row) != {"kind", "key", "since", "polls", "to"}:
@@ -99,11 +99,11 @@ class Transitions:
 
     def __init__(
         self,
-        kinds: Iterable[Kind],
+        kinds: Iterable[TransitionKind],
         store: MemoryStore,
         clock: Clock,
-        moved: Callable[[Kind, str, str], None],
-        paced: Callable[[Kind], None],
+        moved: Callable[[TransitionKind, str, str], None],
+        paced: Callable[[TransitionKind], None],
     ) -> None:
         self.kinds = {kind.name: kind for kind in kinds}
         self.paces = {kind.name: kind.pace for kind in self.kinds.values()}
@@ -112,7 +112,7 @@ class Transitions:
         self._moved = moved
         self._paced = paced
 
-    def kind(self, name: str) -> Kind:
+    def kind(self, name: str) -> TransitionKind:
         """Returns the kind with this name.
 
         Raises:
@@ -255,12 +255,12 @@ class Transitions:
         ready = datetime.fromisoformat(row["since"]) + timedelta(seconds=pace.seconds)
         return self._clock.now() >= ready
 
-    def _move(self, kind: Kind, key: str, to: str) -> None:
+    def _move(self, kind: TransitionKind, key: str, to: str) -> None:
         self._store.remove(PENDING, f"{kind.name}:{key}")
         if self._put_state(kind, key, to):
             self._moved(kind, key, to)
 
-    def _put_state(self, kind: Kind, key: str, to: str) -> bool:
+    def _put_state(self, kind: TransitionKind, key: str, to: str) -> bool:
         record = self._store.get(kind.table, key)
         if record is None:
             return False

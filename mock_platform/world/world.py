@@ -25,7 +25,7 @@ from mock_platform.world.journal import Journal, JournalMemory
 from mock_platform.world.kept import Companion, Parts
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.nonces import Nonces
-from mock_platform.world.transitions import Kind, Transitions
+from mock_platform.world.transitions import TransitionKind, Transitions
 from mock_platform.world.windows import Windows
 from mock_platform.world.world_store import WorldStore
 
@@ -70,7 +70,7 @@ class Blueprint:
     """What all worlds of a server share: the fixtures, the kinds of transitions, the settings."""
 
     base: Base
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[TransitionKind, ...] = ()
     settings: WorldSettings = field(default_factory=WorldSettings)
     journal_memory: JournalMemory = field(default_factory=JournalMemory)
 
@@ -378,10 +378,10 @@ class World:
             for notice in notices:
                 self._on_notice(self, notice)
 
-    def _moved(self, kind: Kind, key: str, to: str) -> None:
+    def _moved(self, kind: TransitionKind, key: str, to: str) -> None:
         self.notify(f"{kind.name}:{to}", key)
 
-    def _paced(self, kind: Kind) -> None:
+    def _paced(self, kind: TransitionKind) -> None:
         self.notify(PACED, kind.name)
 
     def _forget(self) -> None:

@@ -21,7 +21,7 @@ from mock_platform.cli.kinds import (
     SIZE,
     STORE,
     WHOLE_SECONDS,
-    Kind,
+    OptionKind,
 )
 from mock_platform.cli.main import group
 from mock_platform.cli.options import SETTINGS, settings_of
@@ -339,7 +339,7 @@ def test_absent_values_leave_the_defaults() -> None:
         (STORE, "redis:", None),
     ],
 )
-def test_kinds_of_values(kind: Kind, text: str, value: Any) -> None:
+def test_kinds_of_values(kind: OptionKind, text: str, value: Any) -> None:
     """What a kind takes and what it refuses, at the borders of both."""
     if value is None:
         with pytest.raises(click.BadParameter, match=r"\S"):

@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 
 from mock_platform import MockPlatform
-from mock_platform.client.interface import Platform, World
+from mock_platform.client.interface import PlatformFace, WorldFace
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -22,7 +22,7 @@ def local() -> Iterator[MockPlatform]:
 
 
 @pytest.fixture(scope="module")
-def remote() -> Iterator[Platform]:
+def remote() -> Iterator[PlatformFace]:
     """A sandbox like it, held as one holds a server elsewhere."""
     with (
         MockPlatform.start(freeze=NOON, max_worlds=3) as server,
@@ -32,14 +32,14 @@ def remote() -> Iterator[Platform]:
 
 
 @pytest.fixture(params=["local", "remote"])
-def platform(request: pytest.FixtureRequest) -> Platform:
+def platform(request: pytest.FixtureRequest) -> PlatformFace:
     """A sandbox of either kind."""
-    found: Platform = request.getfixturevalue(request.param)
+    found: PlatformFace = request.getfixturevalue(request.param)
     return found
 
 
 @pytest.fixture
-def world(platform: Platform) -> Iterator[World]:
+def world(platform: PlatformFace) -> Iterator[WorldFace]:
     """A fresh world of either kind."""
     name = f"w{next(_numbers)}"
     yield platform.world(name)

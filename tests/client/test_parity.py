@@ -8,9 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform import MockPlatform, WorldFace
+import mock_platform
+from mock_platform import MockPlatform
 from mock_platform.client import interface
-from mock_platform.client.interface import Clock, Entry, Journal, Platform, State, Table, World
+from mock_platform.client.interface import (
+    ClockFace,
+    EntryFace,
+    JournalFace,
+    PlatformFace,
+    StateFace,
+    TableFace,
+    WorldFace,
+)
 from mock_platform.client.local import LocalClock, LocalJournal, LocalWorld
 from mock_platform.client.remote import RemotePlatform, RemoteWorld
 from mock_platform.client.remote.clock import RemoteClock
@@ -23,13 +32,13 @@ from mock_platform.world.journal import JournalEntry
 from tests.client.conftest import NOON
 
 # mypy checks each implementation against its Protocol here.
-_PLATFORMS: tuple[type[Platform], ...] = (MockPlatform, RemotePlatform)
-_WORLDS: tuple[type[World], ...] = (LocalWorld, RemoteWorld)
-_CLOCKS: tuple[type[Clock], ...] = (LocalClock, RemoteClock)
-_JOURNALS: tuple[type[Journal], ...] = (LocalJournal, RemoteJournal)
-_STATES: tuple[type[State], ...] = (LocalState, RemoteState)
-_TABLES: tuple[type[Table], ...] = (TableState, RemoteTable)
-_ENTRIES: tuple[type[Entry], ...] = (JournalEntry, RemoteEntry)
+_PLATFORMS: tuple[type[PlatformFace], ...] = (MockPlatform, RemotePlatform)
+_WORLDS: tuple[type[WorldFace], ...] = (LocalWorld, RemoteWorld)
+_CLOCKS: tuple[type[ClockFace], ...] = (LocalClock, RemoteClock)
+_JOURNALS: tuple[type[JournalFace], ...] = (LocalJournal, RemoteJournal)
+_STATES: tuple[type[StateFace], ...] = (LocalState, RemoteState)
+_TABLES: tuple[type[TableFace], ...] = (TableState, RemoteTable)
+_ENTRIES: tuple[type[EntryFace], ...] = (JournalEntry, RemoteEntry)
 
 USER = "2244994945"
 OTHER = "3805104374"
@@ -46,12 +55,12 @@ rules:
 @pytest.mark.parametrize(
     ("face", "kinds", "more"),
     [
-        (Platform, _PLATFORMS, {"start", "connect", "close_sessions"}),
-        (World, _WORLDS, {"close_sessions"}),
-        (Clock, _CLOCKS, set()),
-        (Journal, _JOURNALS, set()),
-        (State, _STATES, set()),
-        (Table, _TABLES, set()),
+        (PlatformFace, _PLATFORMS, {"start", "connect", "close_sessions"}),
+        (WorldFace, _WORLDS, {"close_sessions"}),
+        (ClockFace, _CLOCKS, set()),
+        (JournalFace, _JOURNALS, set()),
+        (StateFace, _STATES, set()),
+        (TableFace, _TABLES, set()),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -83,13 +92,13 @@ def _parameters(function: object) -> list[inspect.Parameter]:
 
 def test_the_type_of_the_fixture_is_the_face() -> None:
     """`WorldFace`, under which people know it, is the Protocol that both kinds fulfil."""
-    assert interface.World is WorldFace
+    assert interface.WorldFace is mock_platform.WorldFace
 
 
 # -- platform ------------------------------------------------------------------------------------
 
 
-def test_worlds_are_made_listed_and_dropped(platform: Platform) -> None:
+def test_worlds_are_made_listed_and_dropped(platform: PlatformFace) -> None:
     """A world is made once; asking again returns what is there; dropping takes it away."""
     made = platform.world("w1", seed=7, freeze="2026-01-01T00:00:00Z")
     made.state["users"].delete(OTHER)
@@ -103,7 +112,7 @@ def test_worlds_are_made_listed_and_dropped(platform: Platform) -> None:
     platform.drop_world("w1")
 
 
-def test_a_world_can_be_a_copy(platform: Platform) -> None:
+def test_a_world_can_be_a_copy(platform: PlatformFace) -> None:
     """With `source` it begins with that world's records."""
     platform.world("w1").state["users"].delete(OTHER)
 
@@ -112,7 +121,7 @@ def test_a_world_can_be_a_copy(platform: Platform) -> None:
     platform.drop_world("w2")
 
 
-def test_a_platform_is_the_face_of_its_default_world(platform: Platform) -> None:
+def test_a_platform_is_the_face_of_its_default_world(platform: PlatformFace) -> None:
     """What is asked of it is asked of `default`."""
     assert "default" == platform.name
     assert f"{platform.base_url}/_mock" == platform.control_url
@@ -123,14 +132,14 @@ def test_a_platform_is_the_face_of_its_default_world(platform: Platform) -> None
 # -- world ---------------------------------------------------------------------------------------
 
 
-def test_addresses(platform: Platform, world: World) -> None:
+def test_addresses(platform: PlatformFace, world: WorldFace) -> None:
     """They have the world's prefix."""
     assert f"{platform.base_url}/~{world.name}" == world.base_url == world.ads_base_url
     assert f"{world.base_url}/sandbox" == world.ads_sandbox_base_url
     assert f"{world.base_url}/_mock" == world.control_url
 
 
-def test_sessions_call_the_world(world: World) -> None:
+def test_sessions_call_the_world(world: WorldFace) -> None:
     """They sign as asked, and begin at the address asked for."""
     with world.session() as none, world.session("bearer") as bearer:
         statuses = [each.get("/12/accounts").status_code for each in (none, bearer)]
@@ -141,7 +150,7 @@ def test_sessions_call_the_world(world: World) -> None:
     assert 4 == len(world.journal)
 
 
-def test_credentials_are_those_of_the_world(world: World) -> None:
+def test_credentials_are_those_of_the_world(world: WorldFace) -> None:
     """One app, one user, and what hangs on them."""
     found = world.credentials
 
@@ -149,7 +158,7 @@ def test_credentials_are_those_of_the_world(world: World) -> None:
     assert USER == found["user"]["id"]
 
 
-def test_scenarios_are_switched(world: World) -> None:
+def test_scenarios_are_switched(world: WorldFace) -> None:
     """Activated by name with parameters, seen among the scenarios, switched off by name or all."""
 
     def active() -> list[str]:
@@ -165,7 +174,7 @@ def test_scenarios_are_switched(world: World) -> None:
 
 
 @pytest.mark.parametrize("form", ["yaml", "file", "document"])
-def test_scenarios_are_defined(world: World, tmp_path: Path, form: str) -> None:
+def test_scenarios_are_defined(world: WorldFace, tmp_path: Path, form: str) -> None:
     """As YAML, as a file, as a document; an expectation that nothing met is reported."""
     file = tmp_path / "down.yaml"
     file.write_text(DOWN)
@@ -183,7 +192,7 @@ def test_scenarios_are_defined(world: World, tmp_path: Path, form: str) -> None:
     assert (503, []) == (status, world.unfired_expectations())
 
 
-def test_fixtures_are_laid_over_those_of_the_server(world: World, tmp_path: Path) -> None:
+def test_fixtures_are_laid_over_those_of_the_server(world: WorldFace, tmp_path: Path) -> None:
     """The world begins with them, and a reset returns to them."""
     record = '[{"id": "9", "screen_name": "nine", "name": "Nine"}]'
     (tmp_path / "users.json").write_text(record)
@@ -196,7 +205,7 @@ def test_fixtures_are_laid_over_those_of_the_server(world: World, tmp_path: Path
     assert USER in world.state["users"]
 
 
-def test_a_reset_returns_to_the_start(world: World) -> None:
+def test_a_reset_returns_to_the_start(world: WorldFace) -> None:
     """Records, clock, scenarios and journal are as they were."""
     world.state["users"].delete(OTHER)
     world.clock.advance(days=40)
@@ -211,7 +220,7 @@ def test_a_reset_returns_to_the_start(world: World) -> None:
     assert not any(each["active"] for each in world.scenarios)
 
 
-def test_coverage_counts_what_was_exercised(world: World) -> None:
+def test_coverage_counts_what_was_exercised(world: WorldFace) -> None:
     """The document of the world alone."""
     with world.session("bearer") as session:
         session.get("/12/accounts")
@@ -221,7 +230,7 @@ def test_coverage_counts_what_was_exercised(world: World) -> None:
     assert ["accounts.list"] == called
 
 
-def test_deliveries_are_listed_and_waited_for(world: World) -> None:
+def test_deliveries_are_listed_and_waited_for(world: WorldFace) -> None:
     """Nothing is under way; waiting takes any time, shorter and longer than a request may last."""
     assert [] == world.deliveries
     assert world.wait_for_deliveries(seconds=-1)
@@ -232,7 +241,7 @@ def test_deliveries_are_listed_and_waited_for(world: World) -> None:
 # -- clock ---------------------------------------------------------------------------------------
 
 
-def test_the_clock_obeys(world: World) -> None:
+def test_the_clock_obeys(world: WorldFace) -> None:
     """Freeze, travel, advance and resume do what they say, and return the new moment."""
     clock = world.clock
 
@@ -249,7 +258,7 @@ def test_the_clock_obeys(world: World) -> None:
 # -- journal -------------------------------------------------------------------------------------
 
 
-def test_the_journal_is_searched(world: World) -> None:
+def test_the_journal_is_searched(world: WorldFace) -> None:
     """Entries are found by what they were, counted, read and cleared."""
     world.activate("answer-lost", on="cards_poll.create")
     with world.session("oauth1") as session:
@@ -275,7 +284,7 @@ def test_the_journal_is_searched(world: World) -> None:
     assert [] == list(journal)
 
 
-def test_an_entry_tells_the_same(world: World) -> None:
+def test_an_entry_tells_the_same(world: WorldFace) -> None:
     """What happened, who called, what changed, what was sent and answered."""
     with world.session("oauth1", sandbox=True) as session:
         answer = session.post("/12/accounts", headers={"X-Own": "1"})
@@ -303,7 +312,7 @@ def test_an_entry_tells_the_same(world: World) -> None:
 # -- state ---------------------------------------------------------------------------------------
 
 
-def test_state_is_a_mapping(world: World) -> None:
+def test_state_is_a_mapping(world: WorldFace) -> None:
     """Names of tables, and tables by name."""
     state = world.state
 
@@ -317,7 +326,7 @@ def test_state_is_a_mapping(world: World) -> None:
     assert ("accounts", None) == (accounts.name, state.get("acounts"))
 
 
-def test_records_are_read_and_changed(world: World) -> None:
+def test_records_are_read_and_changed(world: WorldFace) -> None:
     """All, one, put, patch, delete; iteration, length and membership."""
     users = world.state["users"]
 
@@ -332,7 +341,7 @@ def test_records_are_read_and_changed(world: World) -> None:
     assert None is users.get("") is users.get("a/b?c#d")
 
 
-def test_a_record_is_put_under_its_own_key(world: World) -> None:
+def test_a_record_is_put_under_its_own_key(world: WorldFace) -> None:
     """The field that a table's key is in, or the key given beside the record."""
     named = world.state["users"].put({"name": "A"}, key="a/b c%2F", unchecked=True)
     odd = world.state["products"].put({"product_key": "p1", "odd": None}, unchecked=True)
@@ -342,7 +351,7 @@ def test_a_record_is_put_under_its_own_key(world: World) -> None:
     assert {"product_key": "p1", "odd": None} == world.state["products"].get("p1")
 
 
-def test_a_whole_world_comes_out_and_goes_in(world: World) -> None:
+def test_a_whole_world_comes_out_and_goes_in(world: WorldFace) -> None:
     """What `dump` returned, `load` takes back."""
     before = world.state.dump()
     world.state["users"].delete(OTHER)

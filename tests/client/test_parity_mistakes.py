@@ -11,7 +11,7 @@ import pytest
 
 from mock_platform import MockPlatform
 from mock_platform.client.errors import MissingCredentials
-from mock_platform.client.interface import Platform, World
+from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.control.refusal import BadQuery
 from mock_platform.records.fixtures import BadFixtures
 from mock_platform.records.state import BadRecord, UnknownRecord, UnknownTable
@@ -28,18 +28,18 @@ RULE = {"on": "accounts.list", "then": {"error": "OVER_CAPACITY"}}
 Mistake = Callable[[Any], object]
 
 
-def _too_many(platform: Platform) -> None:
+def _too_many(platform: PlatformFace) -> None:
     platform.world("w2")
     platform.world("w3")
 
 
-def _without_tokens(world: World, scheme: Any) -> None:
+def _without_tokens(world: WorldFace, scheme: Any) -> None:
     for token in world.state["tokens"]:
         world.state["tokens"].delete(token["id"])
     world.session(scheme)
 
 
-def _define_active(world: World) -> None:
+def _define_active(world: WorldFace) -> None:
     world.activate("usage-capped", period="Daily")
     world.define({"name": "usage-capped", "rules": [RULE]})
 
@@ -161,7 +161,7 @@ def _same(kind: type[Exception], here: Exception, elsewhere: Exception) -> None:
 
 
 @pytest.mark.parametrize("mistake", IN_PLATFORM)
-def test_mistakes_with_a_platform(local: Platform, remote: Platform, mistake: str) -> None:
+def test_mistakes_with_a_platform(local: PlatformFace, remote: PlatformFace, mistake: str) -> None:
     """Class, text and attributes of the exception are the same on both."""
     kind, act = IN_PLATFORM[mistake]
     found = []
@@ -175,7 +175,7 @@ def test_mistakes_with_a_platform(local: Platform, remote: Platform, mistake: st
 
 
 @pytest.mark.parametrize("mistake", IN_WORLD)
-def test_mistakes_with_a_world(local: Platform, remote: Platform, mistake: str) -> None:
+def test_mistakes_with_a_world(local: PlatformFace, remote: PlatformFace, mistake: str) -> None:
     """Class, text and attributes of the exception are the same on both."""
     kind, act = IN_WORLD[mistake]
     found = []
@@ -196,7 +196,7 @@ def test_a_server_that_cannot_break_connections() -> None:
 
 
 @pytest.mark.parametrize("asked", GONE)
-def test_a_world_that_is_gone(platform: Platform, asked: str) -> None:
+def test_a_world_that_is_gone(platform: PlatformFace, asked: str) -> None:
     """Whatever is asked of it, it does not exist; one made later under its name answers."""
     world = platform.world("w")
     platform.drop_world("w")

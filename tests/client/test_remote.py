@@ -10,7 +10,7 @@ import requests
 
 from mock_platform import MockPlatform
 from mock_platform.client.errors import NotInProcess, Refused, Unreachable
-from mock_platform.client.interface import Platform
+from mock_platform.client.interface import PlatformFace
 from tests.waits import PATIENCE
 
 
@@ -77,7 +77,7 @@ def test_stopping_leaves_the_server_running(local: MockPlatform) -> None:
     ],
 )
 def test_what_cannot_be_had_says_what_to_do(
-    remote: Platform, act: Callable[[Any], object], remedy: str
+    remote: PlatformFace, act: Callable[[Any], object], remedy: str
 ) -> None:
     """It is one exception for all of it."""
     with pytest.raises(NotInProcess, match=remedy):
@@ -85,7 +85,7 @@ def test_what_cannot_be_had_says_what_to_do(
 
 
 @pytest.mark.parametrize("key", [".", ".."])
-def test_a_key_without_an_address_is_told(remote: Platform, key: str) -> None:
+def test_a_key_without_an_address_is_told(remote: PlatformFace, key: str) -> None:
     """Another record is never meant by it."""
     with pytest.raises(Refused, match="has no address"):
         remote.state["users"].delete(key)

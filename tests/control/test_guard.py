@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mock_platform.control.guard import check, check_form
-from mock_platform.control.refusal import Refusal
+from mock_platform.control.refusal import ControlRefusal
 from mock_platform.settings import Settings
 from tests.support import sandbox
 
@@ -20,9 +20,9 @@ def environ(method: str = "GET", **headers: str) -> dict[str, Any]:
     return {"REQUEST_METHOD": method, "HTTP_HOST": "localhost:8080", **found}
 
 
-def refused(settings: Settings, method: str = "GET", **headers: str) -> Refusal:
+def refused(settings: Settings, method: str = "GET", **headers: str) -> ControlRefusal:
     """The refusal that a request meets."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ControlRefusal) as caught:
         check(environ(method, **headers), settings)
     return caught.value
 
@@ -181,9 +181,9 @@ def test_forms() -> None:
     check_form(environ("POST", origin="http://localhost:8080"))
     check_form(environ("POST", sec_fetch_site="same-origin"))
 
-    with pytest.raises(Refusal):
+    with pytest.raises(ControlRefusal):
         check_form(environ("POST"))
-    with pytest.raises(Refusal):
+    with pytest.raises(ControlRefusal):
         check_form(environ("POST", sec_fetch_site="same-site"))
 
 

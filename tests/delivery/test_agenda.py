@@ -9,12 +9,14 @@ import pytest
 
 from mock_platform.delivery.agenda import Agenda, AgendaEntry
 from mock_platform.store.memory import Base
-from mock_platform.world.transitions import Kind, Pace
+from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
 from tests.waits import PATIENCE
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-BAKING = Kind("baking", "loaves", "state", "DOUGH", ("BREAD", "COAL"), Pace("time", seconds=60))
+BAKING = TransitionKind(
+    "baking", "loaves", "state", "DOUGH", ("BREAD", "COAL"), Pace("time", seconds=60)
+)
 
 
 class Kitchen:

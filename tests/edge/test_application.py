@@ -10,7 +10,7 @@ from werkzeug.exceptions import NotFound
 from werkzeug.routing import Rule, Submount
 
 from mock_platform import MockPlatform
-from mock_platform.edge.application import PlatformApplication, Unreachable
+from mock_platform.edge.application import PlatformApplication, UnreachableRoute
 from tests.waits import PATIENCE
 
 ACCOUNTS = "/12/accounts"
@@ -136,7 +136,7 @@ def test_a_route_that_is_never_reached_is_refused(
     platform: MockPlatform, method: str, rule: str, why: str
 ) -> None:
     """Nothing is shadowed in silence; the refusal says who answers, and what to do instead."""
-    with pytest.raises(Unreachable, match=why):
+    with pytest.raises(UnreachableRoute, match=why):
         platform.app.add_url_rule(rule, "own", lambda **_: "own", methods=[method])
 
     assert 200 == platform.session("bearer").get(ACCOUNTS).status_code
@@ -148,7 +148,7 @@ def test_a_rule_of_werkzeug_is_a_route_as_well(platform: MockPlatform) -> None:
     platform.app.endpoint("own")(lambda: "a")
 
     assert "a" == platform.session().get("/own/a").text
-    with pytest.raises(Unreachable, match=r"accounts\.list answers"):
+    with pytest.raises(UnreachableRoute, match=r"accounts\.list answers"):
         platform.app.url_map.add(Submount("/12", [Rule("/accounts", endpoint="own")]))
 
 

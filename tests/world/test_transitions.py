@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from mock_platform.store.memory import Base
-from mock_platform.world.transitions import Kind, Pace, UnknownTransition
+from mock_platform.world.transitions import Pace, TransitionKind, UnknownTransition
 from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-JOB = Kind(
+JOB = TransitionKind(
     "job",
     "jobs",
     "state",

@@ -8,11 +8,11 @@ import pytest
 
 from mock_platform.store.interface import Change
 from mock_platform.store.memory import Base
-from mock_platform.world.transitions import Kind, Pace
+from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-JOB = Kind("job", "jobs", "state", "RUNNING", ("DONE", "FAILED"), Pace("time", 2))
+JOB = TransitionKind("job", "jobs", "state", "RUNNING", ("DONE", "FAILED"), Pace("time", 2))
 
 
 def make(name: str = "w", **settings: object) -> World:
