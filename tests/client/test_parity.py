@@ -11,20 +11,13 @@ import pytest
 import mock_platform
 from mock_platform import MockPlatform
 from mock_platform.client import interface
-from mock_platform.client.interface import (
-    ClockFace,
-    EntryFace,
-    JournalFace,
-    PlatformFace,
-    StateFace,
-    TableFace,
-    WorldFace,
-)
+from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.client.local import LocalClock, LocalJournal, LocalWorld
 from mock_platform.client.remote import RemotePlatform, RemoteWorld
 from mock_platform.client.remote.clock import RemoteClock
 from mock_platform.client.remote.journal import RemoteEntry, RemoteJournal
 from mock_platform.client.remote.state import RemoteState, RemoteTable
+from mock_platform.client.world_parts import ClockFace, EntryFace, JournalFace, StateFace, TableFace
 from mock_platform.operations import TABLES
 from mock_platform.records.state import State as LocalState
 from mock_platform.records.state import TableState

@@ -1,0 +1,289 @@
+"""The parts of a world as everybody who holds one in Python sees them: clock, journal, records."""
+
+from __future__ import annotations
+
+from collections.abc import (
+    ItemsView,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
+from datetime import datetime
+from typing import Any, Protocol, Unpack
+
+from mock_platform.client.queries import EntryQuery, PageQuery
+from mock_platform.world.clock import Instant
+
+Record = dict[str, Any]
+
+
+class ClockFace(Protocol):
+    """The clock of a world. Everything that is due happens before a method returns.
+
+    A server elsewhere reports moments to the millisecond.
+    """
+
+    def now(self) -> datetime:
+        """Returns the current moment of the world, in UTC."""
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the clock is stopped."""
+
+    def freeze(self, to: Instant | None = None) -> datetime:
+        """Stop the clock, now or at a moment; returns the moment.
+
+        Raises:
+            ValueError: `to` is not a moment, has no offset from UTC, or is out of bounds.
+        """
+
+    def travel(self, to: Instant) -> datetime:
+        """Set the clock to a moment and return it; a running clock continues from there.
+
+        Raises:
+            ValueError: `to` is not a moment, has no offset from UTC, or is out of bounds.
+        """
+
+    def advance(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
+    ) -> datetime:
+        """Move the clock by a duration (negative: back); returns the new moment.
+
+        Raises:
+            OverflowError: The result is not a possible date.
+            ValueError: The result is out of bounds, or a part is not a number.
+        """
+
+    def resume(self) -> datetime:
+        """Start the clock again at its current moment; returns the moment."""
+
+
+class ChangeFace(Protocol):
+    """What a request changed in one record."""
+
+    @property
+    def table(self) -> str:
+        """The name of the record's table."""
+
+    @property
+    def key(self) -> str:
+        """The key of the record."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of change: `created`, `changed` or `removed`."""
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """The names of the fields whose values changed."""
+
+
+class EntryFace(Protocol):
+    """One request in the journal, its answer, and the reasons for it.
+
+    In this process headers, bodies and address are as they were sent. From a server elsewhere they
+    come without credentials, as from `as_json` everywhere.
+    """
+
+    @property
+    def id(self) -> str:
+        """The id of the request, as in `X-Mock-Request-Id` of the answer."""
+
+    @property
+    def at(self) -> datetime:
+        """When the request came, on the world's clock."""
+
+    @property
+    def world(self) -> str:
+        """The name of the world."""
+
+    @property
+    def method(self) -> str:
+        """The HTTP method of the request."""
+
+    @property
+    def url(self) -> str:
+        """The address of the request."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of the answer."""
+
+    @property
+    def milliseconds(self) -> float:
+        """How long the answer took, in milliseconds of real time."""
+
+    @property
+    def operation(self) -> str | None:
+        """The id of the operation that answered; `None` if no operation did."""
+
+    @property
+    def caller(self) -> dict[str, Any] | None:
+        """Who called, and how the sandbox knew it."""
+
+    @property
+    def rule(self) -> dict[str, Any] | None:
+        """The rule of a scenario that acted; `None` if no rule did."""
+
+    @property
+    def near_misses(self) -> list[dict[str, Any]]:
+        """The nearest rules that did not act, each with its first difference."""
+
+    @property
+    def changes(self) -> Sequence[ChangeFace]:
+        """The records that changed."""
+
+    @property
+    def assumptions(self) -> Sequence[str]:
+        """The ids of the assumptions that the answer depends on."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """The warnings: what was ignored or is deprecated."""
+
+    @property
+    def diagnosis(self) -> dict[str, Any] | None:
+        """The explanation of a refusal, if there is one."""
+
+    @property
+    def traceback(self) -> str | None:
+        """The traceback of an error in the sandbox itself."""
+
+    @property
+    def request_headers(self) -> Sequence[tuple[str, str]]:
+        """The headers of the request."""
+
+    @property
+    def request_body(self) -> bytes:
+        """The body of the request."""
+
+    @property
+    def response_headers(self) -> Sequence[tuple[str, str]]:
+        """The headers of the answer."""
+
+    @property
+    def response_body(self) -> bytes:
+        """The body of the answer."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the entry in the form of `GET /_mock/requests/ID`, without credentials."""
+
+
+class JournalFace(Protocol):
+    """The requests that a world received, and its answers."""
+
+    def find(self, **query: Unpack[PageQuery]) -> Sequence[EntryFace]:
+        """Returns the entries that match the query, oldest first; `limit` keeps the newest ones.
+
+        Raises:
+            BadQuery: An operation does not exist, or no entry can have one of the values.
+            ValueError: `since` is not a moment, or has no offset from UTC.
+        """
+
+    def count(self, **query: Unpack[EntryQuery]) -> int:
+        """Returns how many entries match the whole query; raises the same as `find`."""
+
+    def get(self, request_id: str) -> EntryFace | None:
+        """Returns the entry with this `X-Mock-Request-Id`; `None` if it is not in the journal."""
+
+    def clear(self) -> None:
+        """Delete all entries of the journal."""
+
+    def __iter__(self) -> Iterator[EntryFace]:
+        """Iterates over all entries, oldest first."""
+
+    def __len__(self) -> int:
+        """The number of entries."""
+
+
+class TableFace(Protocol):
+    """The records of one table, in stored form: wire form and underscore keys."""
+
+    @property
+    def name(self) -> str:
+        """The name of the table."""
+
+    def all(self) -> list[Record]:
+        """Returns all records, in the order in which they were added."""
+
+    def get(self, key: str) -> Record | None:
+        """Returns the record under a key, or `None`."""
+
+    def put(self, record: Record, *, key: str | None = None, unchecked: bool = False) -> Record:
+        """Create or replace a record; returns it as stored, with defaults.
+
+        `key` is added to a record that has none. `unchecked` stores the record without checks, for
+        invalid states on purpose.
+
+        Raises:
+            BadRecord: The record has faults, or refers to a missing record; no record is stored.
+        """
+
+    def patch(self, key: str, changes: Record, *, unchecked: bool = False) -> Record:
+        """Merge changes into a record (JSON merge patch: null removes a field); returns it.
+
+        Raises:
+            UnknownRecord: No record has this key.
+            BadRecord: The result has faults or another key; the record does not change.
+        """
+
+    def delete(self, key: str) -> None:
+        """Remove a record, even if other records refer to it.
+
+        Raises:
+            UnknownRecord: No record has this key.
+        """
+
+    def __contains__(self, key: object) -> bool:
+        """Whether a record has this key."""
+
+    def __iter__(self) -> Iterator[Record]:
+        """Returns all records, in the order in which they were added."""
+
+    def __len__(self) -> int:
+        """The number of records."""
+
+
+class StateFace(Protocol):
+    """All tables of one world, by name; also loads and dumps the whole world as one document."""
+
+    def __getitem__(self, name: str) -> TableFace:
+        """Returns the table of this name.
+
+        Raises:
+            UnknownTable: No table has this name.
+        """
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a table of this name exists."""
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all tables."""
+
+    def __len__(self) -> int:
+        """The number of tables."""
+
+    def get(self, name: str, /) -> TableFace | None:
+        """Returns the table of this name, or `None`."""
+
+    def keys(self) -> KeysView[str]:
+        """The names of all tables."""
+
+    def values(self) -> ValuesView[TableFace]:
+        """All tables, without their names."""
+
+    def items(self) -> ItemsView[str, TableFace]:
+        """Pairs of name and table."""
+
+    def dump(self) -> dict[str, Any]:
+        """Returns the whole world as one document: tables, clock, ids, progressions."""
+
+    def load(self, document: Mapping[str, Any], *, unchecked: bool = False) -> None:
+        """Replace the whole world by a document from `dump`. The journal is emptied.
+
+        Raises:
+            BadRecord: Records have faults, or the document has another form; the world does not
+                change.
+        """
