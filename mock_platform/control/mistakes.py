@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.control.refusal import BadQuery
-from mock_platform.records.state import BadRecord, RecordFault, UnknownRecord, UnknownTable
+from mock_platform.records.checking import BadRecord, RecordFault, UnknownRecord, UnknownTable
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario

@@ -34,7 +34,7 @@ from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
-from mock_platform.records.state import BadRecord
+from mock_platform.records.checking import BadRecord
 from mock_platform.scenario.schema import SCENARIO_NAME
 from mock_platform.world.names import NAME_PATTERN
 

@@ -13,8 +13,8 @@ from mock_platform import MockPlatform
 from mock_platform.client.errors import MissingCredentials
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.control.refusal import BadQuery
+from mock_platform.records.checking import BadRecord, UnknownRecord, UnknownTable
 from mock_platform.records.fixtures import BadFixtures
-from mock_platform.records.state import BadRecord, UnknownRecord, UnknownTable
 from mock_platform.scenario.document import BadParameters, BadScenario
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario

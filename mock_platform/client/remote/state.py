@@ -9,7 +9,7 @@ from urllib.parse import quote
 from mock_platform.client.errors import Refused
 from mock_platform.client.remote.control import Control
 from mock_platform.operations import TABLES
-from mock_platform.records.state import (
+from mock_platform.records.checking import (
     BadRecord,
     RecordFault,
     UnknownRecord,
