@@ -208,7 +208,7 @@ class Operation:
         }
 
 
-def declaration() -> tuple[str, int]:
+def locate_declaration() -> tuple[str, int]:
     """Returns file and line of the call of the calling function."""
     frame = inspect.currentframe()
     for _ in range(2):

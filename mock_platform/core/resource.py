@@ -17,7 +17,7 @@ from mock_platform.core.ads import Many, One, ads, not_found
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, CommaList, Flag, Text
-from mock_platform.core.operation import Echo, Operation, Origin, Particulars, declaration
+from mock_platform.core.operation import Echo, Operation, Origin, Particulars, locate_declaration
 from mock_platform.core.paging import (
     NEXT_CURSOR,
     TOTAL_COUNT_LIMIT,
@@ -239,7 +239,7 @@ class Resource:
             list_,
             summary=summary or f"List {self.noun}s",
             spec=self.spec,
-            declared_at=declaration(),
+            declared_at=locate_declaration(),
             returns=Many(self.schema),
             params=parameters,
             limits=(TOTAL_COUNT_LIMIT,) if with_total_count else (),
@@ -276,7 +276,7 @@ class Resource:
             get,
             summary=f"Read one {self.noun}",
             spec=self.spec,
-            declared_at=declaration(),
+            declared_at=locate_declaration(),
             returns=One(self.schema, card=self.card),
             params=parameters,
             errors=(self.missing,),
@@ -321,7 +321,7 @@ class Resource:
             delete,
             summary=summary or f"Delete one {self.noun}",
             spec=self.spec,
-            declared_at=declaration(),
+            declared_at=locate_declaration(),
             returns=One(self.schema, card=self.card),
             errors=(self.missing,),
             statuses=(404,),
