@@ -1,9 +1,9 @@
 """One client's connection on the event loop: reads requests, has them answered, writes answers.
 
-Everything here runs on the loop's thread, but for the methods of `faults.Connection`, which an
-application may call from a worker. A request reaches the application only when it came in whole;
-one answer is written at a time, in the order of the requests, and no next one begins while the
-client has not taken the last. So a slow client costs a descriptor and a small buffer, no thread.
+Everything here runs on the loop's thread; what an application may do from another is in `handle`.
+A request reaches the application only when it came in whole. One answer is written at a time, in
+the order of the requests, and the next one begins when the client has taken the last. So a slow
+client costs a descriptor and a small buffer, no thread.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import asyncio
 import logging
 import socket
 import struct
-import threading
 from collections import deque
 from contextlib import suppress
 from typing import Any, cast
@@ -21,6 +20,7 @@ from mock_platform.edge.connection import Pause
 from mock_platform.edge.request import Peer, Request
 from mock_platform.server.answer import Answer
 from mock_platform.server.backend import Backend
+from mock_platform.server.handle import Handle
 from mock_platform.server.reader import RequestReader
 from mock_platform.server.refusal import Refusal, refuse_overload
 from mock_platform.world.clock import UPTIME
@@ -37,9 +37,7 @@ _MOST_IN_A_ROW = 32
 
 
 class ClientConnection(asyncio.Protocol):
-    """A client's connection; also what the application finds as `faults.CONNECTION`."""
-
-    pauses = True
+    """A client's connection."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -56,12 +54,12 @@ class ClientConnection(asyncio.Protocol):
         self._unsent = 0
         self._body_begun = 0.0
         self._body_counted = 0
-        self._peer = Peer(self, "", "", backend.scheme, backend.listens_at)
+        self._handle = Handle(
+            backend, reset=self._reset, end=self._linger_or_close, write=self._write_raw
+        )
+        self._peer = Peer(self._handle, "", "", backend.scheme, backend.listens_at)
         self.deadline = 0.0
         """When the loop ends the connection, by `UPTIME`; 0 for never."""
-        self.is_taken = False
-        self.held = False
-        self.gone = False
 
     # -- what the loop calls ----------------------------------------------------------------------
 
@@ -72,7 +70,7 @@ class ClientConnection(asyncio.Protocol):
         peer = transport.get_extra_info("peername") or ("", 0)
         backend = self._backend
         address, port = str(peer[0]), str(peer[1])
-        self._peer = Peer(self, address, port, backend.scheme, backend.listens_at)
+        self._peer = Peer(self._handle, address, port, backend.scheme, backend.listens_at)
         refusal = backend.admit(self, address)
         self._expect_request()
         if refusal is not None:
@@ -81,7 +79,7 @@ class ClientConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget everything; what the application still makes is thrown away."""
-        self.gone = self.is_taken = True
+        self._handle.gone = self._handle.is_taken = True
         self._backend.forget(self, self._peer.address)
         self._count_body(0)
         if self._timer is not None:
@@ -94,7 +92,7 @@ class ClientConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take in what the client sent."""
-        if self._discarding or self.held:
+        if self._discarding or self._handle.held:
             return
         reader = self._reader
         if not reader.has_begun and not self._waiting and self._answer is None:
@@ -118,7 +116,7 @@ class ClientConnection(asyncio.Protocol):
         self._half_closed = True
         if self._answer is None and not self._waiting:
             return False
-        return self._backend.scheme == "http" and not self.held
+        return self._backend.scheme == "http" and not self._handle.held
 
     def pause_writing(self) -> None:
         """Begin to wait for a client that does not take its answer."""
@@ -140,6 +138,8 @@ class ClientConnection(asyncio.Protocol):
 
     def expire(self, now: float) -> None:
         """End what takes too long; called now and then, with the present time."""
+        if self.deadline > now:  # most of them, and there may be thousands
+            return
         limits, reader = self._backend.limits, self._reader
         if reader.in_body and self._answer is None and not self._waiting and not self._discarding:
             took = now - self._body_begun
@@ -147,7 +147,7 @@ class ClientConnection(asyncio.Protocol):
             if took > limits.body_seconds or reader.body_bytes < due:
                 self._refuse(Refusal(408, "The body came too slowly."))
             return
-        if not self.deadline or now < self.deadline:
+        if not self.deadline:
             return
         if self._clogged:
             unsent = self._count_buffered()
@@ -179,7 +179,12 @@ class ClientConnection(asyncio.Protocol):
         self._in_a_row = True
         try:
             for _ in range(_MOST_IN_A_ROW):
-                if self._answer is not None or self._clogged or self.is_taken or not self._waiting:
+                if (
+                    self._answer is not None
+                    or self._clogged
+                    or self._handle.is_taken
+                    or not self._waiting
+                ):
                     break
                 item = self._waiting.popleft()
                 if isinstance(item, Refusal):
@@ -191,7 +196,12 @@ class ClientConnection(asyncio.Protocol):
                 return
         finally:
             self._in_a_row = False
-        if self._answer is None and not self._waiting and not self.is_taken and not self._clogged:
+        if (
+            self._answer is None
+            and not self._waiting
+            and not self._handle.is_taken
+            and not self._clogged
+        ):
             self._set_reading()
             self._expect_request()
 
@@ -209,7 +219,7 @@ class ClientConnection(asyncio.Protocol):
         if self._answer is not answer:  # the client has left meanwhile
             self._backend.drop(answer)
             return
-        if self.is_taken:
+        if self._handle.is_taken:
             self._backend.close(answer)
             self._end_taken()
             return
@@ -242,7 +252,7 @@ class ClientConnection(asyncio.Protocol):
         """Ask the application for the next piece, unless the client takes nothing at present."""
         self._timer = None
         answer = self._answer
-        if answer is None or self.gone or (self._clogged and answer.head_sent):
+        if answer is None or self._handle.gone or (self._clogged and answer.head_sent):
             return
         self._backend.step(answer, self)
 
@@ -299,7 +309,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _linger(self) -> None:
         """Send the end, and throw away what still comes: closing at once would reset the client."""
-        self.is_taken = self._discarding = True
+        self._handle.is_taken = self._discarding = True
         self._waiting.clear()
         self._count_body(0)
         self.deadline = UPTIME() + self._backend.limits.linger_seconds
@@ -311,7 +321,7 @@ class ClientConnection(asyncio.Protocol):
             transport.write_eof()
 
     def _close(self) -> None:
-        self.is_taken = True
+        self._handle.is_taken = True
         if self._transport is not None:
             self._transport.close()
             limits = self._backend.limits
@@ -319,7 +329,7 @@ class ClientConnection(asyncio.Protocol):
             self._discarding = True
 
     def _abort(self) -> None:
-        self.is_taken = True
+        self._handle.is_taken = True
         if self._transport is not None:
             self._transport.abort()
 
@@ -327,7 +337,7 @@ class ClientConnection(asyncio.Protocol):
         """The application ended the connection itself, or keeps it open without an answer."""
         if self._answer is not None:
             self._finish()
-        if self.held:
+        if self._handle.held:
             self.deadline = 0.0
             self._set_reading()
         elif self._transport is not None and not self._discarding:
@@ -336,9 +346,9 @@ class ClientConnection(asyncio.Protocol):
     def _set_reading(self) -> None:
         """Read unless enough requests wait already: the rest stays with the client."""
         transport = self._transport
-        if transport is None or self.gone or transport.is_closing():
+        if transport is None or self._handle.gone or transport.is_closing():
             return
-        wanted = self._discarding or self.held or len(self._waiting) < _MOST_IN_A_ROW
+        wanted = self._discarding or self._handle.held or len(self._waiting) < _MOST_IN_A_ROW
         if wanted != self._reading:
             self._reading = wanted
             if wanted:
@@ -357,7 +367,7 @@ class ClientConnection(asyncio.Protocol):
             # Its headers are here: the body may be under way. It is given a moment.
             self._backend.hold(self)
             self._timer = self._backend.call_later_in_any_case(_BODY_GRACE_SECONDS, self.cut)
-        elif answer is None or self.held:
+        elif answer is None or self._handle.held:
             self._close()
         else:
             answer.keep_alive = answer.keep_alive and answer.head_sent
@@ -370,49 +380,10 @@ class ClientConnection(asyncio.Protocol):
         self._backend.finish_answer(self)
         self._abort()
 
-    # -- faults.Connection, also from workers -----------------------------------------------------
-
-    @property
-    def stopping(self) -> threading.Event:
-        """Set when the server begins to stop."""
-        return self._backend.stopping
-
-    def fileno(self) -> int:
-        """The descriptor of the socket, -1 once it is closed."""
-        found: Any = self._transport.get_extra_info("socket") if self._transport else None
-        return -1 if found is None or self.gone else int(found.fileno())
-
-    def wait(self, seconds: float, closing: threading.Event) -> None:
-        """Let time pass in a worker. Whoever closes the platform stops the server first."""
-        self.stopping.wait(seconds)
-
-    def reset(self) -> None:
-        """Break the connection off at once."""
-        if self._take():
-            self._backend.on_loop(self._reset)
-
-    def close(self) -> None:
-        """End the connection in good order: what was sent arrives. Idempotent."""
-        if self._take():
-            self._backend.on_loop(self._linger_or_close)
-
-    def hold(self) -> None:
-        """Never answer; the connection stays open without a thread until the client leaves."""
-        if self._take():
-            self.held = True
-
-    def send_raw(self, data: bytes) -> None:
-        """Send bytes as they are. A client that is gone is no fault."""
-        self.is_taken = True
-        self._backend.on_loop(self._write_raw, data)
-
-    def _take(self) -> bool:
-        """Whether the connection is there to be taken; from now on nothing is answered on it."""
-        self.is_taken = True
-        return not self.gone
+    # -- what an application may have done (`Handle`) --------------------------------------------
 
     def _reset(self) -> None:
-        if self._transport is None or self.gone:
+        if self._transport is None or self._handle.gone:
             return
         found: Any = self._transport.get_extra_info("socket")
         with suppress(OSError):

@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 import requests
@@ -38,21 +39,50 @@ def connect(server: ServerThread, said: bytes) -> socket.socket:
     return client
 
 
+def slow_clients(server: ServerThread, ca: Path | None, clients: ExitStack) -> None:
+    """Half heads, bodies that never come, half handshakes, silence, and answers nobody reads."""
+    for said in (HALF_HEAD, NO_BODY, b""):
+        for _ in range(100):
+            clients.enter_context(Wire(server, ca)).send(said)
+    for _ in range(100):
+        clients.enter_context(connect(server, b"G" if ca is None else b"\x16\x03\x01"))
+    for _ in range(20):
+        clients.enter_context(Wire(server, ca)).get("/large")
+
+
 @pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
 def test_others_are_answered_beside_slow_clients(*, tls: bool) -> None:
-    """Half heads, bodies that never come, half handshakes, silence and answers nobody reads."""
+    """Slow clients of every kind hold up nobody, though there is one worker."""
     material = TlsMaterial.generate() if tls else None
     ca = None if material is None else material.ca
     with ServerThread(large, tls=material, threads=1) as server, ExitStack() as clients:
-        for said in (HALF_HEAD, NO_BODY, b"", b"\x16\x03\x01" if tls else b"G"):
-            for _ in range(50):
-                clients.enter_context(connect(server, said))
-        for _ in range(10):  # they never read
-            clients.enter_context(Wire(server, ca)).get("/large")
+        slow_clients(server, ca, clients)
         with Wire(server, ca) as wire:
             answers = [wire.get("/").answer().status for _ in range(20)]
 
     assert [200] * 20 == answers
+    assert [] == server.errors
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
+def test_slow_clients_are_gone_after_their_deadlines(*, tls: bool) -> None:
+    """None of them stays, of whatever kind, and nothing went wrong within the server."""
+    material = TlsMaterial.generate() if tls else None
+    ca = None if material is None else material.ca
+    limits = ConnectionSettings(
+        head_seconds=0.5, body_seconds=0.5, idle_seconds=0.5, write_seconds=0.5, linger_seconds=0.2
+    )
+    with (
+        ServerThread(large, tls=material, limits=limits) as server,
+        ExitStack() as clients,
+    ):
+        slow_clients(server, ca, clients)
+        while True:
+            with Wire(server, ca) as wire:
+                assert 200 == wire.get().answer().status
+                if server.connections == 1:  # the one that asks
+                    break
+
     assert [] == server.errors
 
 

@@ -1,0 +1,70 @@
+"""What an application may do to the connection that it answers on: network faults."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from mock_platform.server.backend import Backend
+
+
+class Handle:
+    """An `edge.connection.Connection`: its methods may be called from any thread.
+
+    The server acts on the loop's thread, by what it passes here.
+    """
+
+    pauses = True
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        reset: Callable[[], object],
+        end: Callable[[], object],
+        write: Callable[[bytes], object],
+    ) -> None:
+        self._backend = backend
+        self._reset = reset
+        self._end = end
+        self._write = write
+        self.is_taken = False
+        """Whether nothing more is answered on the connection."""
+        self.held = False
+        """Whether it stays open without an answer."""
+        self.gone = False
+        """Whether it has ended."""
+
+    @property
+    def stopping(self) -> threading.Event:
+        """Set when the server begins to stop."""
+        return self._backend.stopping
+
+    def wait(self, seconds: float, closing: threading.Event) -> None:
+        """Let time pass in a worker. Whoever closes the platform stops the server first."""
+        self._backend.stopping.wait(seconds)
+
+    def reset(self) -> None:
+        """Break the connection off at once."""
+        if self._take():
+            self._backend.on_loop(self._reset)
+
+    def close(self) -> None:
+        """End the connection in good order: what was sent arrives. Idempotent."""
+        if self._take():
+            self._backend.on_loop(self._end)
+
+    def hold(self) -> None:
+        """Never answer; the connection stays open without a thread until the client leaves."""
+        if self._take():
+            self.held = True
+
+    def send_raw(self, data: bytes) -> None:
+        """Send bytes as they are. A client that is gone is no fault."""
+        self.is_taken = True
+        self._backend.on_loop(self._write, data)
+
+    def _take(self) -> bool:
+        """Answer nothing more on the connection; returns whether it is still there."""
+        self.is_taken = True
+        return not self.gone
