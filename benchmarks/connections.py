@@ -45,7 +45,7 @@ OPEN_AT_STOP = 1000
 ACCOUNT = "/12/accounts/18ce54d4x5t"
 HALF_HEAD = b"GET /_mock/health HTTP/1.1\r\nHost: x\r\n"
 NO_BODY = b"POST /oauth2/token HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
-LARGE = b"GET /_mock/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 20
+LARGE = b"GET /_mock/docs/assets/swagger-ui-bundle.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 HEALTH = b"GET /_mock/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 Address = tuple[str, int]
 
@@ -98,7 +98,11 @@ def connected(
     address: Address, said: bytes, context: ssl.SSLContext | None = None
 ) -> socket.socket:
     """A client that says so much and nothing more."""
-    client = socket.create_connection(address, 60)
+    client = socket.socket()
+    client.settimeout(60)
+    if said is LARGE:  # so that the answer does not fit into what the system keeps for the client
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect(address)
     if context is not None:
         client = context.wrap_socket(client, server_hostname="localhost")
     if said:
