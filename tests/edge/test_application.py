@@ -11,6 +11,7 @@ from werkzeug.routing import Rule, Submount
 
 from mock_platform import MockPlatform
 from mock_platform.edge.application import PlatformApplication, UnreachableRoute
+from mock_platform.edge.request import Request
 from tests.waits import PATIENCE
 
 ACCOUNTS = "/12/accounts"
@@ -350,3 +351,17 @@ def test_a_receiver_of_signals_is_noticed(platform: MockPlatform) -> None:
         platform.session("bearer").get(ACCOUNTS)
 
     assert (True, False, [platform.app]) == (listened, application.listens, seen)
+
+
+def test_requests_are_answered_at_once_while_nobody_listens(platform: MockPlatform) -> None:
+    """Operations are; the control plane, and everything once a hook listens, is not."""
+    app = _application(platform)
+
+    def at_once(target: str) -> bool:
+        return app.at_once(Request("GET", target, "", "1.1", [], b"", keep_alive=True)) is not None
+
+    targets = [ACCOUNTS, "/~w1/12/accounts", "/nothing", "/_mocked"]
+    controls = ["/_mock", "/_mock/health?a=b", "/~w1/_mock/health", "/%7Ew1/_mock/"]
+    assert [True] * 4 + [False] * 4 == [at_once(target) for target in targets + controls]
+    app.before_request(lambda: None)
+    assert [False] * 8 == [at_once(target) for target in targets + controls]
