@@ -7,7 +7,6 @@ Run it with `python benchmarks/connections.py`. The servers have processes of th
 from __future__ import annotations
 
 import json
-import os
 import resource
 import selectors
 import shutil
@@ -22,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from servers import load, running
+from servers import Server, load, running
 
 from mock_platform.app import create_app
 from mock_platform.control.known_credentials import credentials
@@ -78,7 +77,7 @@ def serve_lines() -> None:
     platform = Platform()
     token = credentials(platform, platform.worlds.default)["bearer_token"]
     with ServerThread(Lines(create_app(platform))) as server:
-        ready = {"url": server.url, "port": server.port, "token": token, "pid": os.getpid()}
+        ready = {"url": server.url, "port": server.port, "token": token}
         print(json.dumps(ready), flush=True)
         signal.sigwait({signal.SIGTERM, signal.SIGINT})
 
@@ -141,9 +140,9 @@ def slow_clients(*, tls: bool) -> None:
     """Every kind of slow client together, and what somebody else meets beside them."""
     options = ["--idle-timeout", str(DEADLINE), "--write-timeout", str(DEADLINE)]
     command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0", *options]
-    with running([*command, *(["--tls"] if tls else [])]) as line, ExitStack() as clients:
+    with running([*command, *(["--tls"] if tls else [])]) as (line, pid), ExitStack() as clients:
         ready = json.loads(line.removeprefix("READY "))
-        address, pid = ("127.0.0.1", int(ready["url"].rpartition(":")[2])), ready["pid"]
+        address = ("127.0.0.1", int(ready["url"].rpartition(":")[2]))
         context = ssl.create_default_context(cafile=ready["ca"]) if tls else None
         connected(address, HEALTH, context).recv(65_536)  # what the first request loads is loaded
         memory, open_before = resident(pid), descriptors(pid)
@@ -187,8 +186,6 @@ def listening(address: Address) -> Iterator[Callable[[], int]]:
                 connected(address, b"GET /lines HTTP/1.1\r\nHost: x\r\n\r\n")
             )
             found.register(client, selectors.EVENT_READ)
-        for _ in range(MANY_IDLE):
-            clients.enter_context(connected(address, b""))
 
         def read() -> None:
             while not ended.is_set():
@@ -197,6 +194,8 @@ def listening(address: Address) -> Iterator[Callable[[], int]]:
 
         reader = threading.Thread(target=read, daemon=True)
         reader.start()
+        for _ in range(MANY_IDLE):
+            clients.enter_context(connected(address, b""))
         try:
             yield lambda: came[0]
         finally:
@@ -213,25 +212,32 @@ def requests_beside_idle() -> None:
     if most < MANY_IDLE + LINES + 1000:
         print(f"left out: requests beside idle connections (ulimit -n is {most})")
         return
-    with running([sys.executable, str(Path(__file__).resolve()), "lines"]) as line:
+    with running([sys.executable, str(Path(__file__).resolve()), "lines"]) as (line, pid):
         ready = json.loads(line)
-        address, url = ("127.0.0.1", ready["port"]), ready["url"] + ACCOUNT
-        load(url, 64, 2, None, ready["token"])
+        address = ("127.0.0.1", ready["port"])
+        server = Server("with /lines", ready["url"], ready["token"], pid)
+        load(server, ACCOUNT, 64, 2, None)
         alone, beside, lines, memory = [], [], [], 0
         for _ in range(ROUNDS):
-            alone.append(load(url, 64, SECONDS, None, ready["token"]).rate)
-            before = resident(ready["pid"])
+            alone.append(load(server, ACCOUNT, 64, SECONDS, None))
+            before = resident(pid)
             with listening(address) as came:
-                memory = max(memory, resident(ready["pid"]) - before)
+                memory = max(memory, resident(pid) - before)
                 seen, start = came(), UPTIME()
-                beside.append(load(url, 64, SECONDS, None, ready["token"]).rate)
+                beside.append(load(server, ACCOUNT, 64, SECONDS, None))
                 lines.append((came() - seen) / (UPTIME() - start))
-            while descriptors(ready["pid"]) > 1000:
+            while descriptors(pid) > 1000:
                 threading.Event().wait(0.1)
-    ratio = statistics.median(beside) / statistics.median(alone)
+    ratio = statistics.median(one.rate for one in beside) / statistics.median(
+        one.rate for one in alone
+    )
+    effort = statistics.median(one.effort for one in beside) / statistics.median(
+        one.effort for one in alone
+    )
     print(
         f"{MANY_IDLE} idle connections and {LINES} answers of a line a second: requests "
-        f"x{ratio:.2f} as fast as without; {statistics.median(lines):.0f} lines a second; "
+        f"x{ratio:.2f} as fast as without (x{effort:.2f} in processor time, the lines' "
+        f"included); {statistics.median(lines):.0f} lines a second; "
         f"{memory / (MANY_IDLE + LINES) / 1024:.1f} KiB a connection",
         flush=True,
     )
