@@ -256,5 +256,5 @@ def test_a_fault_that_comes_too_late_hurts_nobody_else() -> None:
         assert b"hello" == other.get().answer().body
         with pytest.raises(ConnectionResetError):
             late.drain()
-    assert kept[0].fileno() == -1
+    assert kept[0].gone
     assert server.errors == []
