@@ -175,9 +175,8 @@ def load(server: Server, path: str, connections: int, seconds: int, script: Path
     took, out = processor_seconds(server.pid) - before, ended.stdout
     if "Non-2xx" in out:
         raise RuntimeError(f"{server.name} answers with errors:\n{out}")
-    found = re.search(
-        r"\n\s+50%\s+(\S+).*\n\s+99%\s+(\S+).*\n\s+(\d+) requests in.*/sec:\s+(\S+)", out, re.DOTALL
-    )
+    pattern = r"\n\s+50%\s+(\S+).*\n\s+99%\s+(\S+).*\n\s+(\d+) requests in.*Requests/sec:\s+(\S+)"
+    found = re.search(pattern, out, re.DOTALL)
     assert found is not None, out
     middle, late, count, rate = found.groups()
     return Load(float(rate), int(count) / took, milliseconds(middle), milliseconds(late))
