@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from marshmallow import ValidationError, fields, validate
@@ -384,29 +385,39 @@ class Timed(Json):
         self.moments = moments
         super().__init__(**options)
 
-    def counts(self, value: Any) -> bool:
-        """Whether something in the value counts from now."""
-        if isinstance(value, dict):
-            return any(
-                self.counts(inner) or self._distance(name, inner) is not None
-                for name, inner in value.items()
-            )
-        return isinstance(value, list) and any(self.counts(item) for item in value)
+    def writer(self, value: Any) -> Callable[[datetime], Any] | None:
+        """What returns the value with its moments counted from a given one; `None`: it has none.
 
-    def at(self, value: Any, now: datetime) -> Any:
-        """A copy of the value in which what counts from now is counted from this moment."""
-        if isinstance(value, list):
-            return [self.at(item, now) for item in value]
-        if not isinstance(value, dict):
-            return value
-        counted: dict[str, Any] = {}
-        for name, inner in value.items():
+        Each new world calls it, so where the moments are is found once, here.
+        """
+        if not isinstance(value, dict | list):
+            return None
+        parts: list[tuple[Any, Callable[[datetime], Any]]] = []
+        pairs: Iterable[tuple[Any, Any]] = (
+            value.items() if isinstance(value, dict) else enumerate(value)
+        )
+        for name, inner in pairs:
             distance = self._distance(name, inner)
-            counted[name] = (
-                self.at(inner, now) if distance is None else self.moments[name](now + distance)
+            write = (
+                self.writer(inner)
+                if distance is None
+                else partial(_write_moment, self.moments[name], distance)
             )
-        return counted
+            if write is not None:
+                parts.append((name, write))
 
-    def _distance(self, name: str, value: Any) -> timedelta | None:
+        def write_all(now: datetime) -> Any:
+            counted = value.copy()
+            for name, write in parts:
+                counted[name] = write(now)
+            return counted
+
+        return write_all if parts else None
+
+    def _distance(self, name: Any, value: Any) -> timedelta | None:
         known = name in self.moments and isinstance(value, str)
         return parse_relative(value) if known else None
+
+
+def _write_moment(form: Callable[[datetime], str], distance: timedelta, now: datetime) -> str:
+    return form(now + distance)

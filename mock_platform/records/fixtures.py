@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -189,9 +188,9 @@ def _find_relative_moments(table: Table, record: Record) -> list[Relative]:
         if since is not None:
             found.append(Relative(name, since, field.form))
     for name, timed in table.timed_fields.items():
-        value = record.get(name)
-        if timed.counts(value):
-            found.append(Relative(name, timedelta(), partial(timed.at, value)))
+        write = timed.writer(record.get(name))
+        if write is not None:
+            found.append(Relative(name, timedelta(), write))
     return found
 
 
