@@ -5,12 +5,15 @@ from __future__ import annotations
 import atexit
 from typing import Any
 
-from mock_platform.control.routes import create_control, share_services
+from mock_platform.control.plane import ControlPlane
 from mock_platform.edge.application import PlatformApplication
 from mock_platform.edge.wsgi import Edge
 from mock_platform.platform import Platform
 from mock_platform.restoring import open_platform, overridden
 from mock_platform.settings import Settings
+
+CONTROL = "mock_platform.control"
+"""Key of the application's extensions: its control plane."""
 
 
 def create_app(
@@ -39,9 +42,7 @@ def create_app(
         atexit.register(opened.close)
         platform = opened.platform
     application = PlatformApplication(platform)
-    control = create_control(platform)
-    share_services(control, application)
-    application.wsgi_app = Edge(  # type: ignore[method-assign]
-        platform, application, control.wsgi_app
-    )
+    control = ControlPlane(platform)
+    application.extensions[CONTROL] = control
+    application.wsgi_app = Edge(platform, application, control)  # type: ignore[method-assign]
     return application

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from mock_platform.app import CONTROL
 from mock_platform.client.moments import count_seconds
 from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
 from mock_platform.client.scenarios import copy_as_json, read_scenario
@@ -18,8 +19,8 @@ from mock_platform.client.sessions import authentication
 from mock_platform.control.clock import settle
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.known_credentials import Credentials, credentials
+from mock_platform.control.plane import ControlPlane
 from mock_platform.control.route import load_query
-from mock_platform.control.routes import services_of
 from mock_platform.control.worlds import addresses
 from mock_platform.coverage import document as coverage_document
 from mock_platform.in_process.session import AuthScheme, PlatformSession
@@ -230,9 +231,9 @@ class LocalWorld:
     def coverage(self) -> dict[str, Any]:
         """Returns how much of the contract was exercised here; the default world counts all."""
         platform, name = self._platform, self._world.name
-        recorder = services_of(self._wsgi).coverage
+        control: ControlPlane = self._wsgi.extensions[CONTROL]
         only = None if name == DEFAULT else name
-        return coverage_document(platform.operations, platform.settings, recorder, only)
+        return coverage_document(platform.operations, platform.settings, control.coverage, only)
 
     def use_fixtures(self, *folders: Path | str) -> None:
         """Start the world again with more folders of fixtures; the last one wins."""

@@ -38,7 +38,6 @@ from mock_platform.records.checking import BadRecord
 from mock_platform.scenario.schema import SCENARIO_NAME
 from mock_platform.world.names import NAME_PATTERN
 
-_SERVICES = "mock_platform.services"
 _HTML = "text/html"
 
 ROUTES: tuple[Route, ...] = (
@@ -187,16 +186,14 @@ ROUTES: tuple[Route, ...] = (
 """All routes of the control plane."""
 
 
-def create_control(platform: Platform) -> Flask:
+def create_control(platform: Platform, metrics: Metrics, recorder: Recorder) -> Flask:
     """Returns the Flask application of the control plane."""
     app = Flask("mock_platform.control", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    services = Services(platform, Metrics(platform), describe_everything(platform), Recorder())
-    app.extensions[_SERVICES] = services
-    platform.observers.append(services.coverage.observe)
+    services = Services(platform, metrics, describe_everything(platform), recorder)
     for route in ROUTES:
         app.add_url_rule(
             route.rule,
@@ -210,17 +207,6 @@ def create_control(platform: Platform) -> Flask:
     app.after_request(_add_headers)
     _handle_errors(app, platform)
     return app
-
-
-def share_services(control: Flask, app: Flask) -> None:
-    """Attach the context of the control plane's views to the application that contains them."""
-    app.extensions[_SERVICES] = services_of(control)
-
-
-def services_of(app: Flask) -> Services:
-    """Returns the context of an application's views."""
-    services: Services = app.extensions[_SERVICES]
-    return services
 
 
 def describe_everything(platform: Platform) -> Description:

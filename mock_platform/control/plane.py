@@ -1,0 +1,40 @@
+"""The control plane as a WSGI application, which is ready before its routes are.
+
+Most test suites never call it, and its routes take longer to load and compile than all operations
+together. So they wait for the first request. What the plane counts, it counts from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from mock_platform.control.metrics import Metrics
+from mock_platform.coverage import Recorder
+from mock_platform.platform import Platform
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+
+class ControlPlane:
+    """Answers everything under `/_mock`, for one platform."""
+
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+        self._metrics = Metrics(platform)
+        self.coverage = Recorder()
+        """How much of the contract clients have exercised."""
+        platform.observers.append(self.coverage.observe)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        return self._wsgi(environ, start_response)
+
+    @cached_property
+    def _wsgi(self) -> WSGIApplication:
+        # Two first requests at the same time may make two; both work on the same counts.
+        from mock_platform.control.routes import create_control
+
+        return create_control(self.platform, self._metrics, self.coverage).wsgi_app
