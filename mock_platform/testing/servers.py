@@ -9,8 +9,12 @@ from hashlib import blake2s
 from itertools import chain, count
 from typing import Any
 
+from mock_platform.app import CONTROL
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
+from mock_platform.control.plane import ControlPlane
+from mock_platform.scenario.director import find_engine
+from mock_platform.scenario.engine import Engine
 from mock_platform.testing.verdict import Verdict
 from mock_platform.testing.world_request import (
     WorldRequest,
@@ -56,7 +60,9 @@ class LocalServers:
             # This runs after each test, and redacting its journal takes as long as a request.
             return [each.as_json() for each in journal if each.traceback or not failed]
 
-        return world, Verdict(world, entries, self._take_errors)
+        # Listing them reads every packaged scenario, and only a failing test shows them.
+        scenarios = _engine_of(server, name).as_json
+        return world, Verdict(world, entries, scenarios, self._take_errors)
 
     def close(self, world: WorldFace) -> None:
         """Drop a world: later requests to it are refused and counted in `strays`."""
@@ -121,3 +127,9 @@ class LocalServers:
             except Exception as fault:  # noqa: BLE001 - handed on, whatever it is
                 found.append(fault)
         return found
+
+
+def _engine_of(server: MockPlatform, world: str) -> Engine:
+    """Returns the scenarios of a world; they can be read when the world was dropped."""
+    control: ControlPlane = server.app.extensions[CONTROL]
+    return find_engine(control.platform.worlds.get(world))

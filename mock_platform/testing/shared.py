@@ -63,14 +63,19 @@ class SharedServer:
         activate_scenarios(world, request)
         self._ended = test
         kept: list[dict[str, Any]] = []
+        listed: list[dict[str, Any]] = []
 
         def entries(*, failed: bool = False) -> list[dict[str, Any]]:
             return kept or [entry.as_json() for entry in world.journal]
 
+        def scenarios() -> list[dict[str, Any]]:
+            return listed or world.scenarios
+
         def end() -> None:
             kept.extend(entries())
+            listed.extend(world.scenarios)
 
-        return world, Verdict(world, entries, list, end)
+        return world, Verdict(world, entries, scenarios, list, end)
 
     def close(self, world: WorldFace) -> None:
         """Empty the world; requests before the next test are counted in `strays`."""

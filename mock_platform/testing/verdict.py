@@ -27,16 +27,18 @@ class Verdict:
         self,
         world: WorldFace,
         entries: Entries,
+        scenarios: Callable[[], list[dict[str, Any]]],
         faults: Callable[[], Iterable[BaseException]],
         end: Callable[[], None] = lambda: None,
     ) -> None:
         """`faults` returns the errors outside of requests, once.
 
-        `end` is called before the world ends, to save its entries if they would be lost.
+        `entries` and `scenarios` are also called after the world has ended. `end` is called before
+        that, to save what would be lost.
         """
         self._end = end
         self._world = world
-        self._scenarios: list[dict[str, Any]] | None = None
+        self._scenarios = scenarios
         self._entries = entries
         self._faults = faults
         self._reported: set[str] = set()
@@ -48,7 +50,6 @@ class Verdict:
             Unreachable: The server no longer answers.
         """
         self._end()
-        self._scenarios = self._world.scenarios
 
     def problems(self, *, late: bool = False) -> list[str]:
         """Returns the reasons for which a passed test must fail; each only once.
@@ -75,10 +76,9 @@ class Verdict:
     def sections(self, *, whole: bool = False) -> list[Section]:
         """Returns what a failing test shows: headings and texts, without empty ones."""
         entries = self._entries()
-        scenarios = self._world.scenarios if self._scenarios is None else self._scenarios
         found = [
             ("mock_platform journal", report.journal(entries, whole=whole)),
-            ("mock_platform rules that never acted", report.silent_rules(scenarios)),
+            ("mock_platform rules that never acted", report.silent_rules(self._scenarios())),
             ("mock_platform nearest misses", report.nearest_misses(entries)),
             (
                 "mock_platform faults of the sandbox",
