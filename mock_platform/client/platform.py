@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -19,6 +20,7 @@ from mock_platform.client.local import LocalWorld
 from mock_platform.client.remote.platform import RemotePlatform
 from mock_platform.core.call import Call
 from mock_platform.edge.application import PlatformApplication
+from mock_platform.edge.request import Direct, Request
 from mock_platform.restoring import Opened, open_platform, overridden
 from mock_platform.server import ServerThread
 from mock_platform.server.tls import TlsMaterial
@@ -239,21 +241,33 @@ class _Raising:
     ) -> None:
         self._application = application
         self._catch = catching
-        self.at_once = getattr(application, "at_once", None)
+        self.at_once: Callable[[Request], Direct | None] | None = getattr(
+            application, "at_once", None
+        )
         """What the server asks for: requests over a socket raise nothing."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         if _OVER_SOCKET in environ:
             return self._application(environ, start_response)
+        return self._raise_errors_of(partial(self._application, environ, start_response))
+
+    def at_once_in_process(self, request: Request) -> Direct | None:
+        """Returns the same as `at_once`, raising what handlers raise."""
+        direct = None if self.at_once is None else self.at_once(request)
+        if direct is None:
+            return None
+        return lambda *args: self._raise_errors_of(partial(direct, *args))
+
+    def _raise_errors_of(self, answer: Callable[[], Iterable[Any]]) -> Iterable[Any]:
         with self._catch() as caught:
-            answer = self._application(environ, start_response)
+            body = answer()
         if caught:
-            close = getattr(answer, "close", None)
+            close = getattr(body, "close", None)
             if close is not None:
                 close()
             raise caught[0]
-        return answer
+        return body
 
 
 class _OverSocket:

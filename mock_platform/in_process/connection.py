@@ -11,8 +11,9 @@ import errno
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from email.utils import format_datetime
-from functools import partial
+from functools import lru_cache, partial
 from http import client
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -21,13 +22,14 @@ from urllib.parse import urlsplit
 from urllib3 import HTTPConnectionPool, HTTPHeaderDict, HTTPResponse
 
 from mock_platform.edge.connection import CONNECTION
-from mock_platform.in_process.environ import USUAL_PORTS, environ_of, fill
+from mock_platform.edge.request import Direct, Peer, Request
+from mock_platform.in_process.environ import USUAL_PORTS, environ_of, fill, read_request
 from mock_platform.version import __version__
 from mock_platform.world.clock import machine_now
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+    from _typeshed.wsgi import StartResponse, WSGIApplication
 
 _CHUNK = 64 * 1024
 _CONNECTIONS = 10
@@ -102,7 +104,10 @@ class _Connection:
         self.timeout = timeout
         self._application = application
         self._scheme = scheme
-        self._environ: WSGIEnvironment = {}
+        self._at_once: Callable[[Request], Direct | None] | None = getattr(
+            application, "at_once_in_process", None
+        )
+        self._sent: tuple[str, str, Mapping[Any, Any], Any] = ("", "", {}, None)
         self._asked: dict[str, Any] = {}
 
     def request(
@@ -115,9 +120,8 @@ class _Connection:
         chunked: bool = False,
         **asked: Any,
     ) -> None:
-        """Make the WSGI environment of a request; nothing is sent yet."""
-        origin = self._scheme, self.host, self.port
-        self._environ = environ_of(origin, method, url, headers or {}, body)
+        """Keep a request; nothing is sent yet."""
+        self._sent = method, url, headers or {}, body
         self._asked = {"request_method": method, "request_url": url, **asked}
 
     def getresponse(self) -> HTTPResponse:
@@ -129,9 +133,8 @@ class _Connection:
             HTTPException: A scenario answered with something that is no HTTP.
         """
         line = _CallerConnection(self.timeout)
-        self._environ[CONNECTION] = line
-        answer = _Answer(self._application, self._environ, line)
         method = self._asked["request_method"]
+        answer = _Answer(self._run(line), line, method)
         read: client.HTTPResponse
         if line.is_taken:
             answer.close()
@@ -151,6 +154,21 @@ class _Connection:
             original_response=read,
             **self._asked,
         )
+
+    def _run(self, line: _CallerConnection) -> Callable[[StartResponse], Iterable[Any]]:
+        """Returns what has the request answered: without a WSGI environ where nobody needs one."""
+        origin = self._scheme, self.host, self.port
+        request = None if self._at_once is None else read_request(origin, *self._sent)
+        if request is not None:
+            assert self._at_once is not None
+            direct = self._at_once(request)
+            if direct is not None:
+                server = f"{self.host}:{self.port}"
+                peer = Peer(line, "127.0.0.1", str(self.port), self._scheme, server)
+                return partial(direct, request, peer)
+        environ = environ_of(origin, *self._sent)
+        environ[CONNECTION] = line
+        return partial(self._application, environ)
 
     def close(self) -> None:
         """Nothing is kept open: an answer is closed by itself."""
@@ -224,18 +242,21 @@ class _Answer(io.RawIOBase):
     """
 
     def __init__(
-        self, application: WSGIApplication, environ: WSGIEnvironment, line: _CallerConnection
+        self,
+        run: Callable[[StartResponse], Iterable[Any]],
+        line: _CallerConnection,
+        method: str,
     ) -> None:
         super().__init__()
         self.status = 0
         self.reason = ""
         self.headers = HTTPHeaderDict()
         self._line = line
-        self._to_head = environ["REQUEST_METHOD"] == "HEAD"
+        self._to_head = method == "HEAD"
         self._written: list[bytes] = []
         self._parts: Iterable[bytes] = ()
         try:
-            self._parts = application(environ, self._start)
+            self._parts = run(self._start)
             self._said = self._iterate_body(iter(self._parts))
             # A server sends the head of an answer together with the first bytes of its body.
             self._rest = next(self._said, b"")
@@ -325,7 +346,7 @@ class _Read(client.HTTPResponse):
         length = headers.get("Content-Length", "")
         if answer.chunked:
             headers["Transfer-Encoding"] = "chunked"
-        headers.setdefault("Date", format_datetime(machine_now(), usegmt=True))
+        headers.setdefault("Date", _format_date(machine_now().replace(microsecond=0)))
         headers.setdefault("Server", _SERVER)
         # What follows is what begin() sets.
         self.version = 11
@@ -336,6 +357,12 @@ class _Read(client.HTTPResponse):
         if answer.bodiless:
             self.length = 0
         self.will_close = False
+
+
+@lru_cache(maxsize=1)
+def _format_date(at: datetime) -> str:
+    """Returns the header `Date` of all answers of one second."""
+    return format_datetime(at, usegmt=True)
 
 
 class _Socket:

@@ -1,4 +1,4 @@
-"""The WSGI environment of a request that came over no socket."""
+"""A request that came over no socket, as a server would read it or as a WSGI environ."""
 
 from __future__ import annotations
 
@@ -8,21 +8,48 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from mock_platform.edge.request import Request
+
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
     from _typeshed.wsgi import WSGIEnvironment
+
+Origin = tuple[str, str, int]
+"""Scheme, host and port of the address that is called."""
 
 _CHUNK = 64 * 1024
 USUAL_PORTS = {"http": 80, "https": 443}
 """The ports that an address need not name."""
 
 
+def read_request(
+    origin: Origin, method: str, target: str, headers: Mapping[Any, Any], body: Any
+) -> Request | None:
+    """Returns a request as a server reads it; `None` if only a WSGI environ can express it.
+
+    Such a request has a body that is read in parts, the address for a proxy as its target, or
+    headers that no server could read.
+    """
+    if isinstance(body, str):
+        body = body.encode()
+    if not (body is None or isinstance(body, bytes | bytearray)) or not target.startswith("/"):
+        return None
+    try:
+        pairs = [(_encode(name), _encode(value)) for name, value in headers.items()]
+    except UnicodeEncodeError:
+        return None
+    hosts = [pair for pair in pairs if pair[0].lower() == b"host"]
+    others = [pair for pair in pairs if pair not in hosts] if hosts else pairs
+    sent = [*(hosts or [(b"Host", _encode(_host(origin)))]), *others]  # clients begin with it
+    return Request(method.upper(), target, "", "1.1", sent, bytes(body or b""), keep_alive=True)
+
+
 def environ_of(
-    origin: tuple[str, str, int], method: str, target: str, headers: Mapping[Any, Any], body: Any
+    origin: Origin, method: str, target: str, headers: Mapping[Any, Any], body: Any
 ) -> WSGIEnvironment:
     """The environment of a request, as a server would make it.
 
-    `origin` is scheme, host and port of the address that is called, `target` the rest of it. A body
+    `target` is the rest of the address behind its origin. A body
     is bytes, text, a file, parts or `None`; it is read as the application reads it.
     """
     scheme, host, port = origin
@@ -30,7 +57,6 @@ def environ_of(
         parts = urlsplit(target)
         target = parts._replace(scheme="", netloc="", path=parts.path or "/").geturl()
     path, _, query = target.partition("?")
-    name = f"[{host}]" if ":" in host else host
     environ: WSGIEnvironment = {
         "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
@@ -41,7 +67,7 @@ def environ_of(
         "SERVER_PORT": str(port),
         "SERVER_PROTOCOL": "HTTP/1.1",
         "REMOTE_ADDR": "127.0.0.1",
-        "HTTP_HOST": name if port == USUAL_PORTS.get(scheme) else f"{name}:{port}",
+        "HTTP_HOST": _host(origin),
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": scheme,
         "wsgi.input": _body(body),
@@ -96,6 +122,17 @@ def _body(body: Any) -> io.BufferedIOBase:
 def _parts(read: Callable[[int], str | bytes]) -> Iterator[str | bytes]:
     while part := read(_CHUNK):
         yield part
+
+
+def _host(origin: Origin) -> str:
+    """Returns the value of the header Host."""
+    scheme, host, port = origin
+    name = f"[{host}]" if ":" in host else host
+    return name if port == USUAL_PORTS.get(scheme) else f"{name}:{port}"
+
+
+def _encode(value: str | bytes) -> bytes:
+    return value.encode("latin-1") if isinstance(value, str) else value
 
 
 def _text(value: str | bytes) -> str:

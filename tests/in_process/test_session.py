@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http.client import BadStatusLine
 from typing import Any
 
@@ -17,9 +18,10 @@ from requests.adapters import BaseAdapter, HTTPAdapter
 from requests.exceptions import ChunkedEncodingError
 from urllib3 import HTTPResponse, Retry
 
-from mock_platform import __version__
+from mock_platform import MockPlatform, __version__
 from mock_platform.edge.connection import CONNECTION
 from mock_platform.in_process.connection import Pool
+from mock_platform.in_process.environ import Origin, environ_of
 from mock_platform.in_process.session import BearerAuth, OAuth1Auth, PlatformSession, WsgiAdapter
 
 BASE = "http://sandbox.test:8080"
@@ -97,6 +99,62 @@ def test_encoded_paths_are_kept_as_sent() -> None:
     assert seen["REQUEST_URI"] == "/a%2Fb/%C3%A9?q=%20x&e="
     assert seen["PATH_INFO"] == "/a/b/Ã©"
     assert seen["QUERY_STRING"] == "q=%20x&e="
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "sent"),
+    [
+        ("GET", "/12/accounts?a=%C3%A4&b=c%20d", {}),
+        ("GET", "/sandbox/12/accounts", {"headers": {"X-One": b"1", "x_two": "2"}}),
+        ("HEAD", "/12/accounts", {"headers": {"Host": "ads-api-sandbox.example.com"}}),
+        ("GET", "/~w1/2/not-served", {"headers": {"Cookie": "a=b; c=d"}}),
+        ("POST", "/12/accounts/18ce54d4x5t/cards", {"json": {"name": "ä"}}),
+        ("POST", "/12/accounts/18ce54d4x5t/cards", {"data": {"name": "ä"}}),
+        ("POST", "/12/accounts/18ce54d4x5t/cards", {"data": "text"}),
+        ("POST", "/12/accounts/18ce54d4x5t/cards", {"data": b"x" * 2_000_000}),
+        ("PUT", "/12/accounts/18ce54d4x5t/cards/1", {"headers": {"Content-Type": "text/plain"}}),
+    ],
+)
+def test_a_call_reads_the_same_without_a_wsgi_environ(
+    method: str, url: str, sent: dict[str, Any]
+) -> None:
+    """The platform sees, records and answers alike, whether somebody wraps it or not."""
+    seen = []
+    for wrapped in (False, True):
+        with MockPlatform.start(freeze="2026-11-20T10:00:00Z", max_body=1_000_000) as platform:
+            world = platform.world("w1") if "~w1" in url else platform
+            if wrapped:  # by what knows nothing but WSGI
+                platform.app.wsgi_app = partial(platform.app.wsgi_app)  # type: ignore[method-assign]
+            client = session(platform.app)
+            client.auth = BearerAuth(platform.credentials["bearer_token"] or "")
+            answer = client.request(method, url, **sent)
+            (entry,) = world.journal
+            recorded = entry.as_json() | {"milliseconds": None}
+            headers = {k: v for k, v in answer.headers.items() if k != "Date"}
+        seen.append((answer.status_code, headers, answer.content, recorded))
+
+    assert seen[0] == seen[1]
+
+
+def test_a_call_without_a_wsgi_environ_makes_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plain call takes the direct way; a hook, and a body in parts, want an environ."""
+    made: list[str] = []
+
+    def make_environ(origin: Origin, method: str, *rest: Any) -> Any:
+        made.append(method)
+        return environ_of(origin, method, *rest)
+
+    monkeypatch.setattr("mock_platform.in_process.connection.environ_of", make_environ)
+    with MockPlatform.start() as platform:
+        client = platform.session()
+        client.post("/12/accounts", json={})
+        plain = len(made)
+        client.post("/12/accounts", data=iter([b"{}"]))
+        in_parts = len(made)
+        platform.app.before_request(lambda: None)
+        client.get("/12/accounts")
+
+    assert [0, 1, 2] == [plain, in_parts, len(made)]
 
 
 def test_a_form_arrives_with_its_type_and_length() -> None:
