@@ -27,7 +27,11 @@ from mock_platform.world.clock import UPTIME
 PEERS = Path(__file__).with_name("peers")
 NPM = Path("build/peers")
 NPM_PACKAGES = "wiremock @stoplight/prism-cli"
-BASES = {"responses": "with_responses", "ours": "in_process_bearer"}
+BASES = {
+    "responses": "with_responses",
+    "httpserver": "with_httpserver",
+    "ours": "in_process_bearer",
+}
 PLUGIN = "mock_platform.pytest_plugin"
 
 
@@ -126,9 +130,11 @@ class Times:
     one: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
 
-    def test(self, tests: int) -> float:
-        """Seconds for each further test."""
-        return (statistics.median(self.whole) - statistics.median(self.one)) / (tests - 1)
+    def figures(self, tests: int) -> tuple[float, float, float]:
+        """Seconds of a whole run, of the processor in one, and for each test after the first."""
+        whole = statistics.median(self.whole)
+        one = statistics.median(self.one)
+        return whole, statistics.median(self.processor), (whole - one) / (tests - 1)
 
 
 class Failed(Exception):
@@ -208,15 +214,16 @@ def show(found: dict[Suite, Times], tests: int) -> None:
     """Print the table, and what each suite's double checks."""
     named = {suite.name: times for suite, times in found.items()}
     bases = {told: named[name] for told, name in BASES.items() if name in named}
-    print(" " * 61 + "".join(f"{f'x {told}':>16}" for told in bases))
+    print(" " * 61 + "".join(f"{f'x {told}':>23}" for told in bases))
     heads = "".join(f"{head:>9}" for head in ("whole s", "cpu s", "ms/test"))
-    print(" " * 34 + heads + f"{'whole':>8}{'test':>8}" * len(bases))
+    print(" " * 34 + heads + f"{'whole':>9}{'cpu':>7}{'test':>7}" * len(bases))
     for suite, times in found.items():
-        whole, test = statistics.median(times.whole), times.test(tests)
-        figures = (whole, statistics.median(times.processor), test * 1000)
+        whole, cpu, test = times.figures(tests)
+        figures = (whole, cpu, test * 1000)
         line = f"{suite.title:34}" + "".join(f"{figure:9.2f}" for figure in figures)
         for base in bases.values():
-            line += f"{whole / statistics.median(base.whole):8.2f}{test / base.test(tests):8.2f}"
+            base_whole, base_cpu, base_test = base.figures(tests)
+            line += f"{whole / base_whole:9.2f}{cpu / base_cpu:7.2f}{test / base_test:7.2f}"
         print(line)
     print("\nWhat is checked:")
     for suite in found:
@@ -229,6 +236,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="how often each suite is run (3)")
     parser.add_argument("--tests", type=int, default=200, help="how many tests it has (200)")
     parser.add_argument(
+        "--suites", nargs="+", choices=[suite.name for suite in SUITES], help="only these (all)"
+    )
+    parser.add_argument(
         "--npm", type=Path, default=NPM, help=f"folder with node_modules of WireMock, Prism ({NPM})"
     )
     options = parser.parse_args()
@@ -236,9 +246,10 @@ def main() -> None:
         parser.error("at least one round of two tests")
     node_modules = options.npm.absolute() / "node_modules"
     missing: dict[str | None, list[Suite]] = {}
-    for suite in SUITES:
+    wanted = options.suites or [suite.name for suite in SUITES]
+    for suite in (suite for suite in SUITES if suite.name in wanted):
         missing.setdefault(suite.missing(node_modules), []).append(suite)
-    present = missing.pop(None)
+    present = missing.pop(None, [])
     for remedy, suites in missing.items():
         titles = "; ".join(suite.title for suite in suites)
         print(f"Left out: {titles}. To have them: {remedy}", file=sys.stderr)
