@@ -56,6 +56,30 @@ def test_a_suite_without_it_runs_as_ever(pytester: pytest.Pytester) -> None:
     assert not any("mock_platform" in heading for heading in headings(result))
 
 
+def test_a_test_loads_only_what_it_uses() -> None:
+    """A world, a call and the end of the test need neither unittest nor what few tests need."""
+    code = (
+        "import sys\n"
+        "from mock_platform.testing.servers import LocalServers\n"
+        "from mock_platform.testing.world_request import WorldRequest\n"
+        "servers = LocalServers()\n"
+        "world, verdict = servers.open(WorldRequest(), 'test')\n"
+        "with world.session('bearer') as session:\n"
+        "    assert session.get('/12/accounts').status_code == 200\n"
+        "assert verdict.problems() == []\n"
+        "verdict.end()\n"
+        "servers.close(world)\n"
+        "servers.stop()\n"
+        "late = {'unittest', 'mock_platform.control.routes', 'ruamel', 'apispec', 'trustme',"
+        " 'cryptography', 'prometheus_client', 'watchfiles', 'pycountry'}\n"
+        "print(sorted(late & set(sys.modules)))"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "[]\n" == ended.stdout
+
+
 def test_each_test_has_a_fresh_world(run: Run) -> None:
     """What one test does to its world, the next one does not see."""
     result = run(
