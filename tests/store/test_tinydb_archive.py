@@ -678,8 +678,9 @@ class TestRefusals:
         found = self.written(path, base)
         found[2] = found[2].replace(b'"id":"1"', b'"id":"9"')
         log_of(path).write_bytes(b"".join(found))
+        said = self.refused(path, StoreDamaged)
 
-        assert f"{log_of(path)}, line 3: the line does not" in self.refused(path, StoreDamaged)
+        assert f"{log_of(path)}, line 3: the checksum of the line is wrong" in said
 
     def test_torn_last_line(self, path: Path, base: Base, caplog: pytest.LogCaptureFixture) -> None:
         """A last line that was cut short is dropped with a warning, and work goes on."""
