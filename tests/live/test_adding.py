@@ -18,6 +18,8 @@ pytestmark = pytest.mark.live
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("mock_platform", "fixtures", "scenarios", "docs", "tests", "pyproject.toml")
+WORDS = "tests/test_words.py"
+"""What the words of the house are checked with."""
 _FILE = re.compile(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINE = re.compile(r"`(\w+)` in `([\w/]+\.py)`:\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _KEPT = """
@@ -93,8 +95,9 @@ def test_an_operation(copy: Path) -> None:
         "tests/operations/test_families.py",
         "tests/operations/test_every_list.py",
         "tests/test_docs.py",
+        WORDS,
         "-k",
-        "stickers or families or generated",
+        "stickers or families or generated or docstrings",
     )
 
     assert (pages.returncode, pages.stderr) == (0, "")
@@ -112,10 +115,12 @@ def test_an_effect(copy: Path) -> None:
     follow("docs/adding-an-effect.md", copy)
 
     pages = run(copy, "-m", "docs.generators")
-    summary = run_tests(copy, "tests/scenario/test_headers.py")
+    summary = run_tests(
+        copy, "tests/scenario/test_headers.py", WORDS, "-k", "headers or docstrings"
+    )
 
     assert (pages.returncode, pages.stderr) == (0, "")
-    assert summary.startswith("2 passed")
+    assert summary.startswith("3 passed")
     assert "## `headers`" in (copy / "docs" / "effects.md").read_text("utf-8")
 
 
@@ -123,7 +128,7 @@ def test_a_store(copy: Path) -> None:
     """A module and one line make a backend that `serve` keeps its worlds in."""
     follow("docs/adding-a-store.md", copy)
 
-    summary = run_tests(copy, "tests/store/test_archive.py", "-k", "json")
+    summary = run_tests(copy, "tests/store/test_archive.py", WORDS, "-k", "json or docstrings")
     backends = run_tests(copy, "tests/store/test_backends.py", "-k", "suite")
     kept = run(copy, "-c", _KEPT)
 
