@@ -49,7 +49,7 @@ WANTED = {
     ("create", WIREMOCK): (0.6, 0.4, 0.6),
 }
 """How fast `serve` is to be, as a multiple of a peer, at each number of connections."""
-MOST_LATE = 5
+MAX_LATE = 5
 """How many medians the 99th percentile may take, at 64 connections."""
 
 
@@ -274,9 +274,9 @@ def compare(found: dict[tuple[str, str, int], Load]) -> None:
                 )
     for call in {call for _, call, _ in found}:
         one = found[OURS, call, 64]
-        said = "reached" if one.late <= MOST_LATE * one.middle else "missed"
+        said = "reached" if one.late <= MAX_LATE * one.middle else "missed"
         print(f"{call:8}   64 connections: p99 is x{one.late / one.middle:.1f} p50, "
-              f"wanted x{MOST_LATE}: {said}")  # fmt: skip
+              f"wanted x{MAX_LATE}: {said}")  # fmt: skip
         for connections in CONNECTIONS:
             ours, floor = (found[name, call, connections].effort for name in (OURS, FLOOR))
             print(

@@ -1,4 +1,4 @@
-"""The whole server as one Flask application, for any WSGI server and to be mounted anywhere."""
+"""The whole server as one Flask application, for any WSGI server and any parent application."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mock_platform.control.plane import ControlPlane
 from mock_platform.edge.application import PlatformApplication
 from mock_platform.edge.wsgi import Edge
 from mock_platform.platform import Platform
-from mock_platform.restoring import open_platform, overridden
+from mock_platform.restoring import open_platform, override_settings
 from mock_platform.settings import Settings
 
 CONTROL = "mock_platform.control"
@@ -19,26 +19,26 @@ CONTROL = "mock_platform.control"
 def create_app(
     settings: Settings | Platform | None = None, **overrides: Any
 ) -> PlatformApplication:
-    """The whole server as a Flask application: operations, control plane, and what users add.
+    """Returns the whole server as a Flask application, open for additions.
 
     `overrides` are fields of `Settings`, or of its `delivery` as `delivery_timeout=1`; folders may
-    be text, and `freeze` ISO 8601. A platform that is open already is served as it is, and whoever
-    opened it closes it; one that is opened here is closed when the process ends.
+    be text, and `freeze` may be ISO 8601. An open platform is served as it is, and its owner closes
+    it; a platform that is opened here is closed when the process ends.
 
-    Its worlds live in this process: let a WSGI server have one process, with threads.
+    Its worlds are in the memory of this process: use one process with threads.
 
     Raises:
-        TypeError: There is no such setting, or the platform has its settings already.
-        BadFixtures: Something is wrong with the fixtures.
-        BadScenario: Something is wrong with a scenario.
-        StoreError: The store's files are in use, damaged or not ours.
+        TypeError: A setting does not exist, or the platform already has its settings.
+        BadFixtures: The fixtures have faults.
+        BadScenario: A scenario has faults.
+        StoreError: The store's files are in use, damaged or not from mock_platform.
     """
     if isinstance(settings, Platform):
         if overrides:
             raise TypeError("A platform that is open already has its settings; give those instead.")
         platform = settings
     else:
-        opened = open_platform(overridden(settings or Settings(), overrides))
+        opened = open_platform(override_settings(settings or Settings(), overrides))
         atexit.register(opened.close)
         platform = opened.platform
     application = PlatformApplication(platform)

@@ -1,4 +1,4 @@
-"""The product without IO: worlds and compiled operations; a call goes in, a reply comes out."""
+"""The product without IO: worlds and operations; it takes a call and returns a reply."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ _CORE = (
     TITLES,
 )
 Answerer = Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]
-"""Answers a call in a world, or what refused it before; also returns what was changed."""
+"""Answers a call in a world, or refuses it; also returns what was changed."""
 _LOG = logging.getLogger(__name__)
 _CREDENTIAL_TABLES = ("apps", "tokens")
 
 
 class Platform:
-    """Answers calls. Knows no socket, no web framework and no real time."""
+    """Answers calls. Uses no socket, no web framework and no real time."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Platform:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
         self.description = Description(self._describe)
-        """The v2 interface as an OpenAPI document."""
+        """Returns the v2 interface as an OpenAPI document."""
         self.operations: tuple[Operation, ...] = table(
             OPERATIONS, [openapi.make_operation(self.description.at)]
         )
@@ -97,11 +97,11 @@ class Platform:
         self.overlays = Overlays(
             lambda folders: load_base(replace(settings, fixtures=tuple(folders)))
         )
-        """The fixtures that worlds of their own wish begin with."""
-        self.shared_credentials = frozenset(_held(self.base))
+        """Returns the fixtures of a world that asks for its own."""
+        self.shared_credentials = frozenset(_list_credentials(self.base))
         self.started = UPTIME()
         self.errors: list[BaseException] = []
-        """Faults of the sandbox itself, for whoever embeds it to raise."""
+        """Errors in the sandbox itself; the owner of the platform raises them."""
         self.on_error: Callable[[BaseException], None] = self.errors.append
         self._prepare: list[Callable[[World], None]] = []
         blueprint = Blueprint(
@@ -119,28 +119,28 @@ class Platform:
             blueprint,
             limit=settings.max_worlds,
             store=store,
-            prepare=self._prepared,
+            prepare=self._prepare_world,
             credentials=self._credentials,
         )
-        self.deliverer = Deliverer(settings.delivery, self._failed)
-        """Delivers to webhooks; has no thread before the first delivery."""
+        self.deliverer = Deliverer(settings.delivery, self._report_error)
+        """Delivers to webhooks; starts its threads with the first delivery."""
         self.on_world(self.deliverer.attach)
         self.worlds.dropped_listeners.append(self.deliverer.detach)
         self.worlds.dropped_listeners.append(lambda world: world.journal.close())
         self.closing = threading.Event()
-        """Set when the platform closes: nobody waits any longer."""
+        """Set when the platform closes: all waiting ends."""
         self.connections = True
-        """Whether the server can break connections on command."""
+        """Whether the server can break connections when a scenario asks for it."""
         self.library = Library(shipped.folder("scenarios"), [op.id for op in self.operations])
         """The scenarios that every world knows."""
         self.start_up = StartUp(settings.scenarios, self.library)
-        """The scenarios that it begins with, and the files that they came from."""
+        """The scenarios of the start, and their files."""
         self.on_world(self._direct)
         self._requests = itertools.count(1)
         self.observers: list[Callable[[JournalEntry], None]] = []
-        """Shown each entry of every journal, once the reply is ready: for metrics."""
+        """Called with each entry of every journal, after the reply was made: for metrics."""
         self.stray_listeners: list[Callable[[Call, str], None]] = []
-        """Told of each request to a world that is not there (any more), with the world's name."""
+        """Called for each request to a missing world, with the world's name."""
         compiled = [compile_operation(op, settings, *bind_stages(op)) for op in self.operations]
         self._routers = {
             "plain": _router(c for c in compiled if not c.operation.sandbox_only),
@@ -152,17 +152,17 @@ class Platform:
     def handle(
         self, call: Call, refused: Exception | None = None, through: Answerer | None = None
     ) -> Reply:
-        """The reply to a call. `refused` ends it at once, in the call's dialect and journal.
+        """Returns the reply to a call; `refused` ends it at once, in the call's dialect.
 
-        `through` answers in place of `answer`, and may ask that. `Reply.sending` is for whoever
-        sends the reply: a delay, a fault of the network.
+        `through` answers in place of `answer`, and may call that. `Reply.sending` tells the sender
+        what to do: a delay, a network fault.
         """
         started = UPTIME()
         call.request_id = f"r{next(self._requests)}"
         try:
             world = self.world_of(call)
         except UnknownWorld as fault:
-            return self._lost(call, fault)
+            return self._answer_unknown_world(call, fault)
         except Exception as fault:  # noqa: BLE001 - raised below, where the journal learns of it
             world, refused = self.worlds.default, fault
         at = world.clock.now()
@@ -171,7 +171,7 @@ class Platform:
         try:
             reply, changes = (through or self.answer)(call, world, refused)
         except UnknownWorld as fault:  # dropped while the call waited for it
-            return self._lost(call, fault)
+            return self._answer_unknown_world(call, fault)
         except StoreUnwritable as fault:
             _LOG.warning("%s", fault)
             call.rule = None  # whatever a rule did was undone
@@ -199,7 +199,7 @@ class Platform:
     def answer(
         self, call: Call, world: World, refused: Exception | None = None
     ) -> tuple[Reply, Sequence[Change]]:
-        """What the operation of a call answers, refusals included, and what it changed."""
+        """Returns the answer of a call's operation, or its refusal, and what it changed."""
         try:
             compiled, path_params = self._find(call, refused)
             return compiled.run(call, world, path_params)
@@ -209,10 +209,10 @@ class Platform:
             return reply, ()
 
     def world_of(self, call: Call) -> World:
-        """The world of a call: by path prefix, header or credential, or the default one.
+        """Returns the world of a call: by path prefix, header or credential, or the default one.
 
         Raises:
-            UnknownWorld: It names one that does not exist.
+            UnknownWorld: The named world does not exist.
         """
         name = call.world_prefix
         if name is None:
@@ -227,17 +227,17 @@ class Platform:
         return self.worlds.default
 
     def where(self, method: str, path: str, surface: str = "plain") -> Operation | None:
-        """Which operation answers this method and path."""
+        """Returns the operation for this method and path."""
         found = self._routers[surface].find(method, path)
         return None if found.target is None else found.target.operation
 
     def methods_at(self, path: str, surface: str = "plain") -> tuple[str, ...]:
-        """The methods of the operations that have this path; empty if none has."""
+        """Returns the methods of the operations with this path; empty if no operation has it."""
         return self._routers[surface].find("", path).allowed
 
     @cached_property
-    def unanswered(self) -> Unanswered:
-        """What is said to requests that no operation answers."""
+    def unanswered_requests(self) -> Unanswered:
+        """The answers for requests that no operation answers."""
         return Unanswered(self.operations, NOT_SERVED)
 
     def assumptions(self) -> dict[str, Assumption]:
@@ -245,21 +245,22 @@ class Platform:
         return register(_CORE, *(operation.all_assumptions for operation in self.operations))
 
     def reload(self, base: Base) -> None:
-        """Begin anew with other fixtures: the default world now, worlds yet to be made as well."""
-        self.shared_credentials |= frozenset(_held(base))
+        """Reset the default world with other fixtures; new worlds start with them as well."""
+        self.shared_credentials |= frozenset(_list_credentials(base))
         self.worlds.rebase(base)
         self.base = base
 
     def reload_scenario(self, file: Path) -> list[str]:
-        """Load a scenario's file again, or a new one; the last version stays if it has faults.
+        """Load a new scenario file, or a changed one; the last version stays if it has faults.
 
-        Where it is active it begins anew with the parameters that it has. Gives, world by world,
-        why it cannot: there the last version stays active.
+        Where the scenario is active it starts again with the same parameters. Returns, for each
+        world, why it cannot; there the last version stays active.
 
         Raises:
-            BadScenario: The file has faults, or its scenario a name that it may not have.
-            BadParameters: It cannot do without parameters, as an active one of the start must.
-            CannotPerform: Such a one breaks connections and the server cannot.
+            BadScenario: The file has faults, or its scenario has a name that is not allowed.
+            BadParameters: It needs parameters, but a scenario of the start must not.
+            CannotPerform: It is a scenario of the start and breaks connections, which the server
+                cannot do.
         """
         scenario = self.start_up.read(file)
         if scenario.name in self.start_up.active:
@@ -278,15 +279,15 @@ class Platform:
         return kept
 
     def close(self) -> None:
-        """Stop what runs beside the calls: deliveries under way are broken off. Again is harmless.
+        """Stop all background work: running deliveries are ended. Idempotent.
 
         Calls are still answered.
         """
         self.closing.set()
         self.deliverer.close()
 
-    def without_connections(self) -> None:
-        """Say that the server cannot break connections.
+    def disable_connections(self) -> None:
+        """Declare that the server cannot break connections.
 
         Raises:
             CannotPerform: A start-up scenario needs it.
@@ -300,12 +301,12 @@ class Platform:
             find_engine(world).deactivate_unperformable()
 
     def on_world(self, prepare: Callable[[World], None]) -> None:
-        """Have every world prepared by this: those there are, and each new one."""
+        """Call `prepare` with every world: the existing ones, and each new one."""
         self._prepare.append(prepare)
         for world in self.worlds:
             prepare(world)
 
-    # -- within ----------------------------------------------------------------------------------
+    # -- details ---------------------------------------------------------------------------------
 
     def _direct(self, world: World) -> None:
         engine = Engine(
@@ -334,10 +335,10 @@ class Platform:
         found = self._routers[call.surface].find(call.method, call.path)
         if found.target is not None:
             return found.target, found.params
-        raise self.unanswered.failure(call, found.allowed)
+        raise self.unanswered_requests.failure(call, found.allowed)
 
-    def _lost(self, call: Call, fault: UnknownWorld) -> Reply:
-        """The reply to a call whose world is not there."""
+    def _answer_unknown_world(self, call: Call, fault: UnknownWorld) -> Reply:
+        """Returns the reply to a call whose world does not exist."""
         call.operation = None  # none answers
         self._stray(call, fault.name)
         reply = _unknown_world(fault)
@@ -401,18 +402,18 @@ class Platform:
             sent=call.sent,
         )
 
-    def _failed(self, fault: BaseException) -> None:
+    def _report_error(self, fault: BaseException) -> None:
         if isinstance(fault, StoreUnwritable):  # the disk's fault, not ours
             _LOG.warning("%s", fault)
         else:
             self.on_error(fault)
 
-    def _prepared(self, world: World) -> None:
+    def _prepare_world(self, world: World) -> None:
         for prepare in self._prepare:
             prepare(world)
 
     def _credentials(self, change: Change) -> Sequence[tuple[str, bool]]:
-        """Credentials that a change brings or takes; those of the fixtures select no world."""
+        """Add and remove credentials after changes; those of the fixtures select no world."""
         if change.table not in _CREDENTIAL_TABLES:
             return ()
         before = _credential_of(change.table, change.key, change.before)
@@ -428,10 +429,10 @@ class Platform:
 
 
 def load_base(settings: Settings) -> Base:
-    """The fixtures that a server of these settings begins with.
+    """Returns the fixtures for a server with these settings.
 
     Raises:
-        BadFixtures: Something is wrong with them.
+        BadFixtures: The fixtures have faults.
     """
     folders = [shipped.folder("fixtures")] if settings.default_fixtures else []
     return fixtures.load([*folders, *settings.fixtures], TABLES, settings.freeze)
@@ -456,7 +457,7 @@ def _credential_of(table: str, key: str, record: object) -> str | None:
     return record.get("consumer_key") if table == "apps" else None
 
 
-def _held(base: Base) -> Iterable[str]:
+def _list_credentials(base: Base) -> Iterable[str]:
     for name in _CREDENTIAL_TABLES:
         for key, row in base.rows.get(name, {}).items():
             credential = _credential_of(name, key, row.record)

@@ -111,7 +111,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers."""
+    """Register the markers of the plugin."""
     for text in _MARKERS.values():
         config.addinivalue_line("markers", text)
     config.stash[_outcome_key] = RunOutcome()

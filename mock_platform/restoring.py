@@ -74,13 +74,13 @@ def open_platform(settings: Settings) -> Opened:
     base = load_base(settings)
     archive = open_archive(settings.store, settings.durability)
     try:
-        return Opened(_restored(settings, base, archive), archive)
+        return Opened(_restore_worlds(settings, base, archive), archive)
     except BaseException:
         archive.close()
         raise
 
 
-def _restored(settings: Settings, base: Base, archive: Archive) -> Platform:
+def _restore_worlds(settings: Settings, base: Base, archive: Archive) -> Platform:
     kept = {name: found for name in archive.names() if (found := archive.open(name, base))}
     for name, found in kept.items():
         _try(archive, name, found)
@@ -126,7 +126,7 @@ def _record(world: World) -> None:
         pass
 
 
-def overridden(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
+def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
     """Returns settings with some fields changed, or of their `delivery` as `delivery_timeout=1`.
 
     Folders may be text, and `freeze` may be ISO 8601.

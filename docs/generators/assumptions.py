@@ -10,7 +10,7 @@ _BASES = {
     "settled": "Specification and public facts allow several readings; the sandbox uses this one.",
     "expectation": "A user of such an interface would expect this.",
 }
-_MOST_NAMED = 12
+_MAX_NAMED = 12
 """Up to this number operations are named; more are only counted."""
 
 
@@ -39,5 +39,5 @@ def write_page() -> str:
                 if entry["operations"]:
                     named = ", ".join(f"`{name}`" for name in entry["operations"])
                     many = len(entry["operations"])
-                    lines += ["", f"Operations: {named if many <= _MOST_NAMED else many}."]
+                    lines += ["", f"Operations: {named if many <= _MAX_NAMED else many}."]
     return "\n".join(lines) + "\n"

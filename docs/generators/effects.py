@@ -18,7 +18,7 @@ What a rule of a scenario can do, under `then`: one effect, or a list of them.
 [How to write a scenario](for-qa.md#a-scenario-of-your-own). The JSON Schema that
 `mock-platform scenarios --format schema` prints has the exact form of each effect.
 """
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 def write_page() -> str:
@@ -31,8 +31,8 @@ def write_page() -> str:
         uses = [each.name for each in library if keyword in _keywords(each)]
         parts.append(f"## `{keyword}`\n\n{paragraphs(module.__doc__)}\n")
         if uses:
-            links = ", ".join(f"[`{use}`](scenarios.md#{use})" for use in uses[:_MOST_NAMED])
-            more = f" and {len(uses) - _MOST_NAMED} more" if len(uses) > _MOST_NAMED else ""
+            links = ", ".join(f"[`{use}`](scenarios.md#{use})" for use in uses[:_MAX_NAMED])
+            more = f" and {len(uses) - _MAX_NAMED} more" if len(uses) > _MAX_NAMED else ""
             parts.append(f"Used by {links}{more}.\n")
     return "\n".join(parts)
 

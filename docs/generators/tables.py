@@ -20,7 +20,7 @@ Each table has a file of its own in a folder of [fixtures](fixtures.md), and its
 `/_mock/state/TABLE` and in `platform.state["TABLE"]`. A key that begins with an underscore belongs
 to the sandbox and is never served. A field that is not *required* may be left out.
 """
-_MOST_VALUES = 15
+_MAX_VALUES = 15
 """More values than this are only counted."""
 
 
@@ -49,7 +49,7 @@ def _value(field: Field[Any]) -> str:
         return f"list of: {_value(field.inner)}"
     if isinstance(field, Nested):
         return "object with " + ", ".join(f"`{name}`" for name in field.schema.load_fields)
-    if isinstance(field, Choice) and len(field.values) <= _MOST_VALUES:
+    if isinstance(field, Choice) and len(field.values) <= _MAX_VALUES:
         return ", ".join(f"`{value}`" for value in field.values)
     if isinstance(field, Choice):
         return f"one of {len(field.values)} values, such as `{field.values[0]}`"

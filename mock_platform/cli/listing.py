@@ -31,21 +31,21 @@ def operations_text(form: str) -> str:
     rows += [
         (
             entry.method,
-            shown_path(entry),
+            display_path(entry),
             entry.id + (" (deprecated)" if entry.deprecated else ""),
             entry.spec,
         )
-        for entry in sorted_operations(platform)
+        for entry in sort_operations(platform)
     ]
     return align(rows)
 
 
-def sorted_operations(platform: Platform) -> list[Operation]:
+def sort_operations(platform: Platform) -> list[Operation]:
     """Returns all operations by path family, path and method."""
     return sorted(platform.operations, key=lambda entry: (entry.dialect, entry.path, entry.method))
 
 
-def shown_path(operation: Operation) -> str:
+def display_path(operation: Operation) -> str:
     """Returns the path at which an operation is called, in the specification's notation."""
     return f"/sandbox{operation.path}" if operation.sandbox_only else operation.path
 
@@ -78,7 +78,7 @@ def where_text(method: str, address: str, form: str) -> str:
     )
     found = router.find(method, path)
     if found.target is None:
-        near = platform.unanswered.nearest(method, path)
+        near = platform.unanswered_requests.nearest(method, path)
         raise CheckFailed(_explain_unknown(method, path, found.allowed, near, sandbox=sandbox))
     if form == "json":
         return pretty(found.target.as_json() | {"path_parameters": dict(found.params)})
@@ -154,7 +154,7 @@ def _explain_unknown(
         return f"{path} does not answer {method}, only {', '.join(allowed)}."
     lines = [f"No operation answers {method} {path}{' on the sandbox address' if sandbox else ''}."]
     lines += ["Nearest:"] if near else ["`mock-platform operations` lists all operations."]
-    lines += [f"  {entry.method} {shown_path(entry)}  ({entry.id})" for entry in near]
+    lines += [f"  {entry.method} {display_path(entry)}  ({entry.id})" for entry in near]
     return "\n".join(lines)
 
 
@@ -162,7 +162,7 @@ def _describe_operation(operation: Operation, params: dict[str, str]) -> str:
     file, line = operation.where()
     rows = [
         ("operation", operation.id),
-        ("answers", f"{operation.method} {shown_path(operation)}"),
+        ("answers", f"{operation.method} {display_path(operation)}"),
         ("does", operation.summary),
         ("spec", operation.spec),
         ("code", f"{_shorten_path(Path(file))}:{line}"),

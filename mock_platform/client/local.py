@@ -104,7 +104,7 @@ class LocalJournal:
         return self._journal.get(request_id)
 
     def clear(self) -> None:
-        """Delete all entries."""
+        """Delete all entries of the journal."""
         self._journal.clear()
 
     def __iter__(self) -> Iterator[JournalEntry]:

@@ -21,7 +21,7 @@ from mock_platform.client.remote.platform import RemotePlatform
 from mock_platform.core.call import Call
 from mock_platform.edge.application import PlatformApplication
 from mock_platform.edge.request import Direct, Request
-from mock_platform.restoring import Opened, open_platform, overridden
+from mock_platform.restoring import Opened, open_platform, override_settings
 from mock_platform.server import ServerThread
 from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import Settings
@@ -88,7 +88,7 @@ class MockPlatform(LocalWorld):
             StoreError: The store's files are in use, damaged or not from mock_platform.
             CannotBind: The server cannot listen on the address.
         """
-        wanted = replace(overridden(settings or Settings(), overrides), port=port)
+        wanted = replace(override_settings(settings or Settings(), overrides), port=port)
         opened = open_platform(wanted)
         faults = Faults()
         opened.platform.on_error = faults.record
@@ -218,7 +218,7 @@ class Faults:
 
     @contextmanager
     def catching(self) -> Iterator[list[BaseException]]:
-        """Collects the faults of this thread for as long as it is entered."""
+        """Collects the errors of this thread inside a `with` block."""
         before = getattr(self._local, "caught", None)
         caught: list[BaseException] = []
         self._local.caught = caught
@@ -232,7 +232,7 @@ class Faults:
 
 
 class _Raising:
-    """An application that raises what its handlers raise to whoever calls it in this process."""
+    """An application that raises the errors of its handlers to in-process callers."""
 
     def __init__(
         self,
@@ -244,10 +244,10 @@ class _Raising:
         self.at_once: Callable[[Request], Direct | None] | None = getattr(
             application, "at_once", None
         )
-        """What the server asks for: requests over a socket raise nothing."""
+        """The application for the server: requests over a socket raise nothing."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
+        """Answer one WSGI request."""
         if _OVER_SOCKET in environ:
             return self._application(environ, start_response)
         return self._raise_errors_of(partial(self._application, environ, start_response))
@@ -278,6 +278,6 @@ class _OverSocket:
         self.at_once = app.at_once
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
+        """Answer one WSGI request."""
         environ[_OVER_SOCKET] = True
         return self._app(environ, start_response)

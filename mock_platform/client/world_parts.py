@@ -1,4 +1,4 @@
-"""The parts of a world as everybody who holds one in Python sees them: clock, journal, records."""
+"""The interface of the parts of a world: clock, journal, records."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class ControlPlane:
         platform.observers.append(self.coverage.observe)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
+        """Answer one WSGI request."""
         return self._wsgi(environ, start_response)
 
     @cached_property

@@ -51,7 +51,7 @@ class BadQuery(ValueError):
 def refuse_values(status: int, faults: Iterable[tuple[str, str]], what: str) -> ControlRefusal:
     """A refusal of values, with all faults: 422 for a body, 400 for the query."""
     listed = [
-        {"field": field, "message": text.explained if isinstance(text, Fault) else text}
+        {"field": field, "message": text.explanation if isinstance(text, Fault) else text}
         for field, text in faults
     ]
     told = "; ".join(fault["message"] for fault in listed)

@@ -43,7 +43,7 @@ def put_snapshot(request: ControlRequest) -> dict[str, Any]:
             f"{name!r} is not a name for a snapshot: 1 to 64 letters, digits, dots, "
             "underscores and hyphens; the first must be a letter or digit.",
         )
-    with world.held():
+    with world.hold():
         if name not in world.snapshots and len(world.snapshots) >= MAX_SNAPSHOTS:
             raise ControlRefusal(
                 409,
@@ -58,14 +58,14 @@ def put_snapshot(request: ControlRequest) -> dict[str, Any]:
 def restore_snapshot(request: ControlRequest) -> None:
     """Return the world to a snapshot; the journal is emptied, the snapshots stay."""
     world = request.world
-    with world.held():
+    with world.hold():
         world.load(world.snapshots[_require_snapshot(world, request.args["name"])])
 
 
 def delete_snapshot(request: ControlRequest) -> None:
     """Delete a snapshot of this world."""
     world = request.world
-    with world.held():
+    with world.hold():
         world.drop_snapshot(_require_snapshot(world, request.args["name"]))
 
 

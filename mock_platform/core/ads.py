@@ -64,12 +64,12 @@ READ_ONLY = public_fact(
     "section 1, code list",
 )
 
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
 """Maximum size of a body in bytes (Limits)."""
 AUTH = Auth(("oauth1", "bearer"), (CREDENTIALS,))
 
 
-def served(record: Record) -> Record:
+def remove_internal_keys(record: Record) -> Record:
     """Returns a record without the mock's own keys."""
     return {key: value for key, value in record.items() if key[0] != "_"}
 
@@ -84,17 +84,17 @@ class One:
     card: bool = False
     in_array: bool = False
 
-    def configured(self, settings: Settings) -> One:
+    def configure(self, settings: Settings) -> One:
         """With `--card-envelope array`, returns cards in an array, as the public samples do."""
         return replace(self, in_array=self.card and settings.card_envelope == "array")
 
-    def described(self, data: JsonObject) -> JsonObject:
+    def describe_body(self, data: JsonObject) -> JsonObject:
         """Returns the JSON Schema of the body: the record under `data`."""
         return _body(data={"type": "array", "items": data} if self.in_array else data)
 
     def reply(self, call: Call, result: Record) -> Reply:
         """Returns the reply for one record."""
-        shown = served(result)
+        shown = remove_internal_keys(result)
         body = {"request": {"params": call.echo}, "data": [shown] if self.in_array else shown}
         return Reply(self.status, dumps(body), [("Content-Type", JSON)])
 
@@ -107,7 +107,7 @@ class Many:
     status: int = 200
     media_type: str = "application/json"
 
-    def described(self, data: JsonObject) -> JsonObject:
+    def describe_body(self, data: JsonObject) -> JsonObject:
         """Returns the JSON Schema of the body: records under `data`, and a cursor."""
         described = _body(
             data={"type": "array", "items": data}, next_cursor={"type": ["string", "null"]}
@@ -121,7 +121,7 @@ class Many:
         if result.total_count is not None:
             body["total_count"] = result.total_count
         body["next_cursor"] = result.next_cursor
-        body["data"] = [served(record) for record in result.records]
+        body["data"] = [remove_internal_keys(record) for record in result.records]
         return Reply(self.status, dumps(body), [("Content-Type", JSON)])
 
 
@@ -134,7 +134,7 @@ class Data:
     media_type: str = "application/json"
     many: bool = False
 
-    def described(self, data: JsonObject) -> JsonObject:
+    def describe_body(self, data: JsonObject) -> JsonObject:
         """Returns the JSON Schema of the body: a value or an array under `data`."""
         return _body(data={"type": "array", "items": data} if self.many else data)
 
@@ -152,7 +152,7 @@ class Batch:
     status: int = 200
     media_type: str = "application/json"
 
-    def described(self, data: JsonObject) -> JsonObject:
+    def describe_body(self, data: JsonObject) -> JsonObject:
         """Returns the JSON Schema of the body: two parallel arrays."""
         described = _body(data={"type": "array", "items": data})
         described["properties"]["request"] = {"type": "array", "items": {"type": "object"}}
@@ -265,7 +265,7 @@ def early_access(call: Call, world: World) -> None:
         )
 
 
-def allowlisted(name: str) -> Gate:
+def require_allowlist(name: str) -> Gate:
     """Returns a gate for apps on a named allowlist (document B, "Authentication")."""
 
     def gate(call: Call, world: World) -> None:
@@ -334,7 +334,7 @@ def ads(
         statuses=statuses,
         assumptions=(ECHO, *assumptions),
         echo=Echo(sent=location is not Location.JSON) if echo is None else echo,
-        max_body=MOST_BYTES,
+        max_body=MAX_BYTES,
         declared_at=declared_at,
         **particulars,
     )

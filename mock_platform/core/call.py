@@ -1,4 +1,4 @@
-"""Plain data on both sides of a handler: the call that came, who made it, the reply that goes."""
+"""Plain data around a handler: the call, its caller, and the reply."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mock_platform.store.interface import Record
 Surface = Literal["plain", "sandbox"]
 FORM = "application/x-www-form-urlencoded"
 ABSENT: Any = object()
-"""What stands where nothing was sent, because `None` is a value of JSON."""
+"""Stands for a value that was not sent, because `None` is a JSON value."""
 FaultKind = Literal["reset", "empty", "truncate", "garbage", "timeout"]
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who makes a call, and how that was established.
+    """Who makes a call, and how the sandbox knew it.
 
     `scheme` is `bearer`, `oauth1`, `basic`, `session` or `none`; `app`, `user` and `token` are
     stored records.
@@ -34,10 +34,10 @@ class Caller:
     token: Record | None = None
     how: str = "no credentials were needed"
     assumed: bool = False
-    """Whether nothing was verified (`--auth off`)."""
+    """Whether the credentials were not verified (`--auth off`)."""
 
     def as_json(self) -> dict[str, Any]:
-        """The caller as the journal shows it, without secrets."""
+        """Returns the caller in the form of the journal, without secrets."""
         return {
             "scheme": self.scheme,
             "app": None if self.app is None else self.app["id"],
@@ -52,7 +52,7 @@ UNESTABLISHED = Caller(how="not established")
 
 @dataclass(slots=True)
 class Call:
-    """One request. The upper half is what arrived, the lower half what the pipeline learned."""
+    """One request. The first fields are what arrived, the later ones are set by the pipeline."""
 
     method: str
     url: str
@@ -60,7 +60,7 @@ class Call:
     path: str
     """Path within the interface: without world prefix and `/sandbox`, still percent-encoded."""
     base_url: str
-    """`{base_url}` as the client called it, with the world prefix where it was used."""
+    """`{base_url}` as the client called it, with the world prefix if it was used."""
     headers: Sequence[tuple[str, str]]
     body: bytes = b""
     query_string: str = ""
@@ -72,7 +72,7 @@ class Call:
     operation: str | None = None
     """The id of the operation that answers it."""
     dress: Callable[[Call, Failure, Reply], Reply] | None = None
-    """How that operation shows its refusals, where it has a way of its own."""
+    """The form in which that operation shows its refusals, if it has its own."""
     path_params: Mapping[str, str] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
     sent: Iterable[str] = ()
@@ -82,7 +82,7 @@ class Call:
     echo: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     warning_codes: list[str] = field(default_factory=list)
-    """What `X-Mock-Warnings` names: kinds of things that were sent and ignored."""
+    """The codes for `X-Mock-Warnings`: what was sent and ignored."""
     assumptions: dict[str, Assumption] = field(default_factory=dict)
     diagnosis: dict[str, Any] | None = None
     extra_headers: Pairs = field(default_factory=list)
@@ -91,18 +91,18 @@ class Call:
     near_misses: list[dict[str, Any]] = field(default_factory=list)
     """The nearest rules that did not act, each with its first difference."""
     rules_asked: bool = False
-    """Whether the rules for requests that nothing else refuses were asked."""
+    """Whether the rules for otherwise correct requests were checked."""
     custom: str | None = None
-    """The endpoint of what a user added, where that answered in place of an operation."""
+    """The endpoint of a user's route, if that answered in place of an operation."""
     switch: Any = None
-    """Scenario rules that this request alone asked for."""
+    """Scenario rules that were requested for this request alone."""
     _json: Any = None
     _header_map: dict[str, str] | None = None
     _query: Pairs | None = None
     _form: Pairs | None = None
 
     def header(self, name: str) -> str | None:
-        """The first header of that name in any case, or `None`."""
+        """Returns the first header of that name in any case, or `None`."""
         if self._header_map is None:
             folded: dict[str, str] = {}
             for key, value in self.headers:
@@ -112,7 +112,7 @@ class Call:
 
     @property
     def secure(self) -> bool:
-        """Whether the client called with https."""
+        """Whether the client used https."""
         return self.url.startswith("https:")
 
     @property
@@ -122,7 +122,7 @@ class Call:
 
     @property
     def media_type(self) -> str:
-        """The body's media type in lower case, without parameters; empty if none is named."""
+        """The body's media type in lower case, without parameters; may be empty."""
         named = self.header("content-type")
         return named.partition(";")[0].strip().lower() if named else ""
 
@@ -150,7 +150,7 @@ class Call:
 
     @property
     def json(self) -> Any:
-        """The body as JSON, whatever its media type; `ABSENT` if it is none."""
+        """The body as JSON, whatever its media type; `ABSENT` if it is not JSON."""
         if self._json is None:
             try:
                 self._json = (loads(self.body),) if self.body else (ABSENT,)
@@ -159,12 +159,12 @@ class Call:
         return self._json[0]
 
     def assume(self, *assumptions: Assumption) -> None:
-        """Record that the answer rests on these."""
+        """Record that the answer depends on these assumptions."""
         for assumption in assumptions:
             self.assumptions[assumption.id] = assumption
 
     def warn(self, text: str, code: str | None = None) -> None:
-        """Leave a warning in the journal; a code says that something sent was ignored."""
+        """Add a warning to the journal; a code says that something in the request was ignored."""
         self.warnings.append(text)
         if code is not None and code not in self.warning_codes:
             self.warning_codes.append(code)
@@ -172,11 +172,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """What the edge does to an answer on its way: real seconds of delay, a fault of the network."""
+    """What the edge does to an answer: a delay in real seconds, a network fault."""
 
     delay: float = 0.0
     slow_body: float = 0.0
-    """Seconds over which the body is spread."""
+    """Seconds over which the body is sent."""
     fault: FaultKind | None = None
 
 
@@ -189,11 +189,11 @@ class Reply:
     headers: Pairs = field(default_factory=list)
     sending: Sending | None = None
     reason: str | None = None
-    """The reason phrase, where it is not the standard one."""
+    """The reason phrase, if it is not the standard one."""
     parts: Iterator[bytes] | None = None
-    """The body as it comes, in place of `body`: of a route that a user added."""
+    """The body of a user's route as it was returned, in place of `body`."""
 
     def header(self, name: str) -> str | None:
-        """The first header of that name in any case, or `None`."""
+        """Returns the first header of that name in any case, or `None`."""
         folded = name.lower()
         return next((value for key, value in self.headers if key.lower() == folded), None)

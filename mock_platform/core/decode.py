@@ -1,4 +1,4 @@
-"""Turns what a client sent into checked parameters, or into everything that is wrong with them."""
+"""Converts what a client sent into checked parameters, or into all of its faults."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from mock_platform.core.unread import (
     IGNORED_AUTHORIZATION,
     Finding,
     Shape,
-    ignored_body,
-    repeated_parameters,
+    find_ignored_body,
+    find_repeated_parameters,
+    find_unknown_parameters,
     report,
     shape_of,
     unknown_keys,
-    unknown_parameters,
 )
 from mock_platform.settings import Settings
 
 _IN_BODY = "; parameters of this operation stand in the JSON body"
 _INNER = re.compile(r"[.\[]")
 _TELLING = 16
-"""Items of a batch that are looked at for the names of what was sent: the others are alike."""
+"""Number of batch items whose names are recorded as sent: further items have the same ones."""
 
 Decoder = Callable[[Call], dict[str, Any]]
 _Reader = Callable[[Call], tuple[Any, list[Finding]]]
-"""What was sent, and what of it nothing reads."""
+"""The parameters that were sent, and those that the operation does not read."""
 
 
 def decoder(operation: Operation, settings: Settings) -> Decoder:
-    """What decodes the calls of one operation; its schema is built once, here."""
+    """Returns the decoder for the calls of one operation; its schema is built once, here."""
     schema = None if operation.params is None else operation.params(unknown=EXCLUDE)
-    names = [] if schema is None else _named(schema)
+    names = [] if schema is None else _list_names(schema)
     known = frozenset(name for name, _ in names)
     nullable = frozenset() if schema is None else _nullable(schema)
     limit = operation.max_body or settings.max_body
@@ -68,7 +68,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         sent, unread = read(call)
         if unread:
             report(call, unread, strict=settings.strict)
-        call.sent = _sent(sent, known)
+        call.sent = _find_sent(sent, known)
         if operation.read_body is not None:
             return operation.read_body(call, sent)
         if schema is None or load is None:
@@ -79,7 +79,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         try:
             params: dict[str, Any] = load(sent)
         except ValidationError as fault:
-            raise _refused(call, operation, names, sent, fault, many=schema.many) from fault
+            raise _make_refusal(call, operation, names, sent, fault, many=schema.many) from fault
         if echo.sent and sent:
             echo.add(call.echo, {n: params[a] for n, a in names if n in sent and a in params})
         return params
@@ -88,7 +88,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
 
 
 def _body_reader(operation: Operation, schema: Schema | None, settings: Settings) -> _Reader:
-    """What reads the parameters of an operation in a JSON body."""
+    """Returns the reader for the parameters of an operation in a JSON body."""
 
     @cache
     def shape() -> Shape:  # built by the first call: its schemas take a while
@@ -96,7 +96,7 @@ def _body_reader(operation: Operation, schema: Schema | None, settings: Settings
 
     def read(call: Call) -> tuple[Any, list[Finding]]:
         sent = _json(call, settings.max_nesting)
-        unread = list(unknown_parameters(call.query, frozenset(), call.path_params, _IN_BODY))
+        unread = list(find_unknown_parameters(call.query, frozenset(), call.path_params, _IN_BODY))
         if operation.read_body is None:
             unread += unknown_keys(shape(), sent, call.path_params)
         return sent, unread
@@ -105,7 +105,7 @@ def _body_reader(operation: Operation, schema: Schema | None, settings: Settings
 
 
 def _pairs_reader(operation: Operation, known: frozenset[str]) -> _Reader:
-    """What reads the parameters of an operation in query, form and Authorization header."""
+    """Returns the reader for parameters in query, form and Authorization header."""
     write = operation.method in {"POST", "PUT", "PATCH"}
     in_header = operation.location is Location.OAUTH
 
@@ -114,22 +114,22 @@ def _pairs_reader(operation: Operation, known: frozenset[str]) -> _Reader:
             return {}, []
         sent, unread = _pairs(call, operation, write=write)
         if sent.keys() - known:
-            unread += unknown_parameters(sent.items(), known, call.path_params)
+            unread += find_unknown_parameters(sent.items(), known, call.path_params)
         return sent, unread
 
     return read
 
 
-def _sent(sent: Any, known: frozenset[str]) -> Iterable[str]:
-    """Which known parameters were sent; of a batch, the first items tell."""
+def _find_sent(sent: Any, known: frozenset[str]) -> Iterable[str]:
+    """Returns which known parameters were sent; for a batch, those of the first items."""
     if isinstance(sent, dict):
         return known.intersection(sent)
     items = [item for item in sent[:_TELLING] if isinstance(item, dict)]
     return known.intersection(name for item in items for name in item)
 
 
-def _named(schema: Schema) -> list[tuple[str, str]]:
-    """Name on the wire and name in the handler of each parameter."""
+def _list_names(schema: Schema) -> list[tuple[str, str]]:
+    """Returns each parameter's name in the request and in the handler."""
     return [
         (field.data_key or attr, field.attribute or attr)
         for attr, field in schema.load_fields.items()
@@ -139,27 +139,27 @@ def _named(schema: Schema) -> list[tuple[str, str]]:
 def _pairs(
     call: Call, operation: Operation, *, write: bool
 ) -> tuple[dict[str, str], list[Finding]]:
-    """The parameters with their first values, and what is not among them."""
+    """Returns the parameters with their first values, and the unknown ones."""
     unread: list[Finding] = []
     pairs = list(call.query)
     if operation.location is Location.OAUTH:
         pairs = [*_header_pairs(call), *pairs]
     if call.body:
         if not write:
-            unread += ignored_body(call, f"a {call.method} has its parameters in the query")
+            unread += find_ignored_body(call, f"a {call.method} has its parameters in the query")
         elif call.media_type == FORM:
             pairs += call.form
         elif operation.location is Location.OAUTH:
             raise UnsupportedMediaType(call.media_type, FORM)
         else:
-            unread += ignored_body(
+            unread += find_ignored_body(
                 call, "parameters of this operation stand in the query or in a form"
             )
     values, repeated = first_values(pairs)
     if repeated:
         if operation.location is Location.OAUTH:
             repeated = [name for name in repeated if not name.startswith(("oauth_", "x_auth_"))]
-        unread += repeated_parameters(repeated)
+        unread += find_repeated_parameters(repeated)
     return values, unread
 
 
@@ -191,7 +191,7 @@ def _nullable(schema: Schema) -> frozenset[str]:
     )
 
 
-def _refused(
+def _make_refusal(
     call: Call,
     operation: Operation,
     names: Sequence[tuple[str, str]],
@@ -206,8 +206,8 @@ def _refused(
     faults = list(flatten(messages))
     valid = fault.valid_data if isinstance(fault.valid_data, dict) else {}
     if operation.echo.sent:
-        # Only what parsed is echoed (public facts, section 1).
-        # What was refused as a whole is not valid; of a list, the sound items would be.
+        # Only parsed values are echoed (public facts, section 1). A value that was refused as a
+        # whole is not valid; of a list, the valid items would be.
         heads = {name: _INNER.split(name, maxsplit=1)[0] for name, _ in faults}
         bad = {head for name, head in heads.items() if head != name}
         parsed = {n: valid[a] for n, a in names if a in valid and n in sent and n not in bad}

@@ -1,6 +1,6 @@
-"""What a success looks like on the wire: how a handler's plain data becomes a reply.
+"""Envelopes: convert the plain data of a handler into a reply.
 
-Each kind is small: it knows its media type and its schema, and renders one result.
+Each kind is small: it defines its media type and its schema, and renders one result.
 """
 
 from __future__ import annotations
@@ -25,54 +25,54 @@ NO_CACHE: Pairs = [
     ("pragma", "no-cache"),
     ("expires", "Tue, 31 Mar 1981 05:00:00 GMT"),
 ]
-"""As the OAuth endpoints send it (public facts, section 4)."""
+"""The media type of the OAuth endpoints (public facts, section 4)."""
 
 
 class Returns(Protocol):
-    """How an operation answers."""
+    """The envelope of an operation's answers."""
 
     @property
     def status(self) -> int:
-        """Status of a success."""
+        """The status of a success."""
 
     @property
     def media_type(self) -> str:
-        """Media type of a success."""
+        """The media type of a success."""
 
     @property
     def schema(self) -> type[Schema] | None:
-        """What the data looks like, if it is described."""
+        """The schema of the data, if it is described."""
 
-    def described(self, data: JsonObject) -> JsonObject:
-        """JSON Schema of the body, around that of the data."""
+    def describe_body(self, data: JsonObject) -> JsonObject:
+        """Returns the JSON Schema of the body, from that of the data."""
 
     def reply(self, call: Call, result: Any) -> Reply:
-        """The reply for what the handler gave."""
+        """Returns the reply for the result of a handler."""
 
 
 @runtime_checkable
 class Configurable(Protocol):
-    """A kind of answer that depends on the server's settings."""
+    """An envelope that depends on the server's settings."""
 
-    def configured(self, settings: Settings) -> Returns:
-        """The kind of answer under these settings."""
+    def configure(self, settings: Settings) -> Returns:
+        """Returns the envelope under these settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """The handler's data as JSON, nothing around it (document A)."""
+    """The handler's data as JSON, without an envelope (document A)."""
 
     schema: type[Schema]
     status: int = 200
     media_type: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
 
-    def described(self, data: JsonObject) -> JsonObject:
-        """JSON Schema of the body: the data itself."""
+    def describe_body(self, data: JsonObject) -> JsonObject:
+        """Returns the JSON Schema of the body: the data itself."""
         return data
 
     def reply(self, call: Call, result: Any) -> Reply:
-        """The reply for a JSON object."""
+        """Returns the reply for a JSON object."""
         return Reply(self.status, dumps(result), [("Content-Type", JSON), *self.headers])
 
 
@@ -84,31 +84,31 @@ class Pairwise:
     status: int = 200
     media_type: str = "text/html"
 
-    def described(self, data: JsonObject) -> JsonObject:
-        """JSON Schema of the body: a text with these names."""
+    def describe_body(self, data: JsonObject) -> JsonObject:
+        """Returns the JSON Schema of the body: a text with these names."""
         names = ", ".join(name for name in self.schema().fields)
         return {"type": "string", "description": f"name=value pairs joined by &: {names}"}
 
     def reply(self, call: Call, result: Mapping[str, str]) -> Reply:
-        """The reply for named values."""
+        """Returns the reply for named values."""
         return Reply(self.status, urlencode(result).encode(), [("Content-Type", HTML), *NO_CACHE])
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A handler's own reply below the envelope: a page with its cookies, or a redirect."""
+    """A handler's own reply, for instance a page with its cookies, or a redirect."""
 
     html: str = ""
     status: int = 200
     location: str | None = None
     cookies: tuple[str, ...] = ()
     policy: str = "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
-    """The page's Content-Security-Policy; by default it may do nothing at all."""
+    """The page's Content-Security-Policy; by default the page may load and run nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page for people."""
+    """An HTML page for people."""
 
     status: int = 200
     media_type: str = "text/html"
@@ -121,12 +121,12 @@ class Page:
         ("X-Frame-Options", "DENY"),
     )
 
-    def described(self, data: JsonObject) -> JsonObject:
-        """JSON Schema of the body: a text."""
+    def describe_body(self, data: JsonObject) -> JsonObject:
+        """Returns the JSON Schema of the body: a text."""
         return {"type": "string"}
 
     def reply(self, call: Call, result: Document) -> Reply:
-        """The reply for a page or a redirect."""
+        """Returns the reply for a page or a redirect."""
         headers = [*self.headers, ("Content-Security-Policy", result.policy)]
         headers += [("Set-Cookie", cookie) for cookie in result.cookies]
         if result.location is not None:

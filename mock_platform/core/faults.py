@@ -62,7 +62,7 @@ class Fault(str):
         )
 
     @property
-    def explained(self) -> str:
+    def explanation(self) -> str:
         """The text, with the hint."""
         return f"{self}. {self.hint}" if self.hint else str(self)
 

@@ -1,4 +1,4 @@
-"""The field types of the interface, stricter than the library's own where the wire is stricter."""
+"""The field types of the interface, which is stricter than the library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Validator = Callable[[Any], Any]
 
 
 class FieldOptions(TypedDict, total=False):
-    """What any field takes; each means what it means in marshmallow."""
+    """The options of all fields, with the same meaning as in marshmallow."""
 
     required: bool
     allow_none: bool
@@ -33,7 +33,7 @@ class FieldOptions(TypedDict, total=False):
 
 
 class TextOptions(FieldOptions, total=False):
-    """What a text takes."""
+    """The options of a text."""
 
     min_length: int | None
     max_length: int | None
@@ -42,9 +42,9 @@ class TextOptions(FieldOptions, total=False):
 
 
 class _Wire:
-    """The complaints that all our fields share; the library's own would lose their kind.
+    """The messages that all our fields share; those of the library have no code.
 
-    `kind` is what the interface calls the type, `unreadable` how it names a value of another one.
+    `kind` is the interface's name of the type, `unreadable` the fault for a value of another type.
     """
 
     kind = "a value"
@@ -54,7 +54,7 @@ class _Wire:
         return invalid(self.kind, value, self.unreadable)
 
     def make_error(self, key: str, **kwargs: Any) -> ValidationError:
-        """The error for a value that is absent or null."""
+        """Returns the error for a value that is absent or null."""
         if key == "required":
             return ValidationError([missing("{name}")])
         if key == "null":
@@ -63,7 +63,7 @@ class _Wire:
 
 
 class Text(_Wire, fields.String):
-    """A string; from JSON nothing else is taken for one."""
+    """A string; no other JSON type is accepted."""
 
     kind = "String"
     unreadable = "invalid string"
@@ -95,7 +95,7 @@ class Length(validate.Length):
     """Characters of a text, or items of a list, from `min` to `max`."""
 
     def __call__(self, value: Any) -> Any:
-        """Check a value."""
+        """Check a value and return it as it is used."""
         unit = "characters" if isinstance(value, str) else "items"
         if self.max is not None and len(value) > self.max:
             raise refuse(f"A maximum of {self.max} {unit} may be provided for {{name}}")
@@ -105,14 +105,14 @@ class Length(validate.Length):
 
 
 class Pattern(validate.Regexp):
-    """The whole text must match; `text` says so in words."""
+    """The whole text must match the pattern; `text` describes it in words."""
 
     def __init__(self, pattern: str, text: str | None = None) -> None:
         self.text = text
         super().__init__(pattern, flags=re.ASCII)
 
     def __call__(self, value: Any) -> Any:
-        """Check a value."""
+        """Check a value and return it as it is used."""
         if self.regex.fullmatch(value) is None:
             wanted = self.text or f"a value that matches {self.regex.pattern!s}"
             raise invalid(wanted, value, "invalid format")
@@ -123,7 +123,7 @@ class Between(validate.Range):
     """A number from `min` to `max`, ends included."""
 
     def __call__(self, value: Any) -> Any:
-        """Check a value."""
+        """Check a value and return it as it is used."""
         low, high = self.min, self.max
         if (low is not None and value < low) or (high is not None and value > high):
             if low is None:
@@ -139,7 +139,7 @@ class Between(validate.Range):
 class Integer(_Wire, fields.Integer):
     """A whole number: ASCII digits with an optional minus sign in text, a number in JSON.
 
-    `454706.0` is a whole number in JSON, as JSON Schema says.
+    `454706.0` is an integer in JSON, as JSON Schema says.
     """
 
     kind = "Integer"
@@ -156,7 +156,7 @@ class Integer(_Wire, fields.Integer):
             value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
             number = value
-        # 20 characters hold every long; longer digits are refused unread.
+        # 20 characters are enough for every 64-bit integer; longer digits are refused unread.
         elif isinstance(value, str) and len(value) <= 20 and _INTEGER.fullmatch(value):
             number = int(value)
         else:
@@ -213,7 +213,7 @@ class OneOf(validate.OneOf):
     """One of the named values."""
 
     def __call__(self, value: Any) -> Any:
-        """Check a value."""
+        """Check a value and return it as it is used."""
         if value not in self.choices:
             raise ValidationError([unlisted(self.choices, value)])
         return value
@@ -227,14 +227,14 @@ class CountryCode(Text):
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
-        """What a description says of such a code: all there are."""
+        """The description of such a code: all allowed values."""
         import pycountry
 
         return {"enum": sorted(country.alpha_2 for country in pycountry.countries)}
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
-        # The code list is 37 ms and 23 MB, and few requests need it.
+        # The list of codes costs 37 ms and 23 MB, and few requests need it.
         import pycountry
 
         if text != text.upper() or pycountry.countries.get(alpha_2=text) is None:
@@ -243,9 +243,9 @@ class CountryCode(Text):
 
 
 class Instant(_Wire, fields.Field[str]):
-    """An ISO 8601 moment, put into the wire's form unless `as_sent`.
+    """An ISO 8601 moment, converted to the form of the interface unless `as_sent`.
 
-    That is seconds and `Z`, or milliseconds and `Z` with `millis`.
+    This form has seconds and `Z`, or with `millis` milliseconds and `Z`.
     """
 
     kind = "time"
@@ -275,7 +275,7 @@ class Instant(_Wire, fields.Field[str]):
 
 
 class CommaList(_Wire, fields.List[Any]):
-    """Values joined by commas in the query; each one is checked by `inner`."""
+    """Values separated by commas in the query; `inner` checks each one."""
 
     kind = "comma-separated values"
     unreadable = "invalid list"
@@ -304,7 +304,7 @@ class CommaList(_Wire, fields.List[Any]):
 
 
 class ListOf(_Wire, fields.List[Any]):
-    """A JSON array; each item is checked by `inner`."""
+    """A JSON array; `inner` checks each item."""
 
     kind = "Array"
     unreadable = "invalid array"
@@ -330,7 +330,7 @@ class ListOf(_Wire, fields.List[Any]):
 
 
 class Nested(_Wire, fields.Nested):
-    """A JSON object with a schema of its own, or with `many` an array of such objects."""
+    """A JSON object with its own schema, or with `many` an array of such objects."""
 
     def _unreadable(self, value: Any) -> ValidationError:
         if self.many:
@@ -346,7 +346,7 @@ class Nested(_Wire, fields.Nested):
 
 
 class Anything(_Wire, fields.Raw):
-    """Any JSON value. Other keys of an object than `keys`, if there are any, are not read."""
+    """Any JSON value. If `keys` are set, other keys of an object are not read."""
 
     def __init__(
         self,
@@ -361,7 +361,7 @@ class Anything(_Wire, fields.Raw):
 
 
 class Json(_Wire, fields.Dict):
-    """Any JSON object."""
+    """Any object of JSON."""
 
     kind = "Object"
     unreadable = "invalid object"
@@ -373,10 +373,9 @@ class Json(_Wire, fields.Dict):
 
 
 class Timed(Json):
-    """A JSON object in which moments may count from now, as the moments of a record may.
+    """A JSON object whose moments may be relative to now, like the moments of a record.
 
-    `moments` holds the names of the keys, at any depth, whose values may do so, with the form in
-    which each is written.
+    `moments` contains the names of such keys, at any depth, each with the form of its value.
     """
 
     def __init__(

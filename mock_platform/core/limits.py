@@ -1,4 +1,4 @@
-"""Rate limits: which windows a call counts in, the documented headers, and the refusal."""
+"""Rate limits: the windows in which a call is counted, the documented headers, and the refusal."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Counter = Callable[[Call, World], None]
 
 
 def counter(operation: Operation, settings: Settings) -> Counter | None:
-    """What counts the calls of one operation; `None` if no limit is in force."""
-    limits = [limit for limit in operation.limits if _in_force(limit, settings)]
+    """Returns the counter for the calls of one operation; `None` if no limit is in force."""
+    limits = [limit for limit in operation.limits if _is_in_force(limit, settings)]
     if operation.dialect == "oauth" and settings.oauth_limit is not None:
         limits.append(
             Limit(operation.id, settings.oauth_limit, 900, "app", assumptions=(OAUTH_LIMIT,))
@@ -60,7 +60,7 @@ def counter(operation: Operation, settings: Settings) -> Counter | None:
 
 
 def rate_headers(states: Mapping[str, WindowState]) -> Pairs:
-    """The documented headers, once each: of several windows, the one with the least left."""
+    """Returns the documented headers, for the window with the fewest calls left."""
     return [
         (f"{prefix}-{name}", str(value))
         for prefix, state in states.items()
@@ -72,7 +72,7 @@ def rate_headers(states: Mapping[str, WindowState]) -> Pairs:
     ]
 
 
-def _in_force(limit: Limit, settings: Settings) -> bool:
+def _is_in_force(limit: Limit, settings: Settings) -> bool:
     if settings.limits == "off":
         return False
     return limit.source == "spec" or settings.limits == "public"

@@ -1,8 +1,8 @@
-"""Loads parameters as their schema does, at the price of those that were sent.
+"""Loads parameters as their schema does, at a cost that depends only on those that were sent.
 
-marshmallow walks through every field of a schema for each load, and takes a microsecond for one
-that was not sent. Here those cost a look into a dict; what was sent is read by the same fields and
-checked by the same validators. Where anything is wrong the schema itself loads, and says what.
+For each load, marshmallow goes through every field of a schema and takes a microsecond for one that
+was not sent. Here such a field costs one look into a dict. What was sent is read by the same fields
+and checked by the same validators. If anything is wrong, the schema itself loads and reports it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Loader = Callable[[Any], Any]
 
 
 def loader(schema: Schema) -> Loader:
-    """What returns, and raises, what `schema.load` does; unknown names are excluded."""
+    """Returns a function like `schema.load` (results, exceptions) that ignores unknown names."""
     hooks = schema._hooks  # noqa: SLF001 - marshmallow shows them nowhere else
     if schema.many or any(hooks[kind] for kind in (PRE_LOAD, POST_LOAD, VALIDATES)):
         return schema.load

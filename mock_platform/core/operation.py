@@ -86,7 +86,7 @@ class Echo:
     numbers: tuple[str, ...] = ()
     constants: Mapping[str, Any] = field(default_factory=dict)
 
-    def of_path(self, path_params: Mapping[str, str]) -> dict[str, Any]:
+    def echo_path(self, path_params: Mapping[str, str]) -> dict[str, Any]:
         """Returns the echo of a request of which only the path was read."""
         if not (self.names or self.numbers or self.constants):
             return dict(path_params)

@@ -2,8 +2,8 @@
 
 Document B, "Common conventions".
 
-A cursor holds where the next page begins, not how many records to skip, so pages stay right while
-records are added and deleted between them.
+A cursor contains the place where the next page begins, not the number of records to skip. So pages
+stay correct while records are added and deleted between them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ TOTAL_COUNT_LIMIT = Limit(
 
 @dataclass(frozen=True, slots=True)
 class PageOf:
-    """What a list handler gives: the records of one page, and where the next one begins."""
+    """The result of a list handler: the records of one page, and the start of the next one."""
 
     records: Sequence[Record]
     next_cursor: str | None = None
@@ -62,7 +62,7 @@ class PageOf:
 
 
 class SortBy(CommaList):
-    """`attribute-asc` or `attribute-desc`, several joined by commas of which the first counts."""
+    """`attribute-asc` or `attribute-desc`; of several, separated by commas, the first is used."""
 
     def __init__(self, attributes: Sequence[str]) -> None:
         self.attributes = tuple(attributes)
@@ -71,11 +71,11 @@ class SortBy(CommaList):
 
 
 class _ListParameters(Schema):
-    """What all lists take beside their own filters."""
+    """The parameters of all lists."""
 
     @validates_schema(skip_on_field_errors=False)
     def check_exclusive(self, data: dict[str, Any], **_: Any) -> None:
-        """with_total_count excludes cursor."""
+        """Check that with_total_count and cursor are not sent together."""
         if data.get("with_total_count") and data.get("cursor") is not None:
             raise ValidationError([exclusive("with_total_count", "cursor")], "with_total_count")
 
@@ -91,7 +91,7 @@ def list_parameters(
     with_total_count: bool = True,
     base: type[Schema] = _ListParameters,
 ) -> type[Schema]:
-    """The parameters of one list: the common ones with its bounds, and its own filters."""
+    """Returns the parameters of one list: the common ones with its bounds, and its own filters."""
     common: dict[str, Any] = {
         "count": Integer(low=1, high=most, load_default=count),
         "cursor": Text(min_length=1),
@@ -111,7 +111,7 @@ def list_parameters(
 
 
 def order_of(call: Call) -> Order:
-    """The order that `sort_by` asks for, or insertion order."""
+    """Returns the order of `sort_by`, or insertion order."""
     wanted = call.params.get("sort_by")
     if not wanted:
         return Order()
@@ -133,12 +133,12 @@ def paginate(
     where: Callable[[Record], bool] | None = None,
     total: Callable[[], int] | None = None,
 ) -> PageOf:
-    """One page of the records that match, as `count`, `cursor`, `sort_by` ask for.
+    """Returns one page of the matching records, with `count`, `cursor` and `sort_by`.
 
-    `keys` or else `term` restricts the page to these records; `where` filters further.
+    `keys`, or else `term`, restricts the page to these records; `where` filters further.
 
     Raises:
-        AdsFailure: The cursor is not one of this list.
+        AdsFailure: The cursor does not belong to this list.
     """
     count: int = call.params["count"]
     order = order_of(call)
@@ -193,5 +193,5 @@ def _position(call: Call, order: Order) -> Position | None:
             hint="It must be a next_cursor of this list with the same sort_by",
         )
         call.echo.pop("cursor", None)
-        raise AdsFailure(AdsError.of("cursor", fault.naming("cursor")))
+        raise AdsFailure(AdsError.from_fault("cursor", fault.naming("cursor")))
     return tuple(key), seq

@@ -1,4 +1,4 @@
-"""Names with values, as queries, forms and headers have them: in order, and maybe repeated."""
+"""Pairs of name and value, as in queries, forms and headers: in order, and perhaps repeated."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ Pairs = list[tuple[str, str]]
 
 
 def decode_pairs(text: str) -> Pairs:
-    """`a=1&b=2` as pairs; empty values stay, broken bytes become replacement characters."""
+    """Returns `a=1&b=2` as pairs; empty values stay, invalid bytes are replaced."""
     return parse_qsl(text, keep_blank_values=True, errors="replace") if text else []
 
 
 def first_values(pairs: Pairs) -> tuple[dict[str, str], list[str]]:
-    """Each name with its first value, and the names that stand more than once."""
+    """Returns each name with its first value, and the names that occur more than once."""
     values: dict[str, str] = {}
     repeated: list[str] = []
     for name, value in pairs:

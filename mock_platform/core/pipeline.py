@@ -1,7 +1,8 @@
-"""What every request runs through, bound once for each operation.
+"""The pipeline of a request, built once for each operation.
 
-The order of the stages is observable where several would refuse: authentication, account scope,
-gates, body and parameters, rate limits, handler. A stage that an operation does not need is absent.
+The order of the stages is visible to clients if several of them would refuse: authentication,
+account scope, gates, body and parameters, rate limits, handler. A stage that an operation does not
+need is left out.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ HTTP_ON_LOOPBACK = settled(
 
 Answer = Callable[[Call, World], Reply]
 Stage = Callable[[Call, World, Answer], Reply]
-"""Answers a call, or lets the stages behind it answer."""
+"""Answers a call, or lets the next stages answer it."""
 Check = Callable[[Call, World], None]
-"""Refuses a call by raising a failure; what it learns of the call it keeps there."""
+"""Refuses a call by raising a failure, or passes it; records in it what it found out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """An operation with its stages bound."""
+    """An operation with its stages."""
 
     operation: Operation
     run: Callable[[Call, World, Mapping[str, str]], tuple[Reply, Sequence[Change]]]
@@ -49,14 +50,14 @@ class Compiled:
 def compile_operation(
     operation: Operation, settings: Settings, before_auth: Stage, before_handler: Stage
 ) -> Compiled:
-    """Bind the stages that an operation needs.
+    """Returns the pipeline with the stages that an operation needs.
 
-    `before_auth` comes right after routing, `before_handler` when nothing refused the call: the
-    places of scenarios. All run within one transaction.
+    `before_auth` runs right after routing, `before_handler` when no stage has refused the call: at
+    these places scenarios act. All run in one transaction.
     """
     checks = _checks(operation, settings)
     handle = _answer(operation, settings)
-    echo_of_path, dress = operation.echo.of_path, operation.dress
+    echo_of_path, dress = operation.echo.echo_path, operation.dress
     headers = HEADERS.get(operation.dialect, ())
 
     def check(call: Call, world: World) -> Reply:
@@ -84,7 +85,7 @@ def compile_operation(
 
 
 def _checks(operation: Operation, settings: Settings) -> list[Check]:
-    """What refuses a call, in the order in which it refuses."""
+    """The checks of a call, in the order in which they refuse."""
     checks: list[Check] = []
     if operation.oauth_step:
         checks.append(_https(settings))
@@ -108,7 +109,7 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
 
 
 def _decode(operation: Operation, settings: Settings) -> Check:
-    """Reads the parameters, and refuses them by their schema and the operation's rules at once."""
+    """Returns the stage that reads the parameters and refuses them by schema and rules together."""
     rules = operation.rules
 
     @cache
@@ -136,12 +137,12 @@ def _decode(operation: Operation, settings: Settings) -> Check:
 
 
 def _answer(operation: Operation, settings: Settings) -> Answer:
-    """The handler with its envelope; under `--strict`, without what rests on a gap."""
+    """Returns the handler with its envelope; with `--strict`, it refuses gaps."""
     assumed = {assumption.id: assumption for assumption in operation.assumptions}
     declared = operation.returns
     configure = operation.configure
     handler = operation.handler if configure is None else configure(settings)
-    returns = declared.configured(settings) if isinstance(declared, Configurable) else declared
+    returns = declared.configure(settings) if isinstance(declared, Configurable) else declared
 
     def answer(call: Call, world: World) -> Reply:
         result = handler(call, world)

@@ -307,7 +307,7 @@ class Resource:
             record = self.get_by_id(call, world)
             if before is not None:
                 before(call, world, record)
-            gone = deleted(world, record) if self.soft else record | {"deleted": True}
+            gone = mark_deleted(world, record) if self.soft else record | {"deleted": True}
             if self.soft:
                 world.store.put(self.table, call.path_params[self.id_parameter], gone)
             else:
@@ -330,27 +330,27 @@ class Resource:
         )
 
 
-def unused_id(world: World, table: str, length: int = 6) -> str:
+def draw_unused_id(world: World, table: str, length: int = 6) -> str:
     """Returns a base 36 id that is not used, so that no record is replaced."""
     while world.store.get(table, found := world.ids.base36(length)) is not None:
         pass  # so few characters repeat sooner or later
     return found
 
 
-def stamped(world: World) -> dict[str, Any]:
+def make_timestamps(world: World) -> dict[str, Any]:
     """Returns the timestamps of a record that is created now."""
     now = wire_seconds(world.clock.now())
     return {"created_at": now, "updated_at": now, "deleted": False}
 
 
-def changed(world: World, record: Record, changes: Mapping[str, Any]) -> Record:
+def apply_changes(world: World, record: Record, changes: Mapping[str, Any]) -> Record:
     """Returns the record with changes and a new `updated_at`."""
     return record | dict(changes) | {"updated_at": wire_seconds(world.clock.now())}
 
 
-def deleted(world: World, record: Record) -> Record:
+def mark_deleted(world: World, record: Record) -> Record:
     """Returns the record as deleted."""
-    return changed(world, record, {"deleted": True})
+    return apply_changes(world, record, {"deleted": True})
 
 
 def _equal(filters: Sequence[Filter], call: Call) -> dict[str, Any]:

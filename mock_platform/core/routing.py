@@ -1,7 +1,7 @@
-"""Which operation answers a path, derived from the table of operations alone.
+"""Routing: finds the operation of a path in the table of operations.
 
-A static segment always wins over a varying one, whatever the method: `PUT /cards/poll` is a wrong
-method on the poll cards, never an update of a card whose id is `poll`.
+A static segment always wins over a parameter, whatever the method: `PUT /cards/poll` is a wrong
+method for poll cards, never an update of a card whose id is `poll`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class _Node(Generic[T]):
     varying: _Node[T] | None = None
     methods: dict[str, tuple[T, tuple[str, ...]]] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
-    """Segments that do not lead here although they vary."""
+    """Values of the last parameter that this route does not accept."""
 
 
 class Found(NamedTuple, Generic[T]):
-    """What a path leads to: a target and its path parameters, or the methods there are."""
+    """The result for a path: a target and its path parameters, or the allowed methods."""
 
     target: T | None
     params: Mapping[str, str]
@@ -37,7 +37,7 @@ class Found(NamedTuple, Generic[T]):
 
 
 class Router(Generic[T]):
-    """Paths in the spec's notation, `:name` for what varies, each method with its target."""
+    """Routes paths in the spec's notation (`:name`), each method with its target."""
 
     def __init__(self, routes: Iterable[tuple[str, str, T]] = ()) -> None:
         self._root: _Node[T] = _Node()
@@ -45,7 +45,7 @@ class Router(Generic[T]):
             self.add(method, path, target)
 
     def add(self, method: str, path: str, target: T) -> None:
-        """Add a route."""
+        """Add a route to the table."""
         node, names = self._root, []
         for segment in path.strip("/").split("/"):
             if segment.startswith(":"):
@@ -57,7 +57,7 @@ class Router(Generic[T]):
         node.methods[method] = (target, tuple(names))
 
     def reserve(self, path: str) -> None:
-        """Let a path lead nowhere although its last segment fits where one varies."""
+        """Exclude a path although its last segment matches a parameter."""
         *before, last = path.strip("/").split("/")
         node = self._root
         for segment in before:
@@ -69,7 +69,7 @@ class Router(Generic[T]):
             node.varying.reserved |= {last}
 
     def find(self, method: str, path: str) -> Found[T]:
-        """Follow a percent-encoded path. `HEAD` is answered where `GET` is."""
+        """Returns the match of a percent-encoded path. `HEAD` is answered if `GET` is."""
         node: _Node[T] | None = self._root
         values: list[str] = []
         for segment in path[1:].split("/"):
@@ -91,16 +91,16 @@ class Router(Generic[T]):
         return Found(entry[0], dict(zip(entry[1], values, strict=True)))
 
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 _KEPT_ANSWERS = 256
 
 
 class Nearest:
-    """The operations that come closest to a request which none of them answers.
+    """Finds the operations nearest to a request that no operation answers.
 
-    They are all of one interface: that of the path's first segment, or where none has such a
-    segment, that of the closest operation. Paths are compared with ids left out. Answers are kept,
-    since clients repeat their mistakes.
+    All of them belong to one interface: that of the path's first segment, or, if no interface has
+    it, that of the nearest operation. Paths are compared without ids. Results are cached, because
+    clients repeat their mistakes.
     """
 
     def __init__(self, operations: Iterable[Operation]) -> None:
@@ -110,24 +110,24 @@ class Nearest:
             shape = _shape(operation.path)
             self._by_shape.setdefault(shape, []).append(operation)
             self._is_advertising[_first_segment(shape)] = operation.dialect == "ads"
-        self._answer = lru_cache(_KEPT_ANSWERS)(self._ranked)
+        self._answer = lru_cache(_KEPT_ANSWERS)(self._rank)
 
     def to(self, method: str, path: str) -> Sequence[Operation]:
-        """The three closest, the best first; fewer or none if nothing is close."""
+        """Returns up to three nearest operations, the nearest first; none if no path is similar."""
         return self._answer(method, _shape(path))
 
-    def _ranked(self, method: str, wanted: str) -> tuple[Operation, ...]:
-        shapes = self._of_one_interface(wanted, self._by_shape)
-        near = get_close_matches(wanted, shapes, _MOST_NAMED)
+    def _rank(self, method: str, wanted: str) -> tuple[Operation, ...]:
+        shapes = self._keep_one_interface(wanted, self._by_shape)
+        near = get_close_matches(wanted, shapes, _MAX_NAMED)
         if near:
-            near = self._of_one_interface(near[0], near)
+            near = self._keep_one_interface(near[0], near)
         found: list[Operation] = []
         for shape in near:
             found += sorted(self._by_shape[shape], key=lambda each: each.method != method)
-        return tuple(found[:_MOST_NAMED])
+        return tuple(found[:_MAX_NAMED])
 
-    def _of_one_interface(self, path: str, shapes: Iterable[str]) -> list[str]:
-        """Those of the interface that has this path's first segment; all if neither has it."""
+    def _keep_one_interface(self, path: str, shapes: Iterable[str]) -> list[str]:
+        """Returns the paths of the interface with this path's first segment, else all paths."""
         advertising = self._is_advertising.get(_first_segment(path))
         if advertising is None:
             return list(shapes)
@@ -139,7 +139,7 @@ def _first_segment(path: str) -> str:
 
 
 def _shape(path: str) -> str:
-    """A path with everything that looks like an id replaced, so that ids do not count."""
+    """Returns a path without its ids, so that they are ignored in comparisons."""
     segments = [
         ":" if segment.startswith(":") or (i > 0 and re.search(r"\d", segment)) else segment
         for i, segment in enumerate(path.strip("/").split("/")[:16])

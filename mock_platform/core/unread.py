@@ -14,7 +14,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from mock_platform.core.assumptions import settled
-from mock_platform.core.auth.oauth1 import shown
+from mock_platform.core.auth.oauth1 import quote_text
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NotShown
 from mock_platform.core.fields import Anything
@@ -62,8 +62,8 @@ PROTOCOL = frozenset(
         "oauth_body_hash",
     }
 )
-_MOST_WARNINGS = 50
-_MOST_COUNTED = 10_000
+_MAX_WARNINGS = 50
+_MAX_COUNTED = 10_000
 _INDEX = re.compile(r"\[\d+\]")
 
 
@@ -97,7 +97,7 @@ class UnknownKeys:
     def add(self, place: str, name: str, shape: Shape) -> None:
         """Add an unknown key, with its place, such as `components[1].destination`."""
         self._counted += 1
-        if self._counted > _MOST_COUNTED:
+        if self._counted > _MAX_COUNTED:
             self._more = True
             return
         code = READ_ONLY_KEY if name in shape.read_only else UNKNOWN_KEY
@@ -105,7 +105,7 @@ class UnknownKeys:
         known = self._places.get(alike)
         if known is not None:
             known[0] += 1
-        elif len(self._places) < _MOST_WARNINGS:
+        elif len(self._places) < _MAX_WARNINGS:
             self._places[alike] = [1, place, shape]
         else:
             self._more = True
@@ -113,7 +113,7 @@ class UnknownKeys:
     def findings(self) -> Iterator[Finding]:
         """Returns the findings to report."""
         for (code, _, name), (count, place, shape) in self._places.items():
-            where = f"key {shown(name)} at {place}" if place else f"key {shown(name)}"
+            where = f"key {quote_text(name)} at {place}" if place else f"key {quote_text(name)}"
             places = "" if count == 1 else f" (in {count:,} places)"
             if code == READ_ONLY_KEY:
                 yield Finding(code, f"{where} is read-only and was ignored{places}", None)
@@ -152,7 +152,7 @@ def unknown_keys(shape: Shape, body: Any, path_params: Mapping[str, str]) -> lis
     return [*contradictions, *found.findings()]
 
 
-def unknown_parameters(
+def find_unknown_parameters(
     pairs: Iterable[tuple[str, str]],
     known: frozenset[str],
     path_params: Mapping[str, str],
@@ -164,29 +164,29 @@ def unknown_parameters(
         if name in known or name in PROTOCOL or path_params.get(name) == value:
             continue
         counted += 1
-        if counted > _MOST_WARNINGS:
+        if counted > _MAX_WARNINGS:
             text = "more parameters are not of this operation and were ignored"
             yield Finding(UNKNOWN_PARAMETER, text, "more parameters")
             return
         if name in path_params:
             yield _contradiction(name, path_params[name])
             continue
-        text = f"parameter {shown(name)} is not one of this operation and was ignored{note}"
+        text = f"parameter {quote_text(name)} is not one of this operation and was ignored{note}"
         # Clients repeat OAuth parameters of other steps: one popular client always sends its
         # callback.
-        refused = None if name.startswith("oauth_") else f"the parameter {shown(name)} here"
+        refused = None if name.startswith("oauth_") else f"the parameter {quote_text(name)} here"
         yield Finding(UNKNOWN_PARAMETER, text + _did_you_mean(name, known), refused)
 
 
-def repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
+def find_repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
     """Returns parameters that were sent more than once."""
-    for name in names[:_MOST_WARNINGS]:
-        text = f"parameter {shown(name)} stands more than once; the first value counts"
-        refused = f"the parameter {shown(name)} standing more than once"
+    for name in names[:_MAX_WARNINGS]:
+        text = f"parameter {quote_text(name)} stands more than once; the first value counts"
+        refused = f"the parameter {quote_text(name)} standing more than once"
         yield Finding(REPEATED_PARAMETER, text, refused)
 
 
-def ignored_body(call: Call, note: str) -> Iterator[Finding]:
+def find_ignored_body(call: Call, note: str) -> Iterator[Finding]:
     """Returns a body that the operation does not read; an empty JSON object counts as no body."""
     if call.body and call.body.strip() not in {b"", b"{}"}:
         text = f"the body has Content-Type {call.media_type or 'none'} and was ignored; {note}"
@@ -232,7 +232,9 @@ def _look(shape: Shape | None, value: Any, place: str, found: UnknownKeys) -> No
 
 
 def _contradiction(name: str, value: str) -> Finding:
-    text = f"parameter {name!r} contradicts the path, where it is {shown(value)}; the path counts"
+    text = (
+        f"parameter {name!r} contradicts the path, where it is {quote_text(value)}; the path counts"
+    )
     return Finding(CONTRADICTS_PATH, text, f"the parameter {name!r} contradicting the path")
 
 

@@ -99,8 +99,8 @@ class Agenda:
             with world.work():
                 if world.epoch == entry.epoch:
                     world.transitions.settle(entry.kind, entry.key)
-                    under_way = world.transitions.armed(entry.kind, entry.key)
-                    due = world.transitions.due_at(entry.kind, entry.key)
+                    under_way = world.transitions.is_armed(entry.kind, entry.key)
+                    due = world.transitions.find_due_time(entry.kind, entry.key)
         except UnknownWorld:
             pass
         except StoreUnwritable as fault:  # it is due as before, once there is room

@@ -59,7 +59,7 @@ class Deliverer:
         with world.lock:
             match = {"state": REPLAY_JOB.first}
             for entry in world.store.page("replay_jobs", match):
-                armed = world.transitions.armed(REPLAY_JOB.name, entry.key)
+                armed = world.transitions.is_armed(REPLAY_JOB.name, entry.key)
                 if armed is not None:
                     self._take_up(world, entry.key, armed=armed)
 

@@ -128,7 +128,7 @@ class ReplayRun:
         if self._world.closed or self._world.epoch != self._epoch:
             raise Stale
         job = self._world.store.get("replay_jobs", self._job_id)
-        armed = self._world.transitions.armed(REPLAY_JOB.name, self._job_id)
+        armed = self._world.transitions.is_armed(REPLAY_JOB.name, self._job_id)
         if job is None or armed is not False:  # it has ended, or its deliveries were made before
             raise Stale
         return job
@@ -143,4 +143,4 @@ class ReplayRun:
                 text = f"replay job {self._job_id} ends as incomplete: {reason}"
                 self._world.journal.note("replay_jobs", self._job_id, text)
             self._world.transitions.arm(REPLAY_JOB.name, self._job_id, end)
-            return self._world.transitions.armed(REPLAY_JOB.name, self._job_id) is True
+            return self._world.transitions.is_armed(REPLAY_JOB.name, self._job_id) is True

@@ -1,12 +1,12 @@
-"""The Flask application: every operation is a rule of it, and people add routes and hooks.
+"""The Flask application: every operation is a rule of it, and users add routes and hooks.
 
-Flask's own dispatch costs as much as a whole request of ours, so a request takes that way only
-where somebody listens: a hook, an error handler or a signal's receiver, a replaced view, or an
-added route where no operation answers. The edge asks for each request; both ways answer alike.
+Flask's own dispatch costs as much as a whole request of ours. So a request takes that path only if
+something needs it: a hook, an error handler, a receiver of a signal, a replaced view, or an added
+route where no operation answers. The edge checks this for each request; both paths answer alike.
 
-An operation answers wherever one is found, so an added route cannot take its place; one that would
-never be reached is refused. Whoever wants another answer replaces the view of the operation's id,
-uses a hook, or a scenario.
+An operation answers wherever one is found, so an added route cannot take its place; a route that
+could never be reached is refused. To change an answer, replace the view of the operation's id, or
+use a hook or a scenario.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _EXCHANGE = "mock_platform.exchange"
 
 
 class UnreachableRoute(ValueError):
-    """A route that was added would never be reached."""
+    """An added route could never be reached."""
 
 
 @dataclass(slots=True)
 class Exchange:
-    """A request on its way through Flask, and what its operation answered, if that was asked."""
+    """A request on its way through Flask, and its operation's answer, if it was called."""
 
     platform: Platform
     call: Call
@@ -61,7 +61,7 @@ class Exchange:
     changes: Sequence[Change] = ()
 
     def answer(self, refused: Failure | None = None) -> Response:
-        """What the platform answers, refusals included, as a response."""
+        """Returns the platform's answer or refusal as a response."""
         self.reply, self.changes = self.platform.answer(
             self.call, self.world, refused or self.refused
         )
@@ -69,13 +69,13 @@ class Exchange:
 
 
 class _Answer(Response):
-    """A response that has no headers but those of the reply."""
+    """A response with the headers of the reply only."""
 
     default_mimetype = None
 
 
 class Views(dict[str, Callable[..., Any]]):
-    """The views by endpoint. It knows which views of operations were replaced."""
+    """The views by endpoint; remembers which views of operations were replaced."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         super().__init__((operation.id, _answer_operation) for operation in operations)
@@ -94,16 +94,16 @@ def _answer_operation(**_: str) -> Response:
 
 
 class RuleMap(Map):
-    """A map that lets somebody look at each rule before it is added, whoever adds it."""
+    """A map that calls `check` with each rule before it is added."""
 
     admit: Callable[[Rule], None] | None = None
     """Raises for a rule that cannot be added."""
 
     def add(self, rulefactory: RuleFactory) -> None:
-        """Add rules.
+        """Add rules to the map.
 
         Raises:
-            Unreachable: One of them would never be reached.
+            Unreachable: One of the rules could never be reached.
         """
         for rule in rulefactory.get_rules(self):
             if self.admit is not None:
@@ -121,7 +121,7 @@ class PlatformApplication(Flask):
         self._map: Map | None = None
         self._map_lock = threading.RLock()
         self.adds_routes = False
-        """Whether somebody added a route."""
+        """Whether a user added a route."""
         super().__init__("mock_platform.app", static_folder=None)
         self.view_functions = self._views = Views(platform.operations)
         self._error_handlers: list[Callable[..., Any]] = []
@@ -138,17 +138,20 @@ class PlatformApplication(Flask):
             flask.got_request_exception.receivers,
             flask.request_tearing_down.receivers,
         )
-        """Where Flask keeps those who listen; nobody does while all are empty."""
+        """The places where Flask keeps hooks and handlers; while all are empty, requests go the
+        direct path.
+        """
         self.test_client_class = PlatformClient
         self.cli.help = "The sandbox as a Flask application."
 
-    # -- what Flask asks -------------------------------------------------------------------------
+    # -- called by Flask --------------------------------------------------------------------------
 
     @property
     def url_map(self) -> Map:
-        """Every operation under its id, and the routes that were added.
+        """All rules: the operations under their ids, and the added routes.
 
-        Compiling the rules takes longer than starting the rest, so it waits until they are needed.
+        Compiling the rules takes longer than the rest of a start, so it waits until they are
+        needed.
         """
         assert self._map is not None
         if not self._filled:
@@ -159,13 +162,14 @@ class PlatformApplication(Flask):
 
     @url_map.setter
     def url_map(self, value: Map) -> None:
+        """Replace the map; the operations are added when it is next read."""
         self._map, self._filled = value, False
 
     def register_blueprint(self, blueprint: Blueprint, **options: Any) -> None:
         """Add a blueprint beside the operations.
 
         Raises:
-            ValueError: It is called as a family of operations, whose requests would be its own.
+            ValueError: It has the name of a family of operations, so it would get their requests.
         """
         name = options.get("name", blueprint.name)
         if name in {operation.id.split(".")[0] for operation in self._platform.operations}:
@@ -176,12 +180,12 @@ class PlatformApplication(Flask):
         super().register_blueprint(blueprint, **options)
 
     def register_error_handler(self, code_or_exception: Any, f: Callable[..., Any]) -> None:
-        """Let a handler answer what hooks and added routes raise, and where nothing answers."""
+        """Register a handler for exceptions of hooks and added routes, and for unknown paths."""
         self._error_handlers.append(f)
         super().register_error_handler(code_or_exception, f)
 
     def dispatch_request(self) -> Any:
-        """What answers: the operation where there is one, else what was added."""
+        """Returns the answer: of the operation if one matches, else of an added route."""
         exchange: Exchange | None = flask.request.environ.get(_EXCHANGE)
         if exchange is None:
             return super().dispatch_request()
@@ -191,7 +195,7 @@ class PlatformApplication(Flask):
         return super().dispatch_request()
 
     def handle_http_exception(self, e: HTTPException) -> Any:
-        """What answers where nothing does: a handler that was registered, else the platform."""
+        """Returns the answer to an unknown path: of a registered handler, else of the platform."""
         exchange: Exchange | None = flask.request.environ.get(_EXCHANGE)
         unrouted = e is flask.request.routing_exception and isinstance(e, NotFound | WrongMethod)
         if exchange is None or not unrouted:
@@ -201,18 +205,21 @@ class PlatformApplication(Flask):
         return exchange.answer(self._wrong_method(e, exchange.call))
 
     def _check_setup_finished(self, f_name: str) -> None:
-        """Changes are taken after the first request as well: a test adds what it needs."""
+        """Changes are allowed after the first request as well: a test adds what it needs."""
 
-    # -- what the edge asks ----------------------------------------------------------------------
+    # -- called by the edge ----------------------------------------------------------------------
 
     @property
     def listens(self) -> bool:
-        """Whether somebody wants to see every request, or has replaced an operation's view."""
+        """Whether a hook or handler must see every request, or a view was replaced."""
         return any(self.listening)
 
     def at_once(self, request: Request) -> Direct | None:
-        """What answers a request where the server reads it; `None`: call the WSGI application."""
-        # Whoever wraps `wsgi_app`, or puts something else there, wants to see every request.
+        """Returns an object that answers a request on the loop, or `None`: call the application.
+
+        `None`: call the WSGI application.
+        """
+        # Code that wraps or replaces `wsgi_app` must see every request.
         ask: Callable[[Request], Direct | None] | None = getattr(self.wsgi_app, "at_once", None)
         return None if ask is None else ask(request)
 
@@ -226,7 +233,7 @@ class PlatformApplication(Flask):
     def through_flask(
         self, environ: WSGIEnvironment, operation: Operation | None
     ) -> Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]:
-        """What answers a call by way of Flask, in a form that the platform takes."""
+        """Returns a function that answers a call through Flask, for the platform."""
 
         def answer(
             call: Call, world: World, refused: Exception | None
@@ -237,7 +244,7 @@ class PlatformApplication(Flask):
 
         return answer
 
-    # -- within ----------------------------------------------------------------------------------
+    # -- details ---------------------------------------------------------------------------------
 
     def _reply(self, environ: WSGIEnvironment, exchange: Exchange) -> Reply:
         context = self.request_context(environ)
@@ -259,7 +266,7 @@ class PlatformApplication(Flask):
             context.pop(error)
 
     def _wrong_method(self, fault: HTTPException, call: Call) -> MethodNotAllowed | None:
-        """The refusal of a method where an added route takes others; `None`: the platform's own."""
+        """Returns the refusal if an added route accepts other methods; `None`: the platform's."""
         if not self.adds_routes or not isinstance(fault, WrongMethod):
             return None
         known = self._platform.methods_at(call.path, call.surface)
@@ -280,10 +287,10 @@ class PlatformApplication(Flask):
         self._filled = True
 
     def _admit(self, added: Rule) -> None:
-        """Take a rule that somebody adds.
+        """Check a rule that a user adds.
 
         Raises:
-            Unreachable: An operation or the control plane answers all that it matches.
+            Unreachable: An operation or the control plane answers everything that it matches.
         """
         rule, methods = added.rule, sorted(added.methods or ("GET",))
         path = sample(rule)
@@ -306,7 +313,7 @@ class PlatformApplication(Flask):
 
 
 class PlatformClient(FlaskClient):
-    """Flask's test client, whose relative addresses begin at a base address if it has one."""
+    """Flask's test client; relative addresses start at its base address if it has one."""
 
     def __init__(self, *args: Any, base_url: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -320,7 +327,7 @@ class PlatformClient(FlaskClient):
 
 
 def _reply_of(response: Response, exchange: Exchange) -> Reply:
-    """A response as a reply: the platform's own where it answered, with what hooks made of it."""
+    """Returns a response as a reply: that of the platform if it answered, with changes by hooks."""
     reply = exchange.reply or Reply(response.status_code)
     if reply.status != response.status_code or exchange.reply is None:
         reply.reason = _reason(response)
@@ -336,7 +343,7 @@ def _reply_of(response: Response, exchange: Exchange) -> Reply:
 
 
 def _reason(response: Response) -> str | None:
-    """The reason phrase, where it was chosen."""
+    """Returns the reason phrase, if it was set."""
     _, _, text = response.status.partition(" ")
     usual = phrase(response.status_code)
     return None if usual is None or text.casefold() == usual.casefold() else text

@@ -1,22 +1,22 @@
-"""The headers of a request as a call has them: the same pairs that a WSGI environ would say."""
+"""The headers of a request in the form of a call: the same pairs as from a WSGI environ."""
 
 from __future__ import annotations
 
 from mock_platform.core.pairs import Pairs
 from mock_platform.edge.request import Request
 
-_MOST_NAMES = 1000
-"""Names that are remembered as clients spell them; they may send any number of others."""
+_MAX_NAMES = 1000
+"""Maximum number of names whose spelling is cached; clients may send any number of others."""
 
 
 class HeaderNames:
-    """Reads headers, and remembers how the names that clients send are spelled in a call."""
+    """Reads headers, and caches how the names that clients send are spelled in a call."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, str] = {}
 
     def read(self, request: Request) -> tuple[Pairs, str]:
-        """The headers, those of the body last and repeated ones joined; and the host, if named."""
+        """Returns the headers (those of the body last, repeated ones joined), and the host."""
         known = self._known
         found: dict[str, str] = {}
         for name, value in request.headers:
@@ -43,6 +43,6 @@ class HeaderNames:
 
     def _spell(self, name: bytes) -> str:
         spelled = name.decode("latin-1").upper().replace("_", "-").title()
-        if len(self._known) < _MOST_NAMES:
+        if len(self._known) < _MAX_NAMES:
             self._known[name] = spelled
         return spelled

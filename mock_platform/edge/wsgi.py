@@ -1,11 +1,11 @@
-"""Between a request and the platform: it becomes a call, and the reply a response.
+"""Between a request and the platform: converts a request to a call, and a reply to a response.
 
-Requests go straight to the platform; where somebody listens in Flask they take the way through it.
-Everything under `/_mock` goes to the control plane, a Flask application of its own, which neither
-hooks nor routes of users concern.
+Requests go straight to the platform; if a hook or handler in Flask needs them, they go through
+Flask. Everything under `/_mock` goes to the control plane, a separate Flask application without the
+hooks and routes of users.
 
-A server that reads requests itself may ask with `at_once` for what answers one without an environ;
-both ways answer alike.
+A server that reads requests itself may call `at_once` for an object that answers without an
+environ; both ways answer alike.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SAFE = "/:@!$&'()*+,;=~-._"
 
 
 class Edge:
-    """Takes world prefix and sandbox prefix off the path, and passes on to platform or control."""
+    """Removes the prefixes from the path, and calls platform or control plane."""
 
     def __init__(
         self, platform: Platform, application: PlatformApplication, control: WSGIApplication
@@ -55,12 +55,12 @@ class Edge:
         self._names = HeaderNames()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
+        """Answer one WSGI request."""
         raw = _raw_path(environ)
         mount = environ.get("SCRIPT_NAME", "")
         if mount.startswith("/~") or mount == SANDBOX:
-            # A client in-process was given one of our base addresses and took its path for the
-            # place where the application is mounted.
+            # An in-process client has one of our base addresses and treats its path as the mount
+            # point.
             raw = mount + raw
             environ["SCRIPT_NAME"] = ""
         world, path = split_world(raw)
@@ -74,10 +74,10 @@ class Edge:
         return self._answer(environ, start_response, raw, world, path)
 
     def at_once(self, request: Request) -> Direct | None:
-        """What answers a request where the server reads it; `None`: call the WSGI application.
+        """Returns an object that answers a request on the loop; `None`: call the WSGI application.
 
-        Operations never block. The control plane may (`/_mock/deliveries?wait=…`), and so may what
-        people add to Flask.
+        Operations never block. The control plane may (`/_mock/deliveries?wait=…`), and so may
+        users' additions to Flask.
         """
         application = self._application
         if application.adds_routes or application.listens:
@@ -90,7 +90,7 @@ class Edge:
     def _answer_directly(
         self, request: Request, peer: Peer, start_response: StartResponse
     ) -> Iterable[bytes | Pause]:
-        """Answer one request that no hook or route of Flask concerns."""
+        """Answer one request for which no hook or route of Flask is needed."""
         raw, _, query = request.target.partition("?")
         world, path = split_world(raw)
         headers, host = self._names.read(request)
@@ -114,7 +114,7 @@ class Edge:
     ) -> Iterable[bytes]:
         refused: Failure | None = None
         try:
-            # One byte more than may be there: a chunked body says its length only at its end.
+            # One byte more than allowed: a chunked body has no length at its start.
             body = get_input_stream(environ, max_content_length=self._max_body + 1).read()
             if len(body) > self._max_body:
                 body, refused = b"", TooLarge(self._max_body)
@@ -136,13 +136,13 @@ class Edge:
         reply = self._platform.handle(call, refused, self._way(environ, call, prefix))
         connection, closing = environ.get(CONNECTION), self._platform.closing
         pieces = send(reply, environ["REQUEST_METHOD"], connection, closing, start_response)
-        # Pauses are among them only where the server said that it takes them.
+        # It contains pauses only if the server accepts them.
         return cast("Iterable[bytes]", pieces)
 
     def _way(self, environ: WSGIEnvironment, call: Call, prefix: str) -> Answerer | None:
-        """The way through Flask, if somebody listens there; `None`: straight to the platform.
+        """Returns the path through Flask, if it is needed; `None`: straight to the platform.
 
-        `prefix` is that of the sandbox, where it was used.
+        `prefix` is that of the sandbox, if it was used.
         """
         application = self._application
         listens = application.listens
@@ -178,9 +178,9 @@ def _call(
     body: bytes,
     address: str,
 ) -> tuple[Call, str]:
-    """A request as a call, and the prefix of the sandbox where it was used.
+    """Returns a request as a call, and the prefix of the sandbox if it was used.
 
-    `raw` is the path as the client wrote it, `path` what is left of it behind a world's prefix.
+    `raw` is the path as the client wrote it, `path` the part of it after a world's prefix.
     """
     host = origin.partition("://")[2]
     surface, prefix, path = split_surface(path, host)
@@ -200,7 +200,7 @@ def _call(
 
 
 def _raw_path(environ: WSGIEnvironment) -> str:
-    """The path as the client wrote it; servers that keep it put it into REQUEST_URI or RAW_URI."""
+    """Returns the path as the client wrote it, from REQUEST_URI or RAW_URI if they are set."""
     uri: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
     if uri.startswith("/"):
         path = uri.partition("?")[0]
@@ -211,7 +211,7 @@ def _raw_path(environ: WSGIEnvironment) -> str:
 
 
 def _origin(environ: WSGIEnvironment) -> str:
-    """The address that the client called, up to the path that is ours."""
+    """Returns the address that the client called, up to the path within the sandbox."""
     host: str = environ.get("HTTP_HOST") or f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
     return f"{environ['wsgi.url_scheme']}://{readable_host(host)}{environ.get('SCRIPT_NAME', '')}"
 

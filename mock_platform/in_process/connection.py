@@ -1,8 +1,8 @@
-"""Connections of urllib3 that ask a WSGI application of this process instead of a socket.
+"""Connections of urllib3 that call a WSGI application of this process instead of using a socket.
 
-Everything above the connection is urllib3's own: pooling, retries, timeouts, and what is raised
-when a connection breaks. Below it stand the application, called as a server would call it, and the
-standard library's reader, which takes the answer's body as it takes one from a socket.
+Everything above the connection belongs to urllib3: pools, retries, timeouts, and the exceptions for
+a broken connection. Below it are the application, called as a server would call it, and the
+standard library's reader, which reads the answer's body as it reads one from a socket.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SERVER = f"mock-platform/{__version__}"
 
 
 class ApplicationFault(Exception):
-    """What the application raised, carried past those who would take it for the network's fault."""
+    """An exception of the application, hidden from code that would treat it as a network error."""
 
     def __init__(self, fault: Exception) -> None:
         super().__init__(fault)
@@ -46,14 +46,14 @@ class ApplicationFault(Exception):
 
 
 class Pools:
-    """The pools of one application: it answers for every address that it is asked for."""
+    """The pools of one application, which answers for every requested address."""
 
     def __init__(self, application: WSGIApplication) -> None:
         self._application = application
         self._pools: dict[str, Pool] = {}
 
-    def of(self, url: str) -> Pool:
-        """The pool for an address."""
+    def find_pool(self, url: str) -> Pool:
+        """Returns the pool for an address."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
         found = self._pools.get(origin)
@@ -73,13 +73,13 @@ class Pool(HTTPConnectionPool):
         self.ConnectionCls: Any = partial(_Connection, application, scheme)
 
     def __str__(self) -> str:
-        """The name that urllib3 gives the pool of such an address in its messages."""
+        """The name of such a pool in urllib3's messages."""
         kind = "HTTPSConnectionPool" if self.scheme == "https" else "HTTPConnectionPool"
         return f"{kind}(host={self.host!r}, port={self.port!r})"
 
 
 class _Connection:
-    """What a pool asks of a connection."""
+    """The methods of a connection that a pool calls."""
 
     proxy = None
     proxy_config = None
@@ -125,12 +125,12 @@ class _Connection:
         self._asked = {"request_method": method, "request_url": url, **asked}
 
     def getresponse(self) -> HTTPResponse:
-        """Have the application answer.
+        """Call the application and return its answer.
 
         Raises:
-            ApplicationFault: It raised something.
+            ApplicationFault: The application raised an exception.
             OSError: A scenario broke the connection, or the answer takes longer than the timeout.
-            HTTPException: A scenario answered with something that is no HTTP.
+            HTTPException: A scenario answered with something that is not HTTP.
         """
         line = _CallerConnection(self.timeout)
         method = self._asked["request_method"]
@@ -171,14 +171,14 @@ class _Connection:
         return partial(self._application, environ)
 
     def close(self) -> None:
-        """Nothing is kept open: an answer is closed by itself."""
+        """Does nothing: an answer closes itself."""
 
 
 class _CallerConnection:
-    """The connection as the application finds it: what is done to it, the caller meets."""
+    """The connection for the application: what the application does to it happens to the caller."""
 
     pauses = False
-    """Waiting is for the caller's thread, and ends where the caller would give up."""
+    """Waits happen in the caller's thread, and end when the caller would give up."""
 
     def __init__(self, timeout: float | None) -> None:
         self.is_taken = False
@@ -188,7 +188,7 @@ class _CallerConnection:
         self._silent = 0.0
 
     def wait(self, seconds: float, closing: Event) -> None:
-        """Let real time pass; a wait that outlasts the caller's timeout ends it at once.
+        """Wait in real time; a wait that is longer than the caller's timeout ends it at once.
 
         Raises:
             TimeoutError: The caller would have given up.
@@ -200,19 +200,19 @@ class _CallerConnection:
         closing.wait(seconds)
 
     def restart_timeout(self) -> None:
-        """Something of the answer arrived: the caller's patience begins anew."""
+        """A part of the answer arrived, so the caller's timeout starts again."""
         self._silent = 0.0
 
     def reset(self) -> None:
-        """Connection reset by peer."""
+        """Raise "connection reset by peer" to the caller."""
         self._break(ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET)))
 
     def hold(self) -> None:
-        """Whatever the timeout, it is over at once: a caller without one would wait for ever."""
+        """End at once, whatever the timeout: without one the caller would wait for ever."""
         self._break(TimeoutError("timed out"))
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """End the connection: no more bytes come."""
         self.is_taken = True
 
     def send_raw(self, data: bytes) -> None:
@@ -221,7 +221,7 @@ class _CallerConnection:
         self._raw += data
 
     def take_sent_bytes(self) -> bytes:
-        """What was sent in an answer's place.
+        """Returns the bytes that were sent in place of an answer.
 
         Raises:
             OSError: The connection broke.
@@ -236,9 +236,9 @@ class _CallerConnection:
 
 
 class _Answer(io.RawIOBase):
-    """A WSGI application's answer to one request; its body is asked for as it is read.
+    """A WSGI application's answer to one request; its body is read on demand.
 
-    An answer of unknown length is cut into chunks, as a server does.
+    An answer of unknown length is sent in chunks, as by a server.
     """
 
     def __init__(
@@ -275,16 +275,16 @@ class _Answer(io.RawIOBase):
 
     @property
     def bodiless(self) -> bool:
-        """Whether the client gets no body, whatever the application says."""
+        """Whether the client gets no body, whatever the application returns."""
         return self._to_head or self.status in _NO_BODY
 
     @property
     def chunked(self) -> bool:
-        """Whether the client is told the length of each part, for want of that of the whole."""
+        """Whether the body is sent in chunks, because its length is unknown."""
         return not self.bodiless and "Content-Length" not in self.headers
 
     def file(self) -> io.BufferedIOBase:
-        """What follows the headers; in memory where the application gave it whole."""
+        """Returns the body as a file; in memory if the application returned it whole."""
         if self.bodiless:
             self.close()
             return io.BytesIO()
@@ -293,17 +293,17 @@ class _Answer(io.RawIOBase):
         return io.BufferedReader(self, _CHUNK)
 
     def readable(self) -> bool:
-        """Yes."""
+        """Always true: it can be read."""
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Fill a buffer with what comes next; 0 at the end."""
+        """Read the next bytes into a buffer; returns 0 at the end."""
         self._rest = self._rest or next(self._said, b"")
         self._rest, size = fill(buffer, self._rest)
         return size
 
     def close(self) -> None:
-        """Tell the application that its answer is done with."""
+        """Close the application's answer."""
         if not self.closed:
             super().close()
             finish = getattr(self._parts, "close", None)
@@ -321,7 +321,7 @@ class _Answer(io.RawIOBase):
         return self._written.append
 
     def _iterate_body(self, parts: Iterator[bytes]) -> Iterator[bytes]:
-        """The body as it is sent, never in empty pieces."""
+        """Yields the body as it is sent, without empty pieces."""
         while True:
             if not self._written:
                 part = next(parts, None)
@@ -338,7 +338,7 @@ class _Answer(io.RawIOBase):
 
 
 class _Read(client.HTTPResponse):
-    """The standard library's response, of an answer whose head needs no parsing."""
+    """The standard library's response, for an answer whose head needs no parsing."""
 
     def __init__(self, answer: _Answer, method: str) -> None:
         super().__init__(_Socket(answer.file()), method=method)  # type: ignore[arg-type]
@@ -348,7 +348,7 @@ class _Read(client.HTTPResponse):
             headers["Transfer-Encoding"] = "chunked"
         headers.setdefault("Date", _format_date(machine_now().replace(microsecond=0)))
         headers.setdefault("Server", _SERVER)
-        # What follows is what begin() sets.
+        # The attributes below are those that begin() sets.
         self.version = 11
         self.status, self.reason = answer.status, answer.reason
         self.headers = self.msg = headers  # type: ignore[assignment]
@@ -366,11 +366,11 @@ def _format_date(at: datetime) -> str:
 
 
 class _Socket:
-    """What the standard library's response asks of a socket."""
+    """The part of a socket that the standard library's response uses."""
 
     def __init__(self, file: io.BufferedIOBase) -> None:
         self._file = file
 
     def makefile(self, _mode: str) -> io.BufferedIOBase:
-        """The file to read from."""
+        """Returns the file to read from."""
         return self._file

@@ -19,7 +19,7 @@ Origin = tuple[str, str, int]
 
 _CHUNK = 64 * 1024
 USUAL_PORTS = {"http": 80, "https": 443}
-"""The ports that an address need not name."""
+"""The default ports of the schemes."""
 
 
 def read_request(
@@ -47,7 +47,7 @@ def read_request(
 def environ_of(
     origin: Origin, method: str, target: str, headers: Mapping[Any, Any], body: Any
 ) -> WSGIEnvironment:
-    """The environment of a request, as a server would make it.
+    """Returns the environment of a request, as a server would make it.
 
     `target` is the rest of the address behind its origin. A body
     is bytes, text, a file, parts or `None`; it is read as the application reads it.
@@ -86,7 +86,7 @@ def environ_of(
 
 
 class _Sent(io.RawIOBase):
-    """A body that comes in parts, as the file that a WSGI application reads."""
+    """A body in parts, as the file that a WSGI application reads."""
 
     def __init__(self, parts: Iterator[str | bytes]) -> None:
         super().__init__()
@@ -94,11 +94,11 @@ class _Sent(io.RawIOBase):
         self._rest = b""
 
     def readable(self) -> bool:
-        """Yes."""
+        """Always true: it can be read."""
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Fill a buffer with what comes next; 0 at the end."""
+        """Read the next bytes into a buffer; returns 0 at the end."""
         while not self._rest:
             part = next(self._parts, None)
             if part is None:
@@ -109,7 +109,7 @@ class _Sent(io.RawIOBase):
 
 
 def _body(body: Any) -> io.BufferedIOBase:
-    """A request's body as a file: bytes, text, a file or parts."""
+    """Returns a request's body as a file: bytes, text, a file or parts."""
     if body is None:
         return io.BytesIO()
     if isinstance(body, str | bytes | bytearray):
@@ -140,7 +140,7 @@ def _text(value: str | bytes) -> str:
 
 
 def fill(buffer: Any, data: bytes) -> tuple[bytes, int]:
-    """Put as much into the buffer as fits; gives what does not, and how much did."""
+    """Copy as much as fits into the buffer; returns the rest, and how much was copied."""
     size = min(len(buffer), len(data))
     buffer[:size] = data[:size]
     return data[size:], size

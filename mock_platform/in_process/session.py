@@ -52,7 +52,7 @@ class WsgiAdapter(HTTPAdapter):
         cert: Any = None,
     ) -> HTTPConnectionPool:
         """The connections that call the application."""
-        return self._pools.of(request.url or "")
+        return self._pools.find_pool(request.url or "")
 
     def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
         """Does nothing: no data are encrypted."""
@@ -126,7 +126,7 @@ class PlatformSession(BasedSession):
         def connection(request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> Any:
             url = request.url or ""
             if url.lower().startswith(self._origin):
-                return self._pools.of(url)
+                return self._pools.find_pool(url)
             return elsewhere(request, *args, **kwargs)
 
         adapter.get_connection_with_tls_context = connection  # type: ignore[method-assign]

@@ -9,7 +9,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, validates_schema
 
-from mock_platform.core.ads import Many, ads, allowlisted
+from mock_platform.core.ads import Many, ads, require_allowlist
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault, expected, refuse
@@ -104,7 +104,7 @@ OPERATIONS: tuple[Operation, ...] = (
             with_total_count=False,
             base=_Window,
         ),
-        gates=(allowlisted("account_history"),),
+        gates=(require_allowlist("account_history"),),
         echo=Echo(names={"entity_type": "entity"}),
         assumptions=(NEXT_CURSOR, ECHO, WINDOW, FOUND, HISTORY),
         errors=("INVALID_TIME_WINDOW", "UNAUTHORIZED_CLIENT_APPLICATION"),

@@ -19,10 +19,10 @@ from mock_platform.core.resource import (
     IdsFilter,
     PrefixFilter,
     Resource,
-    changed,
-    deleted,
-    stamped,
-    unused_id,
+    apply_changes,
+    draw_unused_id,
+    make_timestamps,
+    mark_deleted,
 )
 from mock_platform.records.accounts import INDUSTRY_TYPES, AccountRecord
 from mock_platform.store.interface import Record
@@ -104,7 +104,7 @@ def create(call: Call, world: World) -> Record:
     """Create an account for the calling user."""
     assert call.caller.user is not None
     record = {
-        "id": unused_id(world, ACCOUNTS.table),
+        "id": draw_unused_id(world, ACCOUNTS.table),
         "name": "Sandbox account",
         "business_name": None,
         "business_id": None,
@@ -112,7 +112,7 @@ def create(call: Call, world: World) -> Record:
         "timezone_switch_at": None,
         "approval_status": "ACCEPTED",
         "industry_type": None,
-        **stamped(world),
+        **make_timestamps(world),
         "_users": [call.caller.user["id"]],
         "_features": [],
         "_post_grants": [],
@@ -126,7 +126,7 @@ def update(call: Call, world: World) -> Record:
     assert call.account is not None
     if not call.params:
         return call.account
-    after = changed(world, call.account, call.params)
+    after = apply_changes(world, call.account, call.params)
     world.store.put(ACCOUNTS.table, after["id"], after)
     return after
 
@@ -134,7 +134,7 @@ def update(call: Call, world: World) -> Record:
 def delete(call: Call, world: World) -> Record:
     """Delete an account; its records cannot be reached from then on."""
     assert call.account is not None
-    gone = deleted(world, call.account)
+    gone = mark_deleted(world, call.account)
     world.store.put(ACCOUNTS.table, gone["id"], gone)
     return gone
 

@@ -28,9 +28,9 @@ from mock_platform.core.resource import (
     OneOfFilter,
     PrefixFilter,
     Resource,
-    changed,
-    deleted,
-    stamped,
+    apply_changes,
+    make_timestamps,
+    mark_deleted,
 )
 from mock_platform.records.cards import (
     CARD_TYPES,
@@ -182,7 +182,7 @@ def create(call: Call, world: World) -> Record:
         "card_type": derive_card_type(call.params, videos),
         "card_uri": make_card_uri(card_id),
         **_pick_content(call.params),
-        **stamped(world),
+        **make_timestamps(world),
         "_account_id": call.path_params["account_id"],
         "_legacy": False,
     }
@@ -200,7 +200,7 @@ def update(call: Call, world: World) -> Record:
         raise fail(INVALID, text, "card_id")
     if not sent:
         return record
-    after = changed(world, record, {"name": sent.get("name", record["name"])})
+    after = apply_changes(world, record, {"name": sent.get("name", record["name"])})
     if content:
         kept = {
             name: value for name, value in after.items() if name not in {"components", "slides"}
@@ -220,19 +220,19 @@ def delete(call: Call, world: World) -> Record:
     if kind == VIDEO_CONVERSATION:
         call.assume(CONVERSATION)
         record = CONVERSATION_CARDS.get_by_id(call, world)
-        gone = deleted(world, record)
+        gone = mark_deleted(world, record)
         world.store.put(CONVERSATION_CARDS.table, record["id"], gone)
         return gone
     call.assume(LEGACY)
     if kind not in {*LEGACY_CARD_TYPES, *CARD_TYPES}:
         known = (*LEGACY_CARD_TYPES, VIDEO_CONVERSATION)
         unknown = unlisted(known, kind, "UNKNOWN_CARD_TYPE").naming("card_type")
-        raise AdsFailure(AdsError.of("card_type", unknown))
+        raise AdsFailure(AdsError.from_fault("card_type", unknown))
     record = CARDS.get_by_id(call, world)
     if not record["_legacy"] or record["card_type"] != kind:
         noun = f"legacy card of the type {kind}"
         raise not_found("CARD_NOT_FOUND", noun, "card_id", record["id"])
-    gone = deleted(world, record)
+    gone = mark_deleted(world, record)
     world.store.put("cards", record["id"], gone)
     return gone
 

@@ -18,7 +18,13 @@ from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INCLUSIVE, Fault
 from mock_platform.core.fields import Integer, Text
 from mock_platform.core.operation import Echo, Operation
-from mock_platform.core.resource import TIMESTAMPS, IdsFilter, PrefixFilter, Resource, stamped
+from mock_platform.core.resource import (
+    TIMESTAMPS,
+    IdsFilter,
+    PrefixFilter,
+    Resource,
+    make_timestamps,
+)
 from mock_platform.records.cards import make_card_uri
 from mock_platform.records.interactive_cards import (
     MAX_CHOICE_CHARACTERS,
@@ -129,7 +135,7 @@ def create(call: Call, world: World) -> Record:
         "end_time": wire_seconds(now + timedelta(minutes=sent["duration_in_minutes"])),
         "card_uri": make_card_uri(card_id),
         **_describe_media(call, media),
-        **stamped(world),
+        **make_timestamps(world),
         "_media_key": None if media is None else media["media_key"],
         "_account_id": call.path_params["account_id"],
     }

@@ -23,8 +23,8 @@ from mock_platform.core.resource import (
     IdsFilter,
     PrefixFilter,
     Resource,
-    changed,
-    stamped,
+    apply_changes,
+    make_timestamps,
 )
 from mock_platform.records.cards import make_card_uri
 from mock_platform.records.interactive_cards import (
@@ -155,7 +155,7 @@ def create(call: Call, world: World) -> Record:
         "video_owner_id": call.account["_users"][0],
         "card_uri": make_card_uri(card_id),
         "card_type": VIDEO_CONVERSATION,
-        **stamped(world),
+        **make_timestamps(world),
         **{f"_{name}": sent.get(name) for name in _WRITE_ONLY},
         "_account_id": call.account["id"],
     }
@@ -169,11 +169,12 @@ def update(call: Call, world: World) -> Record:
     video, poster = _find_media(call, world)
     if not sent:
         return before
-    after = changed(world, before, {n: v for n, v in sent.items() if n not in _WRITE_ONLY})
+    after = apply_changes(world, before, {n: v for n, v in sent.items() if n not in _WRITE_ONLY})
     after |= {f"_{name}": sent[name] for name in _WRITE_ONLY if name in sent}
     after = {name: value for name, value in after.items() if name[0] == "_" or value is not None}
     broken = [
-        AdsError.of(name, fault) for name, fault in _find_broken_rules(after, sent.__contains__)
+        AdsError.from_fault(name, fault)
+        for name, fault in _find_broken_rules(after, sent.__contains__)
     ]
     if broken:
         raise AdsFailure(*broken)

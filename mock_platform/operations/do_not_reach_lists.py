@@ -12,7 +12,7 @@ from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Location
-from mock_platform.core.resource import Resource, changed
+from mock_platform.core.resource import Resource, apply_changes
 from mock_platform.records.audiences import (
     PROCESSING,
     TOO_SMALL,
@@ -115,7 +115,7 @@ def upload_users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapp
     record = LISTS.get_by_id(call, world)
     size = max(0, read_size(record) + apply_uploads(world, record["id"], uploads))
     processing = PROCESSING in record["reasons_not_targetable"]
-    after = changed(world, record, _make_size_fields(record, size, processing=processing))
+    after = apply_changes(world, record, _make_size_fields(record, size, processing=processing))
     world.store.put(LISTS.table, record["id"], after)
     counts = [
         {"success_count": len(upload.users), "total_count": len(upload.users)} for upload in uploads

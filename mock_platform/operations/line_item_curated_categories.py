@@ -10,7 +10,13 @@ from mock_platform.core.ads import One, ads, fail, not_found
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Text
-from mock_platform.core.resource import TIMESTAMPS, Resource, changed, stamped, unused_id
+from mock_platform.core.resource import (
+    TIMESTAMPS,
+    Resource,
+    apply_changes,
+    draw_unused_id,
+    make_timestamps,
+)
 from mock_platform.records.campaigns import LineItemCuratedCategoryRecord
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -56,9 +62,9 @@ def create(call: Call, world: World) -> Record:
     """Link a line item to a curated category."""
     _check_link(call, world, call.params)
     record = {
-        "id": unused_id(world, LINKS.table),
+        "id": draw_unused_id(world, LINKS.table),
         **call.params,
-        **stamped(world),
+        **make_timestamps(world),
         "_account_id": call.path_params["account_id"],
     }
     world.store.put(LINKS.table, record["id"], record)
@@ -72,7 +78,7 @@ def update(call: Call, world: World) -> Record:
     if after == record:
         return record
     _check_link(call, world, after)
-    after = changed(world, record, call.params)
+    after = apply_changes(world, record, call.params)
     world.store.put(LINKS.table, record["id"], after)
     return after
 

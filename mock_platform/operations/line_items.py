@@ -25,7 +25,13 @@ from mock_platform.core.faults import (
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, Long, Text
 from mock_platform.core.fields import OneOf as OneOfValues
 from mock_platform.core.operation import Operation, Origin
-from mock_platform.core.resource import IdsFilter, OneOfFilter, PrefixFilter, Resource, changed
+from mock_platform.core.resource import (
+    IdsFilter,
+    OneOfFilter,
+    PrefixFilter,
+    Resource,
+    apply_changes,
+)
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.campaigns import (
     AUDIENCE_EXPANSIONS,
@@ -174,7 +180,7 @@ def update(call: Call, world: World) -> Record:
     changes = dict(sent)
     if "categories" in changes:
         changes["categories"] = changes["categories"] or []
-    after = changed(world, before, changes)
+    after = apply_changes(world, before, changes)
     if after["bid_strategy"] == "AUTO":
         if sent.get("bid_amount_local_micro") is not None:
             call.assume(AUTO_AMOUNT)

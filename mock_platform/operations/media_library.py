@@ -19,9 +19,9 @@ from mock_platform.core.resource import (
     EqualFilter,
     Resource,
     WordsFilter,
-    changed,
-    stamped,
-    unused_id,
+    apply_changes,
+    draw_unused_id,
+    make_timestamps,
 )
 from mock_platform.records.media import (
     MEDIA_TYPES,
@@ -157,7 +157,7 @@ def create(call: Call, world: World) -> Record:
     if has_duration(uploaded):
         call.assume(FIRST_FRAME)
         record |= {"duration": uploaded["duration"], **build_poster(uploaded, poster)}
-    record |= stamped(world) | {
+    record |= make_timestamps(world) | {
         name: uploaded[name] for name in ("created_at", "_account_id", "_width", "_height")
     }
     world.store.remove("media", key)
@@ -183,7 +183,7 @@ def update(call: Call, world: World) -> Record:
     if "poster_media_key" in sent:
         call.assume(FIRST_FRAME)
         sent |= build_poster(record, poster)
-    after = changed(world, record, sent)
+    after = apply_changes(world, record, sent)
     world.store.put("media_library", record["media_key"], after)
     return after
 
@@ -245,16 +245,18 @@ def _check_video_only(call: Call, media: Record, sent: Record) -> list[AdsError]
         return []
     call.assume(VIDEO_FIELDS)
     why = f"It applies only to videos, and this one is of the type {media['media_type']}"
-    return [AdsError.of(name, not_allowed(name, why)) for name in VIDEO_ONLY if name in sent]
+    return [
+        AdsError.from_fault(name, not_allowed(name, why)) for name in VIDEO_ONLY if name in sent
+    ]
 
 
 def _become_preroll(world: World, account_id: str, key: str) -> None:
     asset = {
-        "id": unused_id(world, "account_media", 5),
+        "id": draw_unused_id(world, "account_media", 5),
         "video_id": key,
         "media_url": None,
         "creative_type": "PREROLL",
-        **stamped(world),
+        **make_timestamps(world),
         "_account_id": account_id,
     }
     world.store.put("account_media", asset["id"], asset)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from marshmallow import Schema
 
-from mock_platform.core.ads import Data, ads, served
+from mock_platform.core.ads import Data, ads, remove_internal_keys
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice
@@ -39,7 +39,9 @@ def list_(call: Call, world: World) -> list[Record]:
     """Return the combinations of placements, by product type."""
     if "product_type" not in call.params:
         call.assume(ALL)
-    return [served(entry.record) for entry in world.store.page("placements", call.params)]
+    return [
+        remove_internal_keys(entry.record) for entry in world.store.page("placements", call.params)
+    ]
 
 
 OPERATIONS: tuple[Operation, ...] = (

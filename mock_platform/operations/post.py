@@ -16,7 +16,7 @@ from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INCLUSIVE, INVALID, Fault, missing
 from mock_platform.core.fields import Choice, CommaList, Flag, Long, Text
 from mock_platform.core.operation import Echo, Operation
-from mock_platform.core.resource import changed
+from mock_platform.core.resource import apply_changes
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey, find_media
@@ -255,7 +255,7 @@ def _mark_posted(world: World, media: Sequence[Record]) -> None:
     """Mark media in the library as posted."""
     for one in media:
         if one.get("posted") is False:
-            after = changed(world, one, {"posted": True})
+            after = apply_changes(world, one, {"posted": True})
             world.store.put("media_library", one["media_key"], after)
 
 

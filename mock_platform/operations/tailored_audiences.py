@@ -13,8 +13,8 @@ from mock_platform.core.resource import (
     IdsFilter,
     OneOfFilter,
     Resource,
-    stamped,
-    unused_id,
+    draw_unused_id,
+    make_timestamps,
 )
 from mock_platform.records.audiences import PERMISSION_LEVELS, TailoredAudiencePermissionRecord
 from mock_platform.rules.audiences import (
@@ -93,9 +93,9 @@ def create(call: Call, world: World) -> Record:
         text = f"Account {granted['id']} has a permission on this audience already"
         raise fail("INVALID_PARAMETER", text, "granted_account_id")
     record = {
-        "id": unused_id(world, PERMISSIONS.table, 4),
+        "id": draw_unused_id(world, PERMISSIONS.table, 4),
         **call.params,
-        **stamped(world),
+        **make_timestamps(world),
         "_audience_id": audience["id"],
     }
     world.store.put(PERMISSIONS.table, record["id"], record)

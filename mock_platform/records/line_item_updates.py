@@ -41,7 +41,7 @@ def _check_bid(u: Update) -> Iterator[AdsError]:
     strategy, objective = u.after["bid_strategy"], u.after["objective"]
     if strategy in {"MAX", "TARGET"} and u.after["bid_amount_local_micro"] is None:
         name = "bid_amount_local_micro"
-        yield AdsError.of(name, missing(name, f"when bid_strategy is {strategy}"))
+        yield AdsError.from_fault(name, missing(name, f"when bid_strategy is {strategy}"))
     if strategy == "MAX" and objective in {"REACH", "FOLLOWERS"}:
         text = f"bid_strategy MAX is not available for the objective {objective}"
         yield AdsError(INVALID, text, "bid_strategy")
@@ -74,7 +74,7 @@ def _check_frequency(u: Update) -> Iterator[AdsError]:
     days = u.sent.get("duration_in_days")
     if days is not None and days not in DURATIONS:
         name = "duration_in_days"
-        yield AdsError.of(name, unlisted(DURATIONS, str(days)).naming(name))
+        yield AdsError.from_fault(name, unlisted(DURATIONS, str(days)).naming(name))
 
 
 def _check_budget(u: Update) -> Iterator[AdsError]:
@@ -105,7 +105,7 @@ def _check_publisher_network(u: Update) -> Iterator[AdsError]:
         return
     for name in ("advertiser_domain", "categories"):
         if name in u.sent and not u.after[name]:
-            yield AdsError.of(name, missing(name, "for the placement PUBLISHER_NETWORK"))
+            yield AdsError.from_fault(name, missing(name, "for the placement PUBLISHER_NETWORK"))
 
 
 def _check_app_identifiers(u: Update) -> Iterator[AdsError]:
@@ -117,7 +117,7 @@ def _check_app_identifiers(u: Update) -> Iterator[AdsError]:
     if not any(u.after[name] for name in names):
         name, other = names if names[0] in u.sent else reversed(names)
         condition = f"for the objective {objective} unless {other} is given"
-        yield AdsError.of(name, missing(name, condition))
+        yield AdsError.from_fault(name, missing(name, condition))
 
 
 def _check_times(u: Update) -> Iterator[AdsError]:
@@ -137,10 +137,10 @@ def _check_advertiser_user(u: Update) -> Iterator[AdsError]:
     objective = u.before["objective"]
     if name not in u.allowlist:
         why = f"This client application has not {name} on its _allowlist"
-        yield AdsError.of(name, not_allowed(name, why))
+        yield AdsError.from_fault(name, not_allowed(name, why))
     elif objective != "PREROLL_VIEWS":
         why = f"It is for the objective PREROLL_VIEWS, not {objective}"
-        yield AdsError.of(name, not_allowed(name, why))
+        yield AdsError.from_fault(name, not_allowed(name, why))
 
 
 RULES: tuple[ConditionalRule, ...] = (

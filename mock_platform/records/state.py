@@ -245,7 +245,7 @@ class State(Mapping[str, TableState]):
                 Records that the world already holds unchanged are not faults: `load` accepts
                 everything that `dump` returned.
         """
-        with self._world.held():
+        with self._world.hold():
             self._load(copy_of_json(document, "state"), unchecked=unchecked)
 
     def _load(self, document: Any, *, unchecked: bool) -> None:

@@ -164,7 +164,7 @@ class Table:
                     self._by_name[name].deserialize(value, name, part)
                 except ValidationError as fault:
                     yield from (
-                        (at, text.explained) for at, text in flatten({name: fault.messages})
+                        (at, text.explanation) for at, text in flatten({name: fault.messages})
                     )
 
     def _find_refused_keys(self, record: Record, *, recorded: bool) -> Iterator[str]:
@@ -208,7 +208,7 @@ class Table:
                     )
                 )
             else:
-                found.append((name, text.explained))
+                found.append((name, text.explanation))
         return found
 
     def _explain_unknown_key(self, name: str) -> str:

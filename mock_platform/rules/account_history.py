@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mock_platform.core.ads import served
+from mock_platform.core.ads import remove_internal_keys
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call
 from mock_platform.store.interface import Record
@@ -24,7 +24,7 @@ def record_change(
     """Record a change of an entity of the call's account; an update without changes is skipped."""
     assert call.account is not None
     assert call.caller.user is not None
-    old, new = served(before or {}), served(after)
+    old, new = remove_internal_keys(before or {}), remove_internal_keys(after)
     changes = {
         name: {"before": old.get(name), "after": value}
         for name, value in new.items()

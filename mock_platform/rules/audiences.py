@@ -14,7 +14,7 @@ from hashlib import blake2b
 from mock_platform.core.ads import fail, not_found
 from mock_platform.core.assumptions import expectation, settled
 from mock_platform.core.call import Call
-from mock_platform.core.resource import changed
+from mock_platform.core.resource import apply_changes
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -161,7 +161,7 @@ def resize(world: World, record: Record, field: str, grown: int) -> Record:
     small = size < SMALLEST_TARGETABLE_USERS
     others = [reason for reason in record["reasons_not_targetable"] if reason != "TOO_SMALL"]
     reasons = [*others, "TOO_SMALL"] if small else others
-    return changed(
+    return apply_changes(
         world,
         record,
         {field: size, "targetable": not reasons, "reasons_not_targetable": reasons},

@@ -99,7 +99,7 @@ class _Item:
 
     def refuse(self, fault: Fault, parameter: str, *, inside: bool = True) -> None:
         """Add a fault of a parameter; `inside` says that it is one of `params`."""
-        found = AdsError.of(parameter, fault.naming(parameter))
+        found = AdsError.from_fault(parameter, fault.naming(parameter))
         place = f"[{self.index}]{'.params' if inside else ''}{parameter and f'.{parameter}'}"
         # The entries are known to have these three keys and no others.
         self.errors.append(replace(found, extra={}, place=place))

@@ -30,7 +30,7 @@ _LOG = logging.getLogger(__name__)
 
 _LOG_SECONDS = 0.1
 """Seconds between two writes of the request log."""
-_MOST_LINES = 1000
+_MAX_LINES = 1000
 """Number of requests after which the log is written at once."""
 
 
@@ -250,7 +250,7 @@ class Backend:
         self._noted += 1
         if self._noted == 1 and self._loop is not None:
             self._loop.call_later(_LOG_SECONDS, self.flush_log)
-        elif self._noted >= _MOST_LINES:
+        elif self._noted >= _MAX_LINES:
             self.flush_log()
 
     def flush_log(self) -> None:

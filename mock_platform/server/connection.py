@@ -1,4 +1,4 @@
-"""One client's connection on the event loop: reads requests, has them answered, writes answers.
+"""One client's connection on the event loop: reads requests and writes their answers.
 
 Everything here runs on the loop's thread; what an application may do from another is in `handle`.
 A request reaches the application only when it came in whole. One answer is written at a time, in
@@ -28,16 +28,16 @@ from mock_platform.world.clock import UPTIME
 log = logging.getLogger(__name__)
 
 _RESET = struct.pack("ii", 1, 0)
-"""SO_LINGER with no time: closing discards what is unsent and sends a reset."""
+"""SO_LINGER with time 0: closing discards unsent data and sends a reset."""
 _TLS_HANDSHAKE = 0x16
 _BODY_GRACE_SECONDS = 0.25
-"""How long a stop waits for a body whose headers have come."""
-_MOST_IN_A_ROW = 32
-"""Pipelined requests that are answered before other connections have their turn."""
+"""Seconds that a stop waits for a body whose headers have arrived."""
+_MAX_IN_A_ROW = 32
+"""Maximum number of pipelined requests that are answered before other connections are served."""
 
 
 class ClientConnection(asyncio.Protocol):
-    """A client's connection."""
+    """A client's connection on the event loop."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -59,13 +59,13 @@ class ClientConnection(asyncio.Protocol):
         )
         self._peer = Peer(self._handle, "", "", backend.scheme, backend.listens_at)
         self.deadline = 0.0
-        """When the loop ends the connection, by `UPTIME`; 0 for never."""
+        """When the loop ends the connection, on the clock `UPTIME`; 0 for never."""
 
-    # -- what the loop calls ----------------------------------------------------------------------
+    # -- called by the loop -----------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take up a client, or turn it away where there are too many."""
-        # uvloop's transports do what asyncio's do, but are no subclasses.
+        """Accept a client, or refuse it if there are too many."""
+        # uvloop's transports behave like asyncio's, but are not subclasses of them.
         self._transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername") or ("", 0)
         backend = self._backend
@@ -78,7 +78,7 @@ class ClientConnection(asyncio.Protocol):
             self._take_ready()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget everything; what the application still makes is thrown away."""
+        """Drop all state; later pieces of the application are discarded."""
         self._handle.gone = self._handle.is_taken = True
         self._backend.forget(self, self._peer.address)
         self._count_body(0)
@@ -91,7 +91,7 @@ class ClientConnection(asyncio.Protocol):
         self._backend.finish_answer(self)
 
     def data_received(self, data: bytes) -> None:
-        """Take in what the client sent."""
+        """Read what the client sent."""
         if self._discarding or self._handle.held:
             return
         reader = self._reader
@@ -112,20 +112,20 @@ class ClientConnection(asyncio.Protocol):
                 self._watch_body()
 
     def eof_received(self) -> bool:
-        """See the client's end: half a request acts on nothing, whole ones are still answered."""
+        """The client ended its side: incomplete requests are dropped, complete ones answered."""
         self._half_closed = True
         if self._answer is None and not self._waiting:
             return False
         return self._backend.scheme == "http" and not self._handle.held
 
     def pause_writing(self) -> None:
-        """Begin to wait for a client that does not take its answer."""
+        """Start to wait for a client that does not read its answer."""
         self._clogged = True
         self._unsent = self._count_buffered()
         self.deadline = UPTIME() + self._backend.limits.write_seconds
 
     def resume_writing(self) -> None:
-        """Go on: the client took what waited."""
+        """Continue: the client read what was waiting."""
         self._clogged = False
         linger = UPTIME() + self._backend.limits.linger_seconds
         self.deadline = linger if self._discarding else 0.0
@@ -137,7 +137,7 @@ class ClientConnection(asyncio.Protocol):
     # -- deadlines --------------------------------------------------------------------------------
 
     def expire(self, now: float) -> None:
-        """End what takes too long; called now and then, with the present time."""
+        """End what takes too long; called regularly, with the current time."""
         if self.deadline > now:  # most of them, and there may be thousands
             return
         limits, reader = self._backend.limits, self._reader
@@ -173,12 +173,12 @@ class ClientConnection(asyncio.Protocol):
         self._next()
 
     def _next(self) -> None:
-        """Answer the requests that wait, one after the other."""
+        """Answer the waiting requests, one after the other."""
         if self._in_a_row:
             return  # called from within: the loop below goes on
         self._in_a_row = True
         try:
-            for _ in range(_MOST_IN_A_ROW):
+            for _ in range(_MAX_IN_A_ROW):
                 if (
                     self._answer is not None
                     or self._clogged
@@ -215,7 +215,7 @@ class ClientConnection(asyncio.Protocol):
         backend.run(answer, self._peer, self)
 
     def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
-        """Send what the application made; called by the server once a run or a step is over."""
+        """Send what the application made; the server calls this after a run or a step."""
         if self._answer is not answer:  # the client has left meanwhile
             self._backend.drop(answer)
             return
@@ -249,7 +249,7 @@ class ClientConnection(asyncio.Protocol):
             self._next()
 
     def _continue(self) -> None:
-        """Ask the application for the next piece, unless the client takes nothing at present."""
+        """Ask the application for the next piece, unless the client does not read at present."""
         self._timer = None
         answer = self._answer
         if answer is None or self._handle.gone or (self._clogged and answer.head_sent):
@@ -263,7 +263,7 @@ class ClientConnection(asyncio.Protocol):
         self._backend.finish_answer(self)
 
     def _expect_request(self) -> None:
-        """Wait for the next request, and tell a client to go on that waits to send its body."""
+        """Wait for the next request, and send `100 Continue` to a client that waits for it."""
         if self._half_closed or self._backend.stopping.is_set():
             self._close()
             return
@@ -283,32 +283,32 @@ class ClientConnection(asyncio.Protocol):
             self._refuse(refuse_overload("Too many large bodies are on their way at once."))
 
     def _count_body(self, size: int) -> bool:
-        """Account for what has come of the present body; whether there is room for it."""
+        """Count the bytes of the current body; returns whether there is space for it."""
         counted, self._body_counted = self._body_counted, size
         return self._backend.count_body(size - counted)
 
-    # -- ends -------------------------------------------------------------------------------------
+    # -- closing ----------------------------------------------------------------------------------
 
     def _refuse(self, refusal: Refusal) -> None:
         self._reader.refuse(refusal)
         self._take_ready()
 
     def _send_refusal(self, refusal: Refusal) -> None:
-        """Say why no more is read, and let a client that still sends come to read it."""
+        """Send why no more is read, and give a client that is still sending time to read it."""
         assert self._transport is not None
         self._backend.note_refusal(refusal, self._peer.address)
         self._transport.write(refusal.wire(self._backend.date_line()))
         self._linger()
 
     def _part(self) -> None:
-        """End behind an answer: at once if the client said all, else after it could read it."""
+        """Close after an answer: at once if the client is done, else when it could read it."""
         if self._half_closed or not (self._reader.has_begun or self._waiting):
             self._close()
         else:
             self._linger()
 
     def _linger(self) -> None:
-        """Send the end, and throw away what still comes: closing at once would reset the client."""
+        """End our side and discard what still arrives: closing now would reset the connection."""
         self._handle.is_taken = self._discarding = True
         self._waiting.clear()
         self._count_body(0)
@@ -344,11 +344,11 @@ class ClientConnection(asyncio.Protocol):
             self._linger_or_close()  # raw bytes were sent, and nothing follows them
 
     def _set_reading(self) -> None:
-        """Read unless enough requests wait already: the rest stays with the client."""
+        """Read, unless enough requests are waiting: further bytes stay with the client."""
         transport = self._transport
         if transport is None or self._handle.gone or transport.is_closing():
             return
-        wanted = self._discarding or self._handle.held or len(self._waiting) < _MOST_IN_A_ROW
+        wanted = self._discarding or self._handle.held or len(self._waiting) < _MAX_IN_A_ROW
         if wanted != self._reading:
             self._reading = wanted
             if wanted:
@@ -360,11 +360,11 @@ class ClientConnection(asyncio.Protocol):
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def stop(self) -> None:
-        """The server stops: end now, or behind the answer that is being made."""
+        """The server stops: close now, or after the current answer."""
         answer = self._answer
         self._waiting.clear()
         if answer is None and self._reader.in_body and not self._discarding:
-            # Its headers are here: the body may be under way. It is given a moment.
+            # The headers have arrived, so the body is probably on its way. Wait a moment for it.
             self._backend.hold(self)
             self._timer = self._backend.call_later_in_any_case(_BODY_GRACE_SECONDS, self.cut)
         elif answer is None or self._handle.held:
@@ -376,7 +376,7 @@ class ClientConnection(asyncio.Protocol):
                 self._continue()
 
     def cut(self) -> None:
-        """The grace of a stop is over."""
+        """The time of a graceful stop is over."""
         self._backend.finish_answer(self)
         self._abort()
 

@@ -15,7 +15,7 @@ from mock_platform.server.binding import Bound
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-_MOST_NAMES = 1000
+_MAX_NAMES = 1000
 """Maximum number of header names whose keys are cached; clients may send any number of others."""
 _UNPREFIXED = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH"})
 
@@ -69,7 +69,7 @@ class EnvironMaker:
                 key = name.decode("latin-1").upper().replace("-", "_")
                 if key not in _UNPREFIXED:
                     key = f"HTTP_{key}"
-                if len(keys) < _MOST_NAMES:
+                if len(keys) < _MAX_NAMES:
                     keys[name] = key
             text = value.decode("latin-1")
             if key in environ:

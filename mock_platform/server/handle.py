@@ -37,30 +37,30 @@ class Handle:
 
     @property
     def stopping(self) -> threading.Event:
-        """Set when the server begins to stop."""
+        """Set when the server starts to stop."""
         return self._backend.stopping
 
     def wait(self, seconds: float, closing: threading.Event) -> None:
-        """Let time pass in a worker. Whoever closes the platform stops the server first."""
+        """Wait in a worker. The server is stopped before the platform is closed."""
         self._backend.stopping.wait(seconds)
 
     def reset(self) -> None:
-        """Break the connection off at once."""
+        """Break the connection at once."""
         if self._take():
             self._backend.on_loop(self._reset)
 
     def close(self) -> None:
-        """End the connection in good order: what was sent arrives. Idempotent."""
+        """Close the connection regularly: what was sent arrives. Idempotent."""
         if self._take():
             self._backend.on_loop(self._end)
 
     def hold(self) -> None:
-        """Never answer; the connection stays open without a thread until the client leaves."""
+        """Never answer; the connection stays open without a thread until the client closes it."""
         if self._take():
             self.held = True
 
     def send_raw(self, data: bytes) -> None:
-        """Send bytes as they are. A client that is gone is no fault."""
+        """Send bytes unchanged. A client that has left is not an error."""
         self.is_taken = True
         self._backend.on_loop(self._write, data)
 

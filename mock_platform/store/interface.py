@@ -54,7 +54,7 @@ class Term(NamedTuple):
 
     def stands_in(self, record: Record) -> bool:
         """Whether a record contains it."""
-        text = _joined(record, self.fields)
+        text = _join_fields(record, self.fields)
         # Splitting a text into words costs ten times more than a first check.
         return self.word in text.casefold() and self.word in words(text)
 
@@ -66,10 +66,10 @@ def words(text: str) -> set[str]:
 
 def words_of(record: Record, fields: Sequence[str]) -> set[str]:
     """Returns the words of these fields, if they contain texts."""
-    return words(_joined(record, fields))
+    return words(_join_fields(record, fields))
 
 
-def _joined(record: Record, fields: Sequence[str]) -> str:
+def _join_fields(record: Record, fields: Sequence[str]) -> str:
     return " ".join([value for field in fields if isinstance(value := record.get(field), str)])
 
 

@@ -217,7 +217,7 @@ class MemoryStore:
         next_seq = self._next_seq
         try:
             yield self._changes
-            self._committed(self._changes)
+            self._record_commit(self._changes)
         except BaseException:
             for table, key, slot, present in reversed(self._undo):
                 self._set(table, key, slot, present=present)
@@ -285,7 +285,7 @@ class MemoryStore:
         if self._undo is not None:
             raise RuntimeError("a store cannot go back to a snapshot inside a transaction")
 
-    def _committed(self, changes: list[Change]) -> None:
+    def _record_commit(self, changes: list[Change]) -> None:
         """Called at the end of a transaction; if it raises, the transaction is undone."""
 
     def _row(self, table: str, key: str) -> Row | None:
@@ -302,6 +302,7 @@ class MemoryStore:
             before = None if old is None else old.record
             after = None if new is None else new.record
             self._changes.append(Change(table, key, before, after))
+        # A removed record of the base keeps a slot without a row; else the base's row would show.
         in_base = key in self._base.rows.get(table, {})
         self._set(table, key, new, present=new is not None or in_base)
 
@@ -310,6 +311,9 @@ class MemoryStore:
         rows = self._rows.setdefault(table, {})
         old, was_present = rows.get(key), key in rows
         base_row = self._base.rows.get(table, {}).get(key)
+        # The indexes of the overlay also count the base's rows that it hides, so that a total needs
+        # no look at each row. `present` may change while the row does not, and the other way round,
+        # so both are compared with what was there before.
         for index in self._indexes.get(table, {}).values():
             if old is not None:
                 index.discard(key, old)

@@ -193,7 +193,7 @@ def encode(contents: Contents) -> Tables:
     }
     for number, (name, state) in enumerate(contents.states(), 1):
         keys = {}
-        for table, rows in state.whole().items():
+        for table, rows in state.list_rows().items():
             tables[_file_name(name, table)] = {
                 str(row.seq + 1): row.record for row in rows.values()
             }
@@ -245,7 +245,7 @@ def decode(path: Path, tables: Any) -> Contents:
     for name, documents in tables.items():
         if name in {_ARCHIVE, _WORLDS} or not documents:
             continue
-        state, table, keys = keys_of.get(name) or _unlisted(path, name, states)
+        state, table, keys = keys_of.get(name) or _find_unlisted(path, name, states)
         state.rows[table] = _rows(path, name, documents, keys)
         last = max(row.seq for row in state.rows[table].values() if row is not None)
         state.next_place = max(state.next_place, last + 1)
@@ -289,7 +289,7 @@ def _fields_equal(record: Record, key: str) -> list[str]:
     return [name for name, value in record.items() if value == key]
 
 
-def _unlisted(
+def _find_unlisted(
     path: Path, name: str, states: Mapping[str, StoredState]
 ) -> tuple[StoredState, str, dict[str, Any]]:
     """Returns the world and name of a table that was added by hand; its records have an `id`."""

@@ -49,10 +49,10 @@ class StoredState:
         """Returns all records by table and key, in insertion order."""
         return {
             table: {key: row.record for key, row in rows.items()}
-            for table, rows in self.whole().items()
+            for table, rows in self.list_rows().items()
         }
 
-    def whole(self) -> dict[str, dict[str, Row]]:
+    def list_rows(self) -> dict[str, dict[str, Row]]:
         """Returns all rows with the fixtures, in insertion order."""
         found = {}
         for table in dict.fromkeys([*self.base, *self.rows]):
@@ -65,12 +65,12 @@ class StoredState:
 
     def lay_over(self, base: Base) -> SavedWorld:
         """Use these fixtures from now on; returns the state as differences from them."""
-        self.base, self.rows = base.rows, base.difference(self.whole())
+        self.base, self.rows = base.rows, base.difference(self.list_rows())
         rows = {table: dict(slots) for table, slots in self.rows.items()}
         return SavedWorld(Snapshot(rows, self.next_place), self.meta)
 
     def take(self, slots: Slots) -> None:
-        """Add changed rows."""
+        """Add changed rows to the state."""
         for (table, key), slot in slots.items():
             rows = self.rows.setdefault(table, {})
             if slot is not None:

@@ -254,18 +254,18 @@ class TinyDBArchive:
             nonlocal last, passed_over
             seq = change.get("seq")
             if not isinstance(seq, int) or (last is not None and seq != last + 1):
-                raise self._misplaced(number, f"change {last} is followed by change {seq}")
+                raise self._report_misplaced(number, f"change {last} is followed by change {seq}")
             last = seq
             if seq <= self._saved_seq:
                 passed_over += 1
             elif seq != contents.seq + 1:
                 fault = f"change {seq} does not follow change {contents.seq} of {self.path.name}"
-                raise self._misplaced(number, fault)
+                raise self._report_misplaced(number, fault)
             else:
                 try:
                     contents.replay(change)
                 except (LookupError, TypeError, ValueError, AttributeError) as fault:
-                    raise self._misplaced(
+                    raise self._report_misplaced(
                         number, f"it does not match the changes before it ({fault!r})"
                     ) from fault
 
@@ -274,7 +274,7 @@ class TinyDBArchive:
             _LOG.info("%s: %d changes are already in the snapshot", self._log.path, passed_over)
         return held_lines
 
-    def _misplaced(self, number: int, fault: str) -> StoreDamaged:
+    def _report_misplaced(self, number: int, fault: str) -> StoreDamaged:
         return StoreDamaged(
             self._log.path,
             fault,

@@ -1,4 +1,4 @@
-"""The only door to real time, and a world's clock: it runs, stands still, travels, advances."""
+"""The only module that reads real time, and a world's clock: it can run, stop, and be set."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ _RELATIVE = re.compile(r"now(?:([+-])(\d{1,5})([smhd]))?", re.ASCII)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 Instant = datetime | str
-"""A moment as people write it: a datetime that knows its offset from UTC, or ISO 8601 text."""
+"""A moment as an argument: a datetime with its offset from UTC, or ISO 8601 text."""
 
 UPTIME = time.monotonic
-"""Seconds that only ever grow, for measuring how long something took."""
+"""Seconds that only grow, to measure durations."""
 
 
 def machine_now() -> datetime:
-    """The machine's own time, UTC: for what happens outside any world (clients' signatures)."""
+    """Returns the machine's own time in UTC: for checks outside any world (signatures)."""
     return datetime.fromtimestamp(machine_seconds(), UTC)
 
 
 def machine_seconds() -> float:
-    """The machine's own time in seconds since 1970."""
+    """Returns the machine's own time in seconds since 1970."""
     return time.time()  # noqa: TID251 - this is the door
 
 
 def parse_instant(text: str) -> datetime:
-    """An ISO 8601 instant as UTC: a date, minutes, seconds or fractions; no offset means UTC.
+    """Returns an ISO 8601 instant in UTC: a date, minutes, seconds or fractions.
 
-    Week dates, the basic form and a space between date and time, which some parsers take, are
-    refused.
+    Some parsers also accept week dates, the basic form, and a space between date and time; these
+    are refused.
 
     Raises:
-        ValueError: The text has another form, or names no real moment.
+        ValueError: The text has another form, or is not a real moment.
     """
     found = _INSTANT.fullmatch(text)
     if found is None:
@@ -65,10 +65,10 @@ def parse_instant(text: str) -> datetime:
 
 
 def moment(value: Instant) -> datetime:
-    """A moment from a datetime or ISO 8601 text (without offset: UTC).
+    """Returns a moment from a datetime or ISO 8601 text (without offset: UTC).
 
     Raises:
-        ValueError: It is none, or a datetime without offset from UTC.
+        ValueError: It is not a moment, or a datetime without offset from UTC.
         TypeError: It is neither a datetime nor text.
     """
     if isinstance(value, str):
@@ -81,7 +81,7 @@ def moment(value: Instant) -> datetime:
 
 
 def parse_relative(text: str) -> timedelta | None:
-    """`now`, `now-2h`, `now+30m` as a distance from now (units s, m, h, d); `None` otherwise."""
+    """Returns `now`, `now-2h`, `now+30m` as a distance from now (units s, m, h, d); else `None`."""
     found = _RELATIVE.fullmatch(text)
     if found is None:
         return None
@@ -91,36 +91,35 @@ def parse_relative(text: str) -> timedelta | None:
 
 
 def wire_seconds(moment: datetime) -> str:
-    """The advertising interface's form: `2026-11-20T10:00:00Z`."""
+    """Returns a moment in the advertising interface's form: `2026-11-20T10:00:00Z`."""
     return moment.isoformat(timespec="seconds")[:19] + "Z"  # strftime drops zeros from years
 
 
 def epoch_millis(moment: datetime) -> str:
-    """Milliseconds since 1970 as text, as events write some of their moments: `1795255200000`."""
+    """Returns milliseconds since 1970 as text, as in some events: `1795255200000`."""
     return str(round(moment.timestamp() * 1000))
 
 
 def wire_millis(moment: datetime) -> str:
-    """The v2 interface's form, with milliseconds: `2026-11-20T10:00:00.000Z`."""
+    """Returns a moment in the v2 interface's form, as `2026-11-20T10:00:00.000Z`."""
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(9000, 1, 1, tzinfo=UTC)
-"""A clock stays from the one until before the other: a day before and years after are dates too."""
+"""The bounds of a clock: one day before and many years after them are still valid dates."""
 
 
 ClockState = tuple[timedelta, datetime | None]
-"""How far a clock is from the machine's time, and where it stands if it does."""
+"""The offset of a clock from the machine's time, and its moment if it is stopped."""
 
 
 class Clock:
-    """A world's time. It runs with real time unless it was frozen or sent elsewhere.
+    """A world's time. It follows real time unless it was stopped or set.
 
-    Nothing below the edge reads real time; everything that depends on time reads a clock.
-    Each jump is recorded first, by whoever keeps the clock, under the given lock: if that raises,
-    the clock stays as it was. Listeners are told after it, so that whoever waits for a moment looks
-    again.
+    No code below the edge reads real time; everything that depends on time reads a clock. Each jump
+    is first recorded by the owner of the clock, under the given lock: if that raises, the clock
+    does not change. Listeners are called after it, so that waiting code checks again.
     """
 
     def __init__(
@@ -130,37 +129,37 @@ class Clock:
         lock: AbstractContextManager[object] | None = None,
         record: Callable[[], None] | None = None,
     ) -> None:
-        # One value, replaced as a whole: whoever reads during a jump sees before or after it.
+        # One value that is replaced as a whole: a reader during a jump sees the old or the new one.
         self._state: ClockState = (timedelta(), None if frozen_at is None else _utc(frozen_at))
         self._lock = lock or threading.Lock()
         self._record = record
         self._listeners: list[Callable[[], None]] = []
 
     def now(self) -> datetime:
-        """The present moment of the world, UTC."""
+        """Returns the current moment of the world, in UTC."""
         offset, frozen = self._state
         return machine_now() + offset if frozen is None else frozen
 
     @property
     def frozen(self) -> bool:
-        """Whether time stands still."""
+        """Whether the clock is stopped."""
         return self._state[1] is not None
 
     def freeze(self, to: datetime | None = None) -> None:
-        """Stand still, now or at the given instant.
+        """Stop the clock, now or at the given instant.
 
         Raises:
-            ValueError: The instant has no offset from UTC, or lies out of the bounds.
+            ValueError: The instant has no offset from UTC, or is out of bounds.
         """
         with self._lock:
             self._jump((self._state[0], self.now() if to is None else _utc(to)))
         self.call_listeners()
 
     def travel(self, to: datetime) -> None:
-        """Jump to an instant; a running clock runs on from there, a frozen one stands there.
+        """Set the clock to an instant; a running clock continues from there.
 
         Raises:
-            ValueError: The instant has no offset from UTC, or lies out of the bounds.
+            ValueError: The instant has no offset from UTC, or is out of bounds.
         """
         to = _utc(to)
         with self._lock:
@@ -169,11 +168,11 @@ class Clock:
         self.call_listeners()
 
     def advance(self, seconds: float) -> None:
-        """Move by so many seconds (fractions and negative numbers allowed).
+        """Move the clock by a number of seconds (fractions and negative numbers are allowed).
 
         Raises:
-            OverflowError: The result is no date.
-            ValueError: It lies out of the bounds, or `seconds` is no number.
+            OverflowError: The result is not a possible date.
+            ValueError: The result is out of bounds, or `seconds` is not a number.
         """
         step = timedelta(seconds=seconds)
         with self._lock:
@@ -183,7 +182,7 @@ class Clock:
         self.call_listeners()
 
     def resume(self) -> None:
-        """Run on from the present moment."""
+        """Start the clock again at its current moment."""
         with self._lock:
             frozen = self._state[1]
             if frozen is not None:
@@ -191,18 +190,18 @@ class Clock:
         self.call_listeners()
 
     def real_seconds_until(self, moment: datetime) -> float | None:
-        """Real seconds until the clock reaches a moment; `None` while it stands before it."""
+        """Returns the real seconds until a moment; `None` if the clock is stopped before it."""
         offset, frozen = self._state
         now = machine_now() + offset if frozen is None else frozen
         remaining = (moment - now).total_seconds()
         return None if remaining > 0 and frozen is not None else max(0.0, remaining)
 
     def on_jump(self, listener: Callable[[], None]) -> None:
-        """Ask to be told after each freeze, travel, advance and resume."""
+        """Call `listener` after each freeze, travel, advance and resume."""
         self._listeners.append(listener)
 
     def state(self) -> dict[str, Any]:
-        """The clock as data, for snapshots and durable stores."""
+        """Returns the clock as data, for snapshots and durable stores."""
         offset, frozen = self._state
         return {
             "offset_seconds": offset.total_seconds(),
@@ -210,10 +209,11 @@ class Clock:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Return to what `state` gave.
+        """Set the clock to the data that `state` returned.
 
         Raises:
-            TypeError, ValueError, OverflowError: It never gave this; nothing is changed.
+            TypeError, ValueError, OverflowError: The data do not come from `state`; the clock does
+                not change.
         """
         read = read_state(state)
         with self._lock:
@@ -221,15 +221,15 @@ class Clock:
         self.call_listeners()
 
     def mark(self) -> ClockState:
-        """How the clock stands, for `put`."""
+        """Returns the data of the clock, for `put`."""
         return self._state
 
     def put(self, state: ClockState) -> None:
-        """Stand as `mark` or `read_state` said, which nobody records and nobody is told."""
+        """Set the clock to `mark` or `read_state`, without recording or calling listeners."""
         self._state = state
 
     def call_listeners(self) -> None:
-        """Let the listeners know that the clock jumped."""
+        """Call the listeners after the clock jumped."""
         for listener in self._listeners:
             listener()
 
@@ -244,10 +244,10 @@ class Clock:
 
 
 def read_state(state: Mapping[str, Any]) -> ClockState:
-    """What `Clock.state` gave, as a clock takes it.
+    """Returns the clock's data from `Clock.state`.
 
     Raises:
-        TypeError, ValueError, OverflowError: It never gave this.
+        TypeError, ValueError, OverflowError: The data do not come from `Clock.state`.
     """
     offset = timedelta(seconds=float(state.get("offset_seconds", 0)))
     _require_in_bounds(machine_now() + offset)

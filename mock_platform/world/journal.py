@@ -208,7 +208,7 @@ class JournalMemory:
             self.bytes -= freed
 
 
-_MOST_NOTES = 100
+_MAX_NOTES = 100
 """Maximum number of warnings that wait for the entry of their request; some records have no
 request.
 """
@@ -272,7 +272,7 @@ class Journal:
                     entry.warnings = [*entry.warnings, text]
                     return
             self._notes[table, key] = text
-            if len(self._notes) > _MOST_NOTES:
+            if len(self._notes) > _MAX_NOTES:
                 del self._notes[next(iter(self._notes))]
 
     def give_up(self, count: int, bound: int) -> int:

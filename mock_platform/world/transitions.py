@@ -160,17 +160,17 @@ class Transitions:
         if poll and pace.progression == "polls" and row["since"] is not None:
             row = row | {"polls": row["polls"] + 1}
             self._store.put(PENDING, f"{name}:{key}", row)
-        if not self._due(pace, row):
+        if not self._is_due(pace, row):
             return False
         self._move(kind, key, row["to"])
         return True
 
     def settle_all(self, name: str) -> None:
         """Move every record of a kind that is due."""
-        for key in self.under_way(name):
+        for key in self.list_running(name):
             self.settle(name, key)
 
-    def due_at(self, name: str, key: str) -> datetime | None:
+    def find_due_time(self, name: str, key: str) -> datetime | None:
         """Returns when the clock alone will move a record; `None` if it will not."""
         row = self._row(name, key)
         pace = self.paces[name]
@@ -179,7 +179,7 @@ class Transitions:
         wait = pace.seconds if pace.progression == "time" else 0.0
         return datetime.fromisoformat(row["since"]) + timedelta(seconds=wait)
 
-    def armed(self, name: str, key: str) -> bool | None:
+    def is_armed(self, name: str, key: str) -> bool | None:
         """Whether the time of a running transition counts already; `None` if no transition runs."""
         row = self._row(name, key)
         return None if row is None else row["since"] is not None
@@ -204,7 +204,7 @@ class Transitions:
         else:
             self._move(kind, key, to)
 
-    def under_way(self, name: str) -> list[str]:
+    def list_running(self, name: str) -> list[str]:
         """Returns the keys of the records of a kind whose transition runs."""
         begun = [entry.record["key"] for entry in self._store.page(PENDING, {"kind": name})]
         kind = self.kinds[name]
@@ -218,7 +218,7 @@ class Transitions:
         """Returns each kind with its progression, its states and its running transitions."""
         return {
             name: asdict(self.paces[name])
-            | {"states": list(kind.states), "under_way": self.under_way(name)}
+            | {"states": list(kind.states), "under_way": self.list_running(name)}
             for name, kind in self.kinds.items()
         }
 
@@ -245,7 +245,7 @@ class Transitions:
         since = _moment(record.get(kind.since))
         return {"kind": name, "key": key, "since": since, "polls": 0, "to": kind.ends[0]}
 
-    def _due(self, pace: Pace, row: dict[str, Any]) -> bool:
+    def _is_due(self, pace: Pace, row: dict[str, Any]) -> bool:
         if row["since"] is None or pace.progression == "manual":
             return False
         if pace.progression == "polls":

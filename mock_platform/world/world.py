@@ -115,7 +115,7 @@ class World:
         self.store = (store or _store_in_memory)(self)
         self.windows.outlives = self.store.outlives
         self.transitions = Transitions(
-            blueprint.kinds, self.store, self.clock, self._moved, self._paced
+            blueprint.kinds, self.store, self.clock, self._notify_move, self._notify_pace
         )
         if self.store.kept is None:
             self.store.restore(self._beginning(blueprint.base).records)
@@ -170,7 +170,7 @@ class World:
             raise
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold the world's lock.
 
         Raises:
@@ -219,13 +219,13 @@ class World:
         Raises:
             StoreUnwritable: The world could not be recorded; nothing is stored.
         """
-        with self.held():
+        with self.hold():
             self.store.begin({} if origin is None else {ORIGIN: origin})
             self.origin = origin
 
     def resume(self, kept: KeptWorld) -> None:
         """Continue as an earlier process left the world; its records are there already."""
-        with self.held():
+        with self.hold():
             self.restore_meta(kept.meta)
             self.origin = kept.points.get(ORIGIN)
             self.snapshots = {
@@ -246,7 +246,7 @@ class World:
         Raises:
             StoreUnwritable: This could not be recorded; the world still exists.
         """
-        with self.held():
+        with self.hold():
             self.store.drop()
             self.closed = True
 
@@ -269,7 +269,7 @@ class World:
 
     def take_snapshot(self, name: str) -> SavedWorld:
         """Save the current state under a name; replaces an existing snapshot."""
-        with self.held():
+        with self.hold():
             saved = self.save()
             self.store.keep_point(_SNAPSHOT + name, saved)
             self.snapshots[name] = saved
@@ -277,7 +277,7 @@ class World:
 
     def drop_snapshot(self, name: str) -> None:
         """Delete a snapshot of this world."""
-        with self.held():
+        with self.hold():
             self.store.drop_point(_SNAPSHOT + name)
             del self.snapshots[name]
 
@@ -336,7 +336,7 @@ class World:
         `restarts` restarts the scenarios and deletes the snapshots; with other fixtures also the
         origin, which is based on the old ones.
         """
-        with self.held():
+        with self.hold():
             before = self._differences()
             dropped = [_SNAPSHOT + name for name in self.snapshots] if restarts else []
             if base is not None:
@@ -378,10 +378,10 @@ class World:
             for notice in notices:
                 self._on_notice(self, notice)
 
-    def _moved(self, kind: TransitionKind, key: str, to: str) -> None:
+    def _notify_move(self, kind: TransitionKind, key: str, to: str) -> None:
         self.notify(f"{kind.name}:{to}", key)
 
-    def _paced(self, kind: TransitionKind) -> None:
+    def _notify_pace(self, kind: TransitionKind) -> None:
         self.notify(PACED, kind.name)
 
     def _forget(self) -> None:

@@ -74,9 +74,11 @@ class WorldStore(MemoryStore):
             ValueError: The archive already has a world of this name.
             StoreUnwritable: The world could not be written; nothing is stored.
         """
-        self._token = self._archive.add(self._world_name, self._whole(self.snapshot()), points)
+        self._token = self._archive.add(
+            self._world_name, self._describe_world(self.snapshot()), points
+        )
         self._points = set(points)
-        self._recorded()
+        self._mark_recorded()
 
     def resume(self) -> None:
         """Record from now on, in the world of the archive."""
@@ -96,10 +98,10 @@ class WorldStore(MemoryStore):
         self._check_no_transaction()
         gone = self._points.intersection(dropped)
         if self._token is not None:
-            whole = self._whole(snapshot, base)
+            whole = self._describe_world(snapshot, base)
             self._archive.replace(self._world_name, self._token, whole, dropped=gone)
             self._points -= gone
-            self._recorded()
+            self._mark_recorded()
         super().restore(snapshot, base=base)
 
     def record(self) -> None:
@@ -108,7 +110,7 @@ class WorldStore(MemoryStore):
         Raises:
             StoreUnwritable: The data could not be written.
         """
-        self._committed([])
+        self._record_commit([])
 
     def keep_point(self, label: str, saved: SavedWorld) -> None:
         """Record a named snapshot.
@@ -148,7 +150,7 @@ class WorldStore(MemoryStore):
         else:
             super()._change(table, key, old, new)
 
-    def _committed(self, changes: list[Change]) -> None:
+    def _record_commit(self, changes: list[Change]) -> None:
         if self._token is None or not self.outlives:  # every request comes here
             return
         slots = {
@@ -156,31 +158,34 @@ class WorldStore(MemoryStore):
             for change in changes
         }
         if self._parts is not None:
-            slots |= self._placed(self._parts.pending())
+            slots |= self._assign_places(self._parts.pending())
         meta = self._meta()
+        # This runs at the end of a transaction, before its changes count: if the archive cannot
+        # write them, the exception makes the transaction undo the records. The data beside the
+        # records are not part of the transaction, so they are undone here.
         try:
             self._archive.commit(self._world_name, self._token, slots, meta)
         except BaseException:
             if self._parts is not None:
                 self._parts.undo()
             raise
-        self._recorded()
+        self._mark_recorded()
 
-    def _recorded(self) -> None:
+    def _mark_recorded(self) -> None:
         if self._parts is not None and self.outlives:
             self._parts.mark_recorded()
 
-    def _whole(self, snapshot: Snapshot, base: Base | None = None) -> WholeWorld:
+    def _describe_world(self, snapshot: Snapshot, base: Base | None = None) -> WholeWorld:
         if not self.outlives:  # nobody needs what a reset would gather here
             return WholeWorld(base or self._base, snapshot, {})
         beside = {} if self._parts is None else self._parts.read_records()
         rows: dict[str, dict[str, Slot]] = {}
-        for (table, key), slot in self._placed(beside).items():
+        for (table, key), slot in self._assign_places(beside).items():
             rows.setdefault(table, {})[key] = slot
         whole = Snapshot({**snapshot.rows, **rows}, snapshot.next_seq)
         return WholeWorld(base or self._base, whole, self._meta())
 
-    def _placed(self, beside: Beside) -> dict[tuple[str, str], Slot]:
+    def _assign_places(self, beside: Beside) -> dict[tuple[str, str], Slot]:
         """Returns the data beside the records as rows; each table has one row for each key."""
         placed: dict[tuple[str, str], Slot] = {}
         for at, record in beside.items():

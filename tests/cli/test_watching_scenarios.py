@@ -152,7 +152,7 @@ def test_a_server_without_connections_takes_no_faults(
     file: Path, platform: Platform, files: ScenarioFiles, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What the server cannot perform is refused, as at the start."""
-    platform.without_connections()
+    platform.disable_connections()
     file.write_text(TEXT.replace("error: $code", "fault: reset"))
 
     files.reload()
@@ -285,7 +285,7 @@ def test_a_bad_file_that_comes_into_a_folder_is_told(
 def test_a_known_scenario_may_need_parameters_or_connections(file: Path, known: Platform) -> None:
     """What only an active scenario must do without is asked for when it is switched on."""
     files = ScenarioFiles(known)
-    known.without_connections()
+    known.disable_connections()
     file.write_text(TEXT.replace("error: $code", "fault: reset").replace("DESCRIPTION", "Second."))
 
     files.reload()

@@ -189,7 +189,7 @@ def test_mistakes_with_a_world(local: PlatformFace, remote: PlatformFace, mistak
 def test_a_server_that_cannot_break_connections() -> None:
     """A scenario that needs it is refused on both."""
     with MockPlatform.start() as local, MockPlatform.connect(local.base_url) as remote:
-        local._platform.without_connections()
+        local._platform.disable_connections()
         found = [_raised(lambda p: p.activate("answer-lost"), each) for each in (local, remote)]
 
     _same(CannotPerform, *found)

@@ -208,7 +208,7 @@ def test_worlds(box: Sandbox) -> None:
 def test_a_server_that_cannot_break_connections(box: Sandbox) -> None:
     """Activation is refused with what to do about it."""
     call(box, "PUT", "/scenarios/lost", json={"rules": [{"then": {"fault": "reset"}}]})
-    box.platform.without_connections()
+    box.platform.disable_connections()
 
     answer = call(box, "POST", "/scenarios/lost/activate")
 

@@ -164,7 +164,7 @@ def test_a_jump_while_it_looks_is_not_missed(
     kitchen: Kitchen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A clock that jumps just after a record was found not to be due has it looked at again."""
-    due_at, jumps = kitchen.world.transitions.due_at, [60.0]
+    due_at, jumps = kitchen.world.transitions.find_due_time, [60.0]
 
     def due_at_and_jump(kind: str, key: str) -> datetime | None:
         found = due_at(kind, key)
@@ -174,7 +174,7 @@ def test_a_jump_while_it_looks_is_not_missed(
             return None
         return found
 
-    monkeypatch.setattr(kitchen.world.transitions, "due_at", due_at_and_jump)
+    monkeypatch.setattr(kitchen.world.transitions, "find_due_time", due_at_and_jump)
     kitchen.bake()
 
     kitchen.wait_for("baking:BREAD")

@@ -341,5 +341,5 @@ def test_a_number_of_20_digits_stays_text() -> None:
     """Path parameters become numbers while they are 64 bits wide."""
     numbers = Echo(numbers=("post_id",))
 
-    assert {"post_id": 10**18} == numbers.of_path({"post_id": str(10**18)})
-    assert {"post_id": "1" * 20} == numbers.of_path({"post_id": "1" * 20})
+    assert {"post_id": 10**18} == numbers.echo_path({"post_id": str(10**18)})
+    assert {"post_id": "1" * 20} == numbers.echo_path({"post_id": "1" * 20})

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
 from mock_platform.app import create_app
-from mock_platform.core.resource import stamped
+from mock_platform.core.resource import make_timestamps
 from tests.generated import examples
 from tests.operations.creatives import BASE, IMAGE, VIDEO
 from tests.spec.rows import WRITTEN
@@ -86,7 +86,7 @@ def stored(table: str, template: str, key: str = "id") -> Create:
         kind, _, _ = template.partition("_")
         made = f"{kind}_{number}" if key == "media_key" else f"new{number}"
         with world.work():
-            record = box.record(table, template) | stamped(world) | {key: made}
+            record = box.record(table, template) | make_timestamps(world) | {key: made}
             world.store.put(table, made, record)
         return made
 

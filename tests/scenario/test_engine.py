@@ -278,7 +278,7 @@ def test_connections(box: Sandbox) -> None:
     """Where the server cannot break connections, activation says what to do."""
     lost = {"rules": [{**ON, "then": {"fault": "reset"}}]}
     define(box, lost)
-    box.platform.without_connections()
+    box.platform.disable_connections()
 
     with pytest.raises(CannotPerform, match="mock-platform serve"):
         engine(box).activate("s")
@@ -292,7 +292,7 @@ def test_connections_at_start_up(tmp_path: Any) -> None:
     box = sandbox(scenarios=(str(file),))
 
     with pytest.raises(CannotPerform):
-        box.platform.without_connections()
+        box.platform.disable_connections()
 
 
 def test_expectations(box: Sandbox) -> None:

@@ -82,7 +82,7 @@ def test_manual_moves_by_hand_only(world: World) -> None:
     world.transitions.move("job", "7", "RUNNING")
 
     assert (before, failed, state(world)) == ("RUNNING", "FAILED", "RUNNING")
-    assert world.transitions.under_way("job") == ["7"]
+    assert world.transitions.list_running("job") == ["7"]
 
 
 def test_an_unarmed_record_waits(world: World) -> None:

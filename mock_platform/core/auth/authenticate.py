@@ -1,7 +1,8 @@
-"""Who is calling? Establishes the caller of a request from what the operation accepts.
+"""Authentication: finds the caller of a request by the schemes that the operation accepts.
 
 Document A, "Authentication": OAuth 1.0a signatures (HMAC-SHA1), bearer tokens, and HTTP Basic with
-API key and secret. A refusal tells the client what the platform would; the journal learns why.
+API key and secret. The client gets the same refusal as from the platform; the journal gets the
+reason.
 """
 
 from __future__ import annotations
@@ -88,21 +89,21 @@ BEARER_DECODED = expectation(
 
 @dataclass(frozen=True, slots=True)
 class Auth:
-    """Which schemes an operation takes; an empty tuple asks for none."""
+    """The schemes that an operation accepts; an empty tuple means that it needs no credentials."""
 
     schemes: tuple[Scheme, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     on_failure: Callable[[Failure], Failure] | None = None
-    """What is raised for a refusal where an endpoint has answers of its own to some or all."""
+    """The failure for a refusal, if an endpoint has its own answers for some or all refusals."""
 
     @property
     def refuses(self) -> bool:
-        """Whether a caller can be refused; without a session, a page asks to log in instead."""
+        """Whether a caller can be refused; a page without session asks to log in instead."""
         return bool(self.schemes) and "session" not in self.schemes
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The schemes as the documentation calls them."""
+        """Returns the schemes with the names that the documentation uses."""
         return tuple(_NAMES[scheme] for scheme in self.schemes)
 
 
@@ -112,28 +113,28 @@ USER = Auth(("oauth1",))
 
 
 class Authenticator:
-    """Establishes callers by the settings of one server."""
+    """Authenticates callers with the settings of one server."""
 
     def __init__(self, settings: Settings) -> None:
         self._off = settings.auth == "off"
         self._tolerance = settings.oauth_tolerance
 
     def caller(self, call: Call, world: World, auth: Auth) -> Caller:
-        """The caller, by one of the schemes that `auth` names.
+        """Returns the caller, found by one of the schemes in `auth`.
 
         Raises:
-            Unauthorized: The caller is not established.
-            UnsupportedAuthentication: It is, but by another scheme.
+            Unauthorized: The caller cannot be authenticated.
+            UnsupportedAuthentication: The caller used another scheme.
         """
         if not auth.schemes:
             return Caller()
         if self._off:
             call.assume(AUTH_OFF)
-            return self._assumed(call, world, auth)
+            return self._trust_credentials(call, world, auth)
         if "session" in auth.schemes:
             return _session(call, world)
         try:
-            return self._established(call, world, auth)
+            return self._authenticate(call, world, auth)
         except Failure as fault:
             mistake = "scheme"
             if isinstance(fault, Unauthorized):
@@ -143,20 +144,20 @@ class Authenticator:
                 raise
             raise auth.on_failure(fault) from fault
 
-    def _established(self, call: Call, world: World, auth: Auth) -> Caller:
+    def _authenticate(self, call: Call, world: World, auth: Auth) -> Caller:
         scheme, _, rest = (call.header("authorization") or "").strip().partition(" ")
         scheme = scheme.lower()
         if scheme == "bearer":
             caller = self._bearer(call, world, rest.strip())
-            return self._accepted("bearer", caller, auth)
+            return self._require_scheme("bearer", caller, auth)
         if scheme == "basic":
             caller = self._basic(world, rest.strip())
-            return self._accepted("basic", caller, auth)
+            return self._require_scheme("basic", caller, auth)
         if scheme not in {"", "oauth"}:
             raise Unauthorized("malformed", f"unknown authentication scheme {scheme!r}")
         return self._oauth1(call, world, auth)
 
-    def _accepted(self, scheme: Scheme, caller: Caller, auth: Auth) -> Caller:
+    def _require_scheme(self, scheme: Scheme, caller: Caller, auth: Auth) -> Caller:
         if scheme not in auth.schemes:
             raise UnsupportedAuthentication(_NAMES[scheme], auth.names)
         return caller
@@ -187,7 +188,7 @@ class Authenticator:
     # -- OAuth 1.0a ------------------------------------------------------------------------------
 
     def _oauth1(self, call: Call, world: World, auth: Auth) -> Caller:
-        request = signed_request(call)
+        request = read_signed_request(call)
         try:
             credentials = parse(request)
         except MalformedAuthorization as fault:
@@ -206,6 +207,9 @@ class Authenticator:
             )
             call.diagnosis = {"mistake": "consumer_key", "explanation": why}
             raise Unauthorized("consumer", why)
+        # The order decides which reason the client gets. Cheap checks come before the signature.
+        # The nonce comes after it, because it is remembered: nobody without the secrets may use up
+        # a nonce. What the token may do comes last, so that only its owner learns of it.
         token = self._token(call, world, credentials, app, auth)
         now = machine_seconds()
         self._check_time(call, credentials, now)
@@ -222,12 +226,12 @@ class Authenticator:
             raise Unauthorized("token", f"the user {user_id} of this access token is gone")
         caller = Caller("oauth1", app, user, token, "OAuth 1.0a signature")
         if token is None:
-            return self._accepted("oauth1-app", caller, auth)
+            return self._require_scheme("oauth1-app", caller, auth)
         if token["kind"] == "request":
-            return self._accepted("oauth1-request-token", caller, auth)
+            return self._require_scheme("oauth1-request-token", caller, auth)
         if "oauth1" not in auth.schemes and "oauth1-app" in auth.schemes:
             return caller  # a user's signature contains the app's
-        return self._accepted("oauth1", caller, auth)
+        return self._require_scheme("oauth1", caller, auth)
 
     def _token(
         self, call: Call, world: World, credentials: Credentials, app: Record, auth: Auth
@@ -241,7 +245,7 @@ class Authenticator:
         token = world.store.get("tokens", credentials.token)
         if token is None or token["kind"] == "bearer" or token["app_id"] != app["id"]:
             why = (
-                f"the token {_shortened(credentials.token)} was never issued to app {app['id']} "
+                f"the token {_shorten(credentials.token)} was never issued to app {app['id']} "
                 f"in world {world.name!r}"
             )
             call.diagnosis = {"mistake": "token", "explanation": why}
@@ -295,7 +299,7 @@ class Authenticator:
         }
         for entry in world.store.page("tokens", {"app_id": app["id"]}, limit=50):
             if entry.record.get("secret") and entry.record is not token:
-                label = f"the secret of token {_shortened(entry.key)}"
+                label = f"the secret of token {_shorten(entry.key)}"
                 others[label] = entry.record["secret"]
         hosts: Sequence[str] = [*CANONICAL_HOSTS, urlsplit(call.url).netloc]
         body = None if request.form is not None else call.body.decode("utf-8", "replace")
@@ -311,8 +315,8 @@ class Authenticator:
 
     # -- auth off --------------------------------------------------------------------------------
 
-    def _assumed(self, call: Call, world: World, auth: Auth) -> Caller:
-        """Whoever the credentials name, unverified; the well-known app and user otherwise."""
+    def _trust_credentials(self, call: Call, world: World, auth: Auth) -> Caller:
+        """Returns the caller named by the credentials, unverified; the test user by default."""
         kinds = {_TOKEN_KINDS.get(scheme) for scheme in auth.schemes}
         app = token = None
         for hint in credential_hints(call):
@@ -336,24 +340,24 @@ class Authenticator:
 
 
 def _challenges(auth: Auth) -> list[tuple[str, str]]:
-    """One `WWW-Authenticate` for each kind of credentials that would be taken."""
+    """Returns one `WWW-Authenticate` header for each accepted kind of credentials."""
     kinds = dict.fromkeys(_CHALLENGES.get(scheme, "OAuth") for scheme in auth.schemes)
     return [("WWW-Authenticate", f'{kind} realm="mock_platform"') for kind in kinds]
 
 
 def first(world: World, table: str, match: Mapping[str, object]) -> Record | None:
-    """The first matching record in insertion order."""
+    """Returns the first matching record in insertion order."""
     found = world.store.page(table, match, limit=1)
     return found[0].record if found else None
 
 
 def find_app(world: World, consumer_key: str) -> Record | None:
-    """The app with this API key."""
+    """Returns the app with this API key."""
     return first(world, "apps", {"consumer_key": consumer_key})
 
 
 def find_bearer(call: Call, world: World, value: str) -> Record | None:
-    """The bearer token of this value, as it was handed out or percent-decoded."""
+    """Returns the bearer token with this value, as it was issued or percent-decoded."""
     token = world.store.get("tokens", value) if value else None
     if token is None and value:
         token = world.store.get("tokens", quote(value, safe=""))
@@ -363,7 +367,7 @@ def find_bearer(call: Call, world: World, value: str) -> Record | None:
 
 
 def _session(call: Call, world: World) -> Caller:
-    """The user who is logged in in this browser, and the app of the request token it came with."""
+    """Returns the user who is logged in in this browser, and the app of the request token."""
     session = find_session(call, world)
     record = None if session is None else session.record
     user = None if record is None else world.store.get("users", record["user_id"])
@@ -377,7 +381,7 @@ def _session(call: Call, world: World) -> Caller:
 
 
 def _note_liberties(call: Call, credentials: Credentials) -> None:
-    """Record what is taken from clients although RFC 5849 does not have it."""
+    """Record the assumption if a client did something that RFC 5849 does not allow."""
     parameters = credentials.parameters
     if credentials.header and (credentials.query or credentials.form):
         elsewhere = (*credentials.query, *credentials.form)
@@ -390,8 +394,8 @@ def _note_liberties(call: Call, credentials: Credentials) -> None:
         call.warn(f"oauth_version is {VERSION}; {variant!r} was taken for it", NO_EFFECT)
 
 
-def signed_request(call: Call) -> SignedRequest:
-    """What a signature covers, of a call."""
+def read_signed_request(call: Call) -> SignedRequest:
+    """Returns the parts of a call that a signature covers."""
     header = call.header("authorization")
     oauth = header if header is not None and header[:6].lower() == "oauth " else None
     return SignedRequest(call.method, call.url, oauth, call.form_text)
@@ -401,7 +405,7 @@ _HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
 
 
 def credential_hints(call: Call) -> Iterator[str]:
-    """Tokens and keys that the request carries, unverified, tokens first: to find its world."""
+    """Returns tokens and keys of the request, unverified, tokens first: to find its world."""
     header = call.header("authorization") or ""
     scheme, _, rest = header.partition(" ")
     if scheme.lower() == "bearer":
@@ -425,7 +429,7 @@ def credential_hints(call: Call) -> Iterator[str]:
 
 
 def _basic_pair(value: str) -> tuple[str, str]:
-    """Key and secret, each percent-decoded (public facts, section 4, oauth2/token)."""
+    """Returns key and secret, each percent-decoded (public facts, section 4, oauth2/token)."""
     try:
         text = base64.b64decode(value, validate=True).decode()
     except ValueError as fault:  # no base64, no ASCII, or not UTF-8 inside
@@ -438,9 +442,9 @@ def _basic_pair(value: str) -> tuple[str, str]:
     return unquote(key), unquote(secret)
 
 
-def _shortened(token: str) -> str:
+def _shorten(token: str) -> str:
     return f"{token[:6]}…" if len(token) > 6 else token
 
 
 CORE_ASSUMPTIONS = (TIMESTAMP, NONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED)
-"""What authentication rests on, for the register."""
+"""The assumptions of authentication."""

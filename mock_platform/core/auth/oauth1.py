@@ -1,8 +1,8 @@
 """OAuth 1.0a: reads a signed request's credentials and checks its signature (RFC 5849).
 
-Plain functions over plain values. Whose secrets they are, whether the timestamp is near enough and
-whether the nonce is new is for the caller to decide; why a signature did not match is told by
-`oauth1_diagnosis`.
+Plain functions over plain values. The caller decides which secrets apply, whether the timestamp is
+close enough and whether the nonce is new. `oauth1_diagnosis` explains why a signature did not
+match.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SIGNATURE_METHOD = "HMAC-SHA1"
 """The only signature method (spec A, Authentication)."""
 
 VERSION = "1.0"
-"""The value of oauth_version (spec A, Authentication)."""
+"""The only value of oauth_version (spec A, Authentication)."""
 
 _REQUIRED = (
     "oauth_consumer_key",
@@ -31,20 +31,21 @@ _REQUIRED = (
 )
 
 VARIANTS_OF_VERSION = ("1.0A", "1.0a")
-"""What node's most used client is told to send by its own manual, and the same in lower case."""
+"""The callback in the manual of node's most used client, and the same in lower case."""
 
-LONGEST_NONCE = 255
-"""Characters that a nonce may have."""
+MAX_NONCE_CHARACTERS = 255
+"""Pattern of a nonce."""
 
 _ITEM = re.compile(
     r"""\s*+(?:([^\s=,"]++)\s*+=\s*+(?:"([^"]*+)"|([^\s",]*+)))?+\s*+(?:,|$)""", re.ASCII
 )
-"""One item of the header's list; every repetition is possessive, so that no text costs more than
-one pass."""
+"""One item of the header's list. Every repetition is possessive, so any text costs at most one
+pass.
+"""
 
 _USUAL_LIST = re.compile(r'(?:[a-z_]++="[^"]*+"(?:, ?|\Z))++', re.ASCII)
 _USUAL_ITEM = re.compile(r'([a-z_]++)="([^"]*+)"', re.ASCII)
-"""A list as nearly all clients write it, which is read at one go, and one item of it."""
+"""A list in the form of almost all clients, which is read in one step, and one item of it."""
 
 _TIMESTAMP = re.compile(r"[0-9]{1,19}", re.ASCII)
 
@@ -52,8 +53,8 @@ _TIMESTAMP = re.compile(r"[0-9]{1,19}", re.ASCII)
 class MalformedAuthorization(ValueError):
     """The OAuth parameters of a request are incomplete or contradict the specification.
 
-    `parameter` names what is at fault: an OAuth parameter, or the header `Authorization` or `Host`.
-    `message` says what was wrong, where, and what to do.
+    `parameter` is the cause: an OAuth parameter, or the header `Authorization` or `Host`. `message`
+    says what was wrong, where, and what to do.
     """
 
     def __init__(self, parameter: str, message: str) -> None:
@@ -64,27 +65,27 @@ class MalformedAuthorization(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """What a signature covers, as it arrived."""
+    """The parts of a request that a signature covers, as they arrived."""
 
     method: str
     url: str
     """The absolute address that the client called: world prefix and query included."""
     authorization: str | None
-    """The `Authorization` header's value."""
+    """The value of the `Authorization` header."""
     form: str | None
     """The decoded body if its type is `application/x-www-form-urlencoded`."""
     body: str | None = None
-    """The decoded body of any other type: never signed, looked at only to explain a mistake."""
+    """The decoded body of any other type: never signed, used only to explain a mistake."""
 
     @property
     def query(self) -> str:
-        """The address's query as it arrived, still encoded."""
+        """The query of the address as it arrived, still encoded."""
         return self.url.partition("#")[0].partition("?")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The OAuth parameters of one request, and what its signature was made from.
+    """The OAuth parameters of one request, and everything that its signature was made from.
 
     Parameters are decoded pairs in the order in which they arrived, without `oauth_signature` and
     the header's `realm`.
@@ -92,11 +93,13 @@ class Credentials:
 
     consumer_key: str
     token: str | None
-    """`None` if the request names no token, or an empty one as some clients do before they have."""
+    """`None` if the request has no token, or an empty one, as some clients send before they have a
+    token.
+    """
     signature: str
     nonce: str
     timestamp: int
-    """Epoch seconds."""
+    """Seconds since 1970."""
     callback: str | None
     verifier: str | None
     realm: str | None
@@ -108,21 +111,21 @@ class Credentials:
 
     @property
     def parameters(self) -> Pairs:
-        """Every signed parameter, as often as it was sent."""
+        """All signed parameters, each as often as it was sent."""
         return [*self.query, *self.form, *self.header]
 
     @property
     def merged_parameters(self) -> Pairs:
-        """The same, but an OAuth parameter that stands in two places counted once."""
+        """The same, but an OAuth parameter that is in two places counts once."""
         return merge_repeated(self.parameters)
 
 
 def parse(request: SignedRequest) -> Credentials | None:
-    """The credentials of a signed request; `None` without OAuth header and `oauth_` parameters.
+    """Returns the credentials of a signed request; `None` for a request without any.
 
-    OAuth parameters may stand in the header, the query and the form body. One that stands in two of
-    them is taken if both agree, because real clients repeat `oauth_token`, `oauth_callback` and
-    `oauth_verifier` (spec A, Authentication).
+    OAuth parameters may be in the header, the query and the form body. A parameter in two of them
+    is accepted if both values are equal, because real clients repeat `oauth_token`,
+    `oauth_callback` and `oauth_verifier` (spec A, Authentication).
 
     Raises:
         MalformedAuthorization: A parameter is missing, wrong, repeated or contradictory, or the
@@ -130,8 +133,8 @@ def parse(request: SignedRequest) -> Credentials | None:
     """
     listed = authorization_parameters(request.authorization)
     header = listed or []
-    query = decode_pairs(_encodable(request.query))
-    form = decode_pairs(_encodable(request.form)) if request.form else []
+    query = decode_pairs(_replace_surrogates(request.query))
+    form = decode_pairs(_replace_surrogates(request.form)) if request.form else []
     realm: str | None = None
     protocol = dict(header)
     others = [name for name, _ in header if not name.startswith("oauth_")]
@@ -153,19 +156,19 @@ def parse(request: SignedRequest) -> Credentials | None:
         verifier=protocol.get("oauth_verifier"),
         realm=realm,
         address=_address(request.url),
-        query=_without_signature(query),
-        form=_without_signature(form),
-        header=_without_signature(header),
+        query=_remove_signature(query),
+        form=_remove_signature(form),
+        header=_remove_signature(header),
     )
 
 
 def verify(
     request: SignedRequest, credentials: Credentials, consumer_secret: str, token_secret: str
 ) -> bool:
-    """Whether the signature was made with these secrets; `token_secret` is empty without a token.
+    """Returns whether the signature was made with these secrets (token secret may be empty).
 
-    Accepted are the base string of RFC 5849 and, where an OAuth parameter stands in two places, the
-    one in which it counts once: clients that merge all parameters into one object sign that.
+    Two base strings are accepted: that of RFC 5849 and, if an OAuth parameter is in two places, the
+    one that counts it once, because clients that merge all parameters into one object sign that.
     """
     secrets = consumer_secret, token_secret
     given = credentials.signature.encode()
@@ -179,10 +182,10 @@ def verify(
 
 
 def authorization_parameters(authorization: str | None) -> Pairs | None:
-    """The decoded pairs of an OAuth header in order, `realm` included; `None` for other headers.
+    """Returns the decoded pairs of an OAuth header, with `realm`; `None` for other headers.
 
-    oauthlib's parser makes a dictionary, which would hide that a parameter stands twice, and walks
-    character by character, which costs as much as the rest of this module.
+    oauthlib's parser makes a dictionary, which would hide that a parameter occurs twice. It also
+    reads character by character, which costs as much as the rest of this module.
 
     Raises:
         MalformedAuthorization: An item of the list has another form.
@@ -190,7 +193,7 @@ def authorization_parameters(authorization: str | None) -> Pairs | None:
     scheme, _, rest = (authorization or "").strip().partition(" ")
     if scheme.lower() != "oauth":
         return None
-    rest = _encodable(rest)
+    rest = _replace_surrogates(rest)
     if _USUAL_LIST.fullmatch(rest):
         return [
             (name, _unescape(value) if "%" in value else value)
@@ -218,7 +221,7 @@ def authorization_parameters(authorization: str | None) -> Pairs | None:
 
 
 def merge_repeated(parameters: Pairs) -> Pairs:
-    """The parameters with each OAuth parameter that stands in two places counted once."""
+    """Returns the parameters; an OAuth parameter that is in two places counts once."""
     seen: set[tuple[str, str]] = set()
     merged: Pairs = []
     for pair in parameters:
@@ -230,8 +233,8 @@ def merge_repeated(parameters: Pairs) -> Pairs:
     return merged
 
 
-def shown(text: str, limit: int = 60) -> str:
-    """A client's text as a message may repeat it: quoted, and cut if it is long."""
+def quote_text(text: str, limit: int = 60) -> str:
+    """Returns a client's text for use in a message: quoted, and cut if it is long."""
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
@@ -243,17 +246,17 @@ def _sign(
 
 
 def _unescape(text: str) -> str:
-    """The text percent-decoded; base64, as signatures are, without a search for other bytes."""
+    """Returns the percent-decoded text; base64 needs no search for other bytes."""
     base64 = text.replace("%3D", "=").replace("%2B", "+").replace("%2F", "/")
     return unquote(text) if "%" in base64 else base64
 
 
-def _without_signature(pairs: Pairs) -> tuple[tuple[str, str], ...]:
+def _remove_signature(pairs: Pairs) -> tuple[tuple[str, str], ...]:
     return tuple([pair for pair in pairs if pair[0] != "oauth_signature"])
 
 
 def _protocol_parameters(header: Pairs, query: Pairs, form: Pairs) -> dict[str, str]:
-    """The `oauth_` parameters of all places by name."""
+    """Returns the `oauth_` parameters of all places by name."""
     found: dict[str, str] = {}
     where: dict[str, str] = {}
     for place, pairs in (("Authorization header", header), ("query", query), ("body", form)):
@@ -265,7 +268,7 @@ def _protocol_parameters(header: Pairs, query: Pairs, form: Pairs) -> dict[str, 
                 continue
             if name in names:
                 raise MalformedAuthorization(
-                    name, f"{shown(name)} stands twice in the {place}; send it once"
+                    name, f"{quote_text(name)} stands twice in the {place}; send it once"
                 )
             names.add(name)
             if not protocol:
@@ -273,7 +276,7 @@ def _protocol_parameters(header: Pairs, query: Pairs, form: Pairs) -> dict[str, 
             if found.setdefault(name, value) != value:
                 raise MalformedAuthorization(
                     name,
-                    f"{shown(name)} in the {place} differs from the one in the {where[name]}; "
+                    f"{quote_text(name)} in the {place} differs from the one in the {where[name]}; "
                     "send it in one place, or the same value in both",
                 )
             where.setdefault(name, place)
@@ -281,57 +284,57 @@ def _protocol_parameters(header: Pairs, query: Pairs, form: Pairs) -> dict[str, 
 
 
 def _check(protocol: dict[str, str]) -> None:
-    """Refuse what is missing or wrong, the most telling fault first."""
+    """Refuse missing or wrong parameters; the most helpful message comes first."""
     for name in _REQUIRED:
         if not protocol.get(name):
-            raise MalformedAuthorization(name, _missing(name, protocol))
+            raise MalformedAuthorization(name, _explain_missing(name, protocol))
     method = protocol["oauth_signature_method"]
     if method != SIGNATURE_METHOD:
         raise MalformedAuthorization(
             "oauth_signature_method",
-            f"oauth_signature_method {shown(method)} is not supported; sign with HMAC-SHA1 "
+            f"oauth_signature_method {quote_text(method)} is not supported; sign with HMAC-SHA1 "
             "and write it exactly so",
         )
     version = protocol.get("oauth_version", VERSION)
     if version not in {VERSION, *VARIANTS_OF_VERSION}:
         raise MalformedAuthorization(
-            "oauth_version", f"oauth_version must be 1.0 or left out, got {shown(version)}"
+            "oauth_version", f"oauth_version must be 1.0 or left out, got {quote_text(version)}"
         )
     timestamp = protocol["oauth_timestamp"]
     if _TIMESTAMP.fullmatch(timestamp) is None or not int(timestamp):
         raise MalformedAuthorization(
             "oauth_timestamp",
             "oauth_timestamp must be a positive whole number of seconds since 1970 in ASCII "
-            f"digits, at most 19 of them, got {shown(timestamp)}",
+            f"digits, at most 19 of them, got {quote_text(timestamp)}",
         )
     nonce = protocol["oauth_nonce"]
     if not nonce.isascii():
         raise MalformedAuthorization(
-            "oauth_nonce", f"oauth_nonce accepts ASCII characters only, got {shown(nonce)}"
+            "oauth_nonce", f"oauth_nonce accepts ASCII characters only, got {quote_text(nonce)}"
         )
-    if len(nonce) > LONGEST_NONCE:
+    if len(nonce) > MAX_NONCE_CHARACTERS:
         raise MalformedAuthorization(
             "oauth_nonce",
-            f"oauth_nonce has {len(nonce)} characters; at most {LONGEST_NONCE} are allowed",
+            f"oauth_nonce has {len(nonce)} characters; at most {MAX_NONCE_CHARACTERS} are allowed",
         )
 
 
-def _missing(name: str, protocol: dict[str, str]) -> str:
+def _explain_missing(name: str, protocol: dict[str, str]) -> str:
     if name in protocol:
         return f"{name} is empty; give it a value"
     text = f"{name} is missing; send it in the Authorization header"
-    # Only names that mean nothing else can be misspellings of this one.
+    # Only names with no other meaning can be misspellings of this one.
     known = {
         "oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_signature_method",
         "oauth_timestamp", "oauth_token", "oauth_version", "oauth_callback", "oauth_verifier",
     }  # fmt: skip
     near = get_close_matches(name, protocol.keys() - known, n=1, cutoff=0.75)
-    return f"{text} (did you mean it by {shown(near[0])}?)" if near else text
+    return f"{text} (did you mean it by {quote_text(near[0])}?)" if near else text
 
 
 def _address(url: str) -> str:
     try:
-        return base_string_uri(_encodable(url))
+        return base_string_uri(_replace_surrogates(url))
     except ValueError as fault:
         raise MalformedAuthorization(
             "Host",
@@ -340,6 +343,6 @@ def _address(url: str) -> str:
         ) from fault
 
 
-def _encodable(text: str) -> str:
-    """The text with lone surrogates, which no client can have signed, replaced by `?`."""
+def _replace_surrogates(text: str) -> str:
+    """Returns the text with `?` in place of lone surrogates, which no client can have signed."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -1,8 +1,9 @@
-"""Why an OAuth 1.0a signature did not match: the first usual mistake that reproduces it.
+"""Why an OAuth 1.0a signature did not match: the first common mistake that reproduces it.
 
-Guesses (`oauth1_guesses`, `oauth1_parameter_guesses`) sign the request again with one thing done
-wrongly; whatever gives the client's own signature is what the client did. Their number and the
-characters that they sign are bounded, so that a hostile request costs little more than its size.
+Guesses (`oauth1_guesses`, `oauth1_parameter_guesses`) sign the request again, each with one
+mistake. If the result equals the client's signature, the client made that mistake. The number of
+guesses and of signed characters is limited, so that a hostile request costs little more than its
+size.
 """
 
 from __future__ import annotations
@@ -21,27 +22,27 @@ from mock_platform.core.auth.oauth1 import (
     Credentials,
     SignedRequest,
     merge_repeated,
-    shown,
+    quote_text,
     verify,
 )
 from mock_platform.core.auth.oauth1_guesses import Case, Guess
 from mock_platform.core.auth.signature import base_string, escape, normalize
 from mock_platform.world.redact import MASK
 
-MOST_GUESSES = 5_000
-"""How many ways of signing one request are tried."""
+MAX_GUESSES = 5_000
+"""Maximum number of guesses for one request."""
 
-MOST_CHARACTERS = 2_000_000
-"""How many characters of base strings are signed again for one request."""
+MAX_CHARACTERS = 2_000_000
+"""Maximum number of base string characters that are signed again for one request."""
 
-MOST_PARAMETERS = 50
-"""Up to how many parameters each of them is looked at by itself."""
+MAX_PARAMETERS = 50
+"""Up to this number, each parameter gets its own guesses."""
 
-LONGEST_PARAMETERS = 4_000
-"""Up to how many characters of normalized parameters each of them is looked at by itself."""
+MAX_PARAMETERS_CHARACTERS = 4_000
+"""Up to this number of characters of normalized parameters, each parameter gets its own guesses."""
 
-MOST_SECRETS = 100
-"""How many secrets of other apps and tokens are tried."""
+MAX_SECRETS = 100
+"""Maximum number of secrets of other apps and tokens that are tried."""
 
 _KEY = (
     "the key is the percent-encoded consumer secret, then &, then the percent-encoded token secret"
@@ -146,16 +147,16 @@ MISTAKES: Mapping[str, str] = MappingProxyType({
     "not-sorted": "The client seems to have signed the parameters {what}; sort all of them "
     "together by encoded name, then by encoded value, byte by byte.",
 })  # fmt: skip
-"""Every mistake that can be told apart, with what is said of it."""
+"""Every mistake that can be recognised, with its explanation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What the server signed, and what the client seems to have done instead.
+    """What the server signed, and what the client probably did instead.
 
     `mistake` is one of `MISTAKES`; `secret` if none of them reproduces the client's signature;
-    `None` if the signature is right. `explanation` is one or two sentences. Parameters stand in the
-    base string whole; the secrets and the signature stand nowhere.
+    `None` if the signature is correct. `explanation` is one or two sentences. The base string
+    contains the parameters in full, but no secrets and no signature.
     """
 
     base_string: str
@@ -164,7 +165,7 @@ class Diagnosis:
     explanation: str
 
     def as_json(self) -> dict[str, str | None]:
-        """The diagnosis as the journal shows it."""
+        """Returns the diagnosis in the form of the journal."""
         return asdict(self)
 
 
@@ -176,11 +177,11 @@ def explain(
     other_secrets: Mapping[str, str],
     canonical_hosts: Sequence[str],
 ) -> Diagnosis:
-    """Find the first usual mistake that gives the client's signature.
+    """Returns the first common mistake that results in the client's signature.
 
     Args:
         request: The request as it arrived.
-        credentials: What `parse` made of it.
+        credentials: The result of `parse`.
         consumer_secret: The secret that belongs to its consumer key.
         token_secret: The secret that belongs to its token; empty without a token.
         other_secrets: Secrets of other apps and tokens, each under a label that may be shown, such
@@ -199,19 +200,20 @@ def explain(
     explanation = "The signature is right."
     if not verify(request, credentials, consumer_secret, token_secret):
         mistake, explanation = _find(cases, other_secrets, canonical_hosts)
-    secrets = (consumer_secret, token_secret, *islice(other_secrets.values(), MOST_SECRETS))
+    secrets = (consumer_secret, token_secret, *islice(other_secrets.values(), MAX_SECRETS))
     return Diagnosis(
-        base_string=_without(secrets, base),
-        normalized_parameters=_without(secrets, normalized),
+        base_string=_remove_secrets(secrets, base),
+        normalized_parameters=_remove_secrets(secrets, normalized),
         mistake=mistake,
-        explanation=_without(secrets, explanation),
+        explanation=_remove_secrets(secrets, explanation),
     )
 
 
-def _without(secrets: Iterable[str], text: str) -> str:
-    """The text with secrets, which a client may have sent as parameters, taken out.
+def _remove_secrets(secrets: Iterable[str], text: str) -> str:
+    """Returns the text without secrets, which a client may have sent as parameters.
 
-    One of fewer than 8 characters guards nothing and would tear up a text that holds it by chance.
+    A secret of fewer than 8 characters protects nothing, and removing it could destroy a text that
+    contains it by chance.
     """
     for secret in secrets:
         if len(secret) >= 8:
@@ -261,45 +263,45 @@ def _find(
     tries = chain.from_iterable(_guesses(it, other_secrets, canonical_hosts) for it in cases)
     for tried, guess in enumerate(tries, 1):
         signed += len(guess.base)
-        if tried > MOST_GUESSES or signed > MOST_CHARACTERS:
-            return "secret", _unexplained(credentials, complete=False)
+        if tried > MAX_GUESSES or signed > MAX_CHARACTERS:
+            return "secret", _blame_secrets(credentials, complete=False)
         if _hmac(guess.base, guess.key) == digest:
             return guess.mistake, MISTAKES[guess.mistake].format(what=guess.what)
-    return "secret", _unexplained(credentials, complete=all(map(_is_detailed, cases)))
+    return "secret", _blame_secrets(credentials, complete=all(map(_is_detailed, cases)))
 
 
 def _guesses(
     case: Case, other_secrets: Mapping[str, str], canonical_hosts: Sequence[str]
 ) -> Iterator[Guess]:
-    """All guesses for one reading of the request, the most usual mistakes first."""
+    """Yields all guesses for one reading of the request, the most common mistakes first."""
     yield from guesses.keys(case)
-    yield from guesses.other_keys(case, islice(other_secrets.items(), MOST_SECRETS))
-    yield from parameter_guesses.missing_places(case)
+    yield from guesses.other_keys(case, islice(other_secrets.items(), MAX_SECRETS))
+    yield from parameter_guesses.guess_missing_places(case)
     yield from guesses.methods(case)
     if _is_detailed(case):
-        # A repeated parameter counted once is also one left out; the first says more.
+        # A repeated parameter that is counted once is also a missing one; the first explains more.
         yield from parameter_guesses.repetitions(case)
-        yield from parameter_guesses.missing(case)
+        yield from parameter_guesses.guess_missing(case)
         yield from parameter_guesses.encodings(case)
         yield from parameter_guesses.orders(case)
         yield from parameter_guesses.extras(case)
     yield from guesses.addresses(case, canonical_hosts)
-    yield from guesses.other_pairs(case, islice(other_secrets.items(), MOST_SECRETS))
+    yield from guesses.other_pairs(case, islice(other_secrets.items(), MAX_SECRETS))
 
 
 def _is_detailed(case: Case) -> bool:
     """Whether the request is small enough to look at each parameter."""
-    return len(case.pairs) <= MOST_PARAMETERS and len(case.normalized) <= LONGEST_PARAMETERS
+    return len(case.pairs) <= MAX_PARAMETERS and len(case.normalized) <= MAX_PARAMETERS_CHARACTERS
 
 
-def _unexplained(credentials: Credentials, *, complete: bool) -> str:
+def _blame_secrets(credentials: Credentials, *, complete: bool) -> str:
     tried = (
         "No usual mistake reproduces this signature"
         if complete
         else "The request is too long to try every usual mistake, and none that was tried "
         "reproduces this signature"
     )
-    secrets = f"the consumer secret of {shown(credentials.consumer_key)}"
+    secrets = f"the consumer secret of {quote_text(credentials.consumer_key)}"
     if credentials.token is not None:
         secrets += " or the secret of the oauth_token that is sent"
     return (
@@ -310,7 +312,7 @@ def _unexplained(credentials: Credentials, *, complete: bool) -> str:
 
 
 def _form(case: Case) -> tuple[str, str] | None:
-    """The right digest in the wrong dress, or another digest under the name of HMAC-SHA1."""
+    """The correct digest in a wrong encoding, or another digest under the name of HMAC-SHA1."""
     base, signature = case.guess("").base, case.credentials.signature
     right = _hmac(base, case.key)
     dressed = _base64(right)
@@ -343,7 +345,7 @@ def _base64(data: bytes) -> str:
 
 
 def _digest(signature: str) -> bytes | None:
-    """The 20 bytes that the signature spells, or `None` if it is no HMAC-SHA1 digest in base64."""
+    """Returns the 20 bytes of the signature; `None` if it is not an HMAC-SHA1 digest in base64."""
     try:
         digest = binascii.a2b_base64(signature.encode(), strict_mode=True)
     except binascii.Error:

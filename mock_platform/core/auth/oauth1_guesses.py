@@ -1,4 +1,4 @@
-"""Ways to sign a request wrongly, I: with another key, for another method or another address."""
+"""Wrong ways to sign a request, I: with another key, for another method or another address."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from itertools import islice, permutations, product
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from mock_platform.core.auth.oauth1 import Credentials, SignedRequest, shown
+from mock_platform.core.auth.oauth1 import Credentials, SignedRequest, quote_text
 from mock_platform.core.auth.signature import escape, normalize
 from mock_platform.core.pairs import Pairs
 
-_MOST_PAIRED = 24
-_MOST_HOSTS = 8
-_LONGEST_ADDRESS = 200
+_MAX_PAIRED = 24
+_MAX_HOSTS = 8
+_MAX_ADDRESS_CHARACTERS = 200
 _METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD")
 _WORLD_PREFIX = re.compile(r"\A/~[^/]+")
 _SANDBOX_PREFIX = re.compile(r"\A/sandbox(?=/|\Z)")
@@ -24,13 +24,13 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 class Guess(NamedTuple):
-    """One wrong way to sign: the mistake, what is signed, and with which key."""
+    """One wrong way to sign: the mistake, the signed text, and the key."""
 
     mistake: str
     base: str
     key: str
     what: str = ""
-    """What the explanation of the mistake leaves open: a name, a label, an address."""
+    """The words that the explanation of the mistake needs: a name, a label, an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Case:
     consumer_secret: str
     token_secret: str
     reading: Callable[[Pairs], Pairs]
-    """Leaves parameters alone, or counts OAuth parameters that stand in two places once."""
+    """Returns parameters unchanged, or counts OAuth parameters that are in two places once."""
     pairs: Pairs
     normalized: str
     address: str
-    """As the base string has it, percent-encoded; so are the parameters."""
+    """Percent-encoded as in the base string, like the parameters."""
     parameters: str
     key: str
 
@@ -60,29 +60,29 @@ class Case:
         parameters: str | None = None,
         key: str | None = None,
     ) -> Guess:
-        """What is signed if this differs; address and parameters as the base string has them."""
+        """Returns the signed text for these parts, which are encoded as in the base string."""
         method = self.request.method.upper() if method is None else method
         address = self.address if address is None else address
         parameters = self.parameters if parameters is None else parameters
         base = f"{method}&{address}&{parameters}"
         return Guess(mistake, base, self.key if key is None else key, what)
 
-    def with_pairs(self, mistake: str, pairs: Pairs, what: str = "") -> Guess:
-        """What is signed if these are the parameters."""
+    def guess_pairs(self, mistake: str, pairs: Pairs, what: str = "") -> Guess:
+        """Returns the signed text for these parameters."""
         return self.guess(mistake, what, parameters=escape(normalize(pairs)))
 
     def read(self, *places: Iterable[tuple[str, str]]) -> Pairs:
-        """The parameters of these places, one after the other."""
+        """Returns the parameters of these places, one place after the other."""
         return self.reading([pair for place in places for pair in place])
 
 
 def oauth_only(pairs: Iterable[tuple[str, str]]) -> Pairs:
-    """Those of the pairs that are OAuth parameters."""
+    """Returns those of the pairs that are OAuth parameters."""
     return [pair for pair in pairs if pair[0].startswith("oauth_")]
 
 
 def keys(case: Case) -> Iterator[Guess]:
-    """Keys made wrongly from the right secrets."""
+    """Keys that are made wrongly from the correct secrets."""
     raw_consumer, raw_token = case.consumer_secret, case.token_secret
     consumer, token = escape(raw_consumer), escape(raw_token)
     yield case.guess("token-secret-missing", key=f"{consumer}&")
@@ -104,7 +104,7 @@ def keys(case: Case) -> Iterator[Guess]:
 
 
 def other_keys(case: Case, other_secrets: Iterable[tuple[str, str]]) -> Iterator[Guess]:
-    """The secret of another app or token in the place of the right one."""
+    """The secret of another app or token in place of the correct one."""
     consumer, token = escape(case.consumer_secret), escape(case.token_secret)
     for label, secret in other_secrets:
         other = escape(secret)
@@ -113,8 +113,8 @@ def other_keys(case: Case, other_secrets: Iterable[tuple[str, str]]) -> Iterator
 
 
 def other_pairs(case: Case, other_secrets: Iterable[tuple[str, str]]) -> Iterator[Guess]:
-    """Two other secrets in the places of both; only of the first few, for they are many."""
-    others = [(label, escape(secret)) for label, secret in islice(other_secrets, _MOST_PAIRED)]
+    """Two other secrets in place of both; only the first few, to limit the combinations."""
+    others = [(label, escape(secret)) for label, secret in islice(other_secrets, _MAX_PAIRED)]
     for (first, consumer), (second, token) in permutations(others, 2):
         what = f"{first} as consumer secret and {second} as token secret"
         yield case.guess("other-secret", what, key=f"{consumer}&{token}")
@@ -123,14 +123,14 @@ def other_pairs(case: Case, other_secrets: Iterable[tuple[str, str]]) -> Iterato
 def methods(case: Case) -> Iterator[Guess]:
     """The method in lowercase, and other methods."""
     method = case.request.method.upper()
-    yield case.guess("method-lowercase", shown(method), method=method.lower())
+    yield case.guess("method-lowercase", quote_text(method), method=method.lower())
     for other in _METHODS:
-        what = f"{other} instead of {shown(method)}"
+        what = f"{other} instead of {quote_text(method)}"
         yield case.guess("other-method", what, method=other)
 
 
 class _Origin(NamedTuple):
-    """Scheme, host and port, with what differs from the called ones."""
+    """Scheme, host and port, with the difference from the called ones."""
 
     text: str
     encoded: str
@@ -139,7 +139,7 @@ class _Origin(NamedTuple):
 
 
 class _Path(NamedTuple):
-    """A path, with what differs from the called one and what is signed beside it."""
+    """A path, with the difference from the called one and further signed text."""
 
     text: str
     encoded: str
@@ -149,19 +149,19 @@ class _Path(NamedTuple):
 
 
 def addresses(case: Case, canonical_hosts: Sequence[str]) -> Iterator[Guess]:
-    """Other origins, other paths, and each of the ones with each of the others."""
+    """Other origins, other paths, and each combination of them."""
     called = urlsplit(case.credentials.address)
     own = f"{called.scheme}://{called.netloc}"
     origin_called = _Origin(own, escape(own), "", ())
     path_called = _path(called.path, "", "", case.parameters)
     origins, paths = _origins(case, canonical_hosts), _paths(case, called.path)
-    address_called = shown(case.credentials.address, _LONGEST_ADDRESS)
+    address_called = quote_text(case.credentials.address, _MAX_ADDRESS_CHARACTERS)
     for origin, path in (
         *product(origins, [path_called]),
         *product([origin_called], paths),
         *product(origins, paths),
     ):
-        address = shown(origin.text + path.text, _LONGEST_ADDRESS)
+        address = quote_text(origin.text + path.text, _MAX_ADDRESS_CHARACTERS)
         differences = ", ".join([*origin.differences, *path.differences])
         yield case.guess(
             origin.mistake or path.mistake,
@@ -172,11 +172,11 @@ def addresses(case: Case, canonical_hosts: Sequence[str]) -> Iterator[Guess]:
 
 
 def _origins(case: Case, canonical_hosts: Sequence[str]) -> list[_Origin]:
-    """Other schemes, hosts and ports, those with the fewest differences first."""
+    """Other schemes, hosts and ports, with the fewest differences first."""
     called = urlsplit(case.credentials.address)
     own_host, own_port = _host_and_port(called.netloc)
     written_host, _ = _host_and_port(urlsplit(case.request.url).netloc)
-    canonical = [_host_and_port(host.lower()) for host in canonical_hosts[:_MOST_HOSTS]]
+    canonical = [_host_and_port(host.lower()) for host in canonical_hosts[:_MAX_HOSTS]]
     hosts = [own_host, written_host, "127.0.0.1", "localhost", *[host for host, _ in canonical]]
     ports = [own_port, "", *_DEFAULT_PORTS.values(), *[port for _, port in canonical]]
     origins = []
@@ -203,19 +203,19 @@ def _origins(case: Case, canonical_hosts: Sequence[str]) -> list[_Origin]:
 
 
 def _host_and_port(authority: str) -> tuple[str, str]:
-    """Host and port of an authority without its user; the port empty if there is none."""
+    """Returns host and port of an authority without its user; the port may be empty."""
     found = _AUTHORITY.fullmatch(authority)
     return (authority, "") if found is None else (found[1], found[2] or "")
 
 
 def _path(text: str, mistake: str, difference: str, parameters: str) -> _Path:
-    # What an explanation shows has no query, which may hold the signature.
+    # An explanation shows no query, because the signature may be in it.
     differences = (difference,) if difference else ()
     return _Path(text.partition("?")[0], escape(text), mistake, differences, parameters)
 
 
 def _paths(case: Case, called: str) -> list[_Path]:
-    """Other paths and what would be signed beside each of them."""
+    """Other paths, each with further signed text."""
     bare = _WORLD_PREFIX.sub("", called)
     prefix = called[: len(called) - len(bare)]
     without_sandbox = _SANDBOX_PREFIX.sub("", bare)

@@ -1,4 +1,4 @@
-"""Ways to sign a request wrongly, II: other parameters, other encodings, another order."""
+"""Wrong ways to sign a request, II: other parameters, other encodings, another order."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from typing import NamedTuple
 from urllib.parse import quote, quote_plus, unquote
 
 from mock_platform.core import jsonio
-from mock_platform.core.auth.oauth1 import shown
+from mock_platform.core.auth.oauth1 import quote_text
 from mock_platform.core.auth.oauth1_guesses import Case, Guess, oauth_only
 from mock_platform.core.auth.signature import escape
 from mock_platform.core.pairs import Pairs, decode_pairs
 
-_LONGEST_BODY = 8_000
+_MAX_BODY_CHARACTERS = 8_000
 _PERCENT = re.compile(r"%[0-9A-F]{2}")
 
 
 class _Written(NamedTuple):
-    """A parameter as it is sorted, and as it stands in the base string."""
+    """A parameter for sorting, and as it is in the base string."""
 
     name: str
     value: str
     text: str
     called: str
-    """The name as sent."""
+    """The name as it was sent."""
 
     @property
     def place(self) -> tuple[str, str]:
-        """What parameters are sorted by."""
+        """Returns the key by which parameters are sorted."""
         return self.name, self.value
 
 
-def _written(name: str, value: str, called: str = "") -> _Written:
+def _write(name: str, value: str, called: str = "") -> _Written:
     return _Written(name, value, escape(f"{name}={value}"), called)
 
 
-def _rewritten(item: _Written, name: str, value: str) -> _Written:
-    """The parameter with this name and value; the same one if they are its own."""
-    return item if item.place == (name, value) else _written(name, value, item.called)
+def _rewrite(item: _Written, name: str, value: str) -> _Written:
+    """Returns the parameter with this name and value; the same object if nothing changes."""
+    return item if item.place == (name, value) else _write(name, value, item.called)
 
 
 def _join(written: Iterable[_Written]) -> str:
@@ -47,14 +47,14 @@ def _join(written: Iterable[_Written]) -> str:
 
 
 def _right(pairs: Pairs) -> list[_Written]:
-    """The pairs encoded as they should be, in the order given."""
-    return [_written(escape(name), escape(value), name) for name, value in pairs]
+    """Returns the pairs, correctly encoded, in the given order."""
+    return [_write(escape(name), escape(value), name) for name, value in pairs]
 
 
 # -- which parameters ----------------------------------------------------------------------------
 
 
-def missing_places(case: Case) -> Iterator[Guess]:
+def guess_missing_places(case: Case) -> Iterator[Guess]:
     """Query, form body or both left out."""
     query, form, header = case.credentials.query, case.credentials.form, case.credentials.header
     bare_query, bare_form = oauth_only(query), oauth_only(form)
@@ -64,40 +64,40 @@ def missing_places(case: Case) -> Iterator[Guess]:
         ("query-and-body-missing", case.read(bare_query, bare_form, header)),
     ):
         if len(pairs) < len(case.pairs):
-            yield case.with_pairs(mistake, pairs)
+            yield case.guess_pairs(mistake, pairs)
 
 
-def missing(case: Case) -> Iterator[Guess]:
-    """Each parameter left out by itself, and all that have no value."""
+def guess_missing(case: Case) -> Iterator[Guess]:
+    """Each parameter left out alone, and all without a value."""
     written = sorted(_right(case.pairs))
     for place, item in enumerate(written):
         rest = written[:place] + written[place + 1 :]
-        yield case.guess("parameter-missing", shown(item.called), parameters=_join(rest))
-    yield case.with_pairs("empty-values-missing", [pair for pair in case.pairs if pair[1]])
+        yield case.guess("parameter-missing", quote_text(item.called), parameters=_join(rest))
+    yield case.guess_pairs("empty-values-missing", [pair for pair in case.pairs if pair[1]])
 
 
 def repetitions(case: Case) -> Iterator[Guess]:
-    """Parameters that stand more than once counted once, others counted twice."""
+    """Repeated parameters counted once, others counted twice."""
     once = dict.fromkeys(case.pairs)
     last = dict(case.pairs)
     first = dict(reversed(case.pairs))
     for pairs in (once, last.items(), first.items()):
-        yield case.with_pairs("repeated-counted-once", list(pairs))
+        yield case.guess_pairs("repeated-counted-once", list(pairs))
     query, form = case.credentials.query, case.credentials.form
-    yield case.with_pairs("counted-twice", [*case.pairs, *query], "the query")
-    yield case.with_pairs("counted-twice", [*case.pairs, *form], "the body")
+    yield case.guess_pairs("counted-twice", [*case.pairs, *query], "the query")
+    yield case.guess_pairs("counted-twice", [*case.pairs, *form], "the body")
     written = sorted(_right(case.pairs))
     for place, item in enumerate(written):
-        what = f"the parameter {shown(item.called)}"
+        what = f"the parameter {quote_text(item.called)}"
         twice = [*written[:place], item, *written[place:]]
         yield case.guess("counted-twice", what, parameters=_join(twice))
 
 
 def extras(case: Case) -> Iterator[Guess]:
-    """Something signed that is no parameter of the request."""
+    """Signed text that is not a parameter of the request."""
     realm, body = case.credentials.realm, case.request.body
     if realm is not None:
-        yield case.with_pairs("realm-signed", [*case.pairs, ("realm", realm)])
+        yield case.guess_pairs("realm-signed", [*case.pairs, ("realm", realm)])
     names = {name for name, _ in case.pairs}
     for name, value in (
         ("oauth_token", ""),
@@ -109,30 +109,30 @@ def extras(case: Case) -> Iterator[Guess]:
     ):
         if name not in names:
             pairs = [*case.pairs, (name, value)]
-            yield case.with_pairs("parameter-extra", pairs, f"{name}={value}")
-    if body and len(body) <= _LONGEST_BODY:
-        yield from _signed_bodies(case, body)
+            yield case.guess_pairs("parameter-extra", pairs, f"{name}={value}")
+    if body and len(body) <= _MAX_BODY_CHARACTERS:
+        yield from _guess_signed_bodies(case, body)
     literal = [
         pair
         for text in (case.request.query, case.request.form or "")
         for pair in decode_pairs(text.replace("+", "%2B"))
         if pair[0] != "oauth_signature"
     ]
-    yield case.with_pairs("plus-not-encoded", case.read(literal, case.credentials.header))
+    yield case.guess_pairs("plus-not-encoded", case.read(literal, case.credentials.header))
 
 
-def _signed_bodies(case: Case, body: str) -> Iterator[Guess]:
-    """A body that no signature covers, signed as the parameters that some clients make of it."""
+def _guess_signed_bodies(case: Case, body: str) -> Iterator[Guess]:
+    """A body that no signature covers, signed as parameters as some clients do."""
     body = body.encode("utf-8", "replace").decode()
     try:
         value = jsonio.loads(body.encode())
     except jsonio.BadJson:
-        yield case.with_pairs("form-type-missing", [*case.pairs, *decode_pairs(body)])
+        yield case.guess_pairs("form-type-missing", [*case.pairs, *decode_pairs(body)])
         return
     members = value.items() if isinstance(value, dict) else ()
     fields = [(k, v if isinstance(v, str) else jsonio.dumps(v).decode()) for k, v in members]
     for pairs in (fields, [(body, "")], [("", body)], [("body", body)]):
-        yield case.with_pairs("json-body-signed", [*case.pairs, *pairs])
+        yield case.guess_pairs("json-body-signed", [*case.pairs, *pairs])
 
 
 # -- how they are written ------------------------------------------------------------------------
@@ -140,11 +140,11 @@ def _signed_bodies(case: Case, body: str) -> Iterator[Guess]:
 _Encoder = Callable[[str], str]
 
 
-def _twice(text: str) -> str:
+def _escape_twice(text: str) -> str:
     return escape(escape(text))
 
 
-def _not_at_all(text: str) -> str:
+def _leave_unescaped(text: str) -> str:
     return text
 
 
@@ -176,38 +176,38 @@ def _lower_hex(text: str) -> str:
     return _PERCENT.sub(lambda found: found[0].lower(), text)
 
 
-def _with_lower_hex(text: str) -> str:
+def _escape_with_lower_hex(text: str) -> str:
     return _lower_hex(escape(text))
 
 
-def _decoded_first(text: str) -> str:
+def _unescape_first(text: str) -> str:
     return escape(unquote(text))
 
 
 _ENCODERS: tuple[tuple[str, _Encoder], ...] = (
-    ("double-encoded", _twice),
-    ("not-encoded", _not_at_all),
+    ("double-encoded", _escape_twice),
+    ("not-encoded", _leave_unescaped),
     ("space-as-plus", _plus_for_space),
     ("space-as-plus", _as_form),
     ("reserved-characters", _as_uri_component),
     ("reserved-characters", _as_uri),
     ("reserved-characters", _slash_kept),
     ("reserved-characters", _tilde_encoded),
-    ("lowercase-hex", _with_lower_hex),
-    ("decoded-twice", _decoded_first),
+    ("lowercase-hex", _escape_with_lower_hex),
+    ("decoded-twice", _unescape_first),
 )
 
 
 def encodings(case: Case) -> Iterator[Guess]:
-    """Names and values, one value alone, or the whole encoded in another way."""
+    """Names and values, a single value, or the whole, encoded in another way."""
     right = _right(case.pairs)
     for mistake, encode in _ENCODERS:
         everything = [
-            _rewritten(item, encode(name), encode(value))
+            _rewrite(item, encode(name), encode(value))
             for item, (name, value) in zip(right, case.pairs, strict=True)
         ]
         values = [
-            _rewritten(item, item.name, wrong.value)
+            _rewrite(item, item.name, wrong.value)
             for item, wrong in zip(right, everything, strict=True)
         ]
         others = [
@@ -219,21 +219,21 @@ def encodings(case: Case) -> Iterator[Guess]:
                 joined = _join(sorted(written, key=lambda item: item.place))
                 yield case.guess(mistake, "the parameters", parameters=joined)
     yield from _one_value_twice(case)
-    yield from _whole(case)
+    yield from _guess_whole(case)
 
 
 def _one_value_twice(case: Case) -> Iterator[Guess]:
-    """One value encoded before it was given to a library that encodes again."""
+    """One value encoded before it was passed to a library that encodes again."""
     right = _right(case.pairs)
     for place, item in enumerate(right):
         if "%" in item.value:
-            wrong = _written(item.name, escape(item.value))
+            wrong = _write(item.name, escape(item.value))
             written = sorted([*right[:place], wrong, *right[place + 1 :]])
-            what = f"the value of {shown(item.called)}"
+            what = f"the value of {quote_text(item.called)}"
             yield case.guess("double-encoded", what, parameters=_join(written))
 
 
-def _whole(case: Case) -> Iterator[Guess]:
+def _guess_whole(case: Case) -> Iterator[Guess]:
     """The address and the joined parameters encoded twice, not at all, or with %2f for %2F."""
     plain = case.credentials.address
     for mistake, address, parameters in (
@@ -245,7 +245,7 @@ def _whole(case: Case) -> Iterator[Guess]:
         what = "the address and the joined parameters"
         yield case.guess(mistake, what, address=address, parameters=parameters)
     for normalized in (case.normalized, _lower_hex(case.normalized)):
-        parameters = _with_lower_hex(normalized)
+        parameters = _escape_with_lower_hex(normalized)
         yield case.guess("lowercase-hex", address=_lower_hex(case.address), parameters=parameters)
 
 
@@ -253,11 +253,11 @@ def _whole(case: Case) -> Iterator[Guess]:
 
 
 def orders(case: Case) -> Iterator[Guess]:
-    """Sorted by other rules, or not at all."""
+    """Sorted by other rules, or not sorted."""
     places = [case.credentials.query, case.credentials.form, case.credentials.header]
     items = dict(zip(case.pairs, _right(case.pairs), strict=True))
     right = sorted(items[pair] for pair in case.pairs)
-    sent = _in_turn(case, places, items)
+    sent = _order_places(case, places, items)
 
     def guess(mistake: str, written: Iterable[_Written], what: str = "") -> Guess:
         return case.guess(mistake, what, parameters=_join(written))
@@ -277,16 +277,16 @@ def orders(case: Case) -> Iterator[Guess]:
     for written in (oauth + others, others + oauth):
         yield guess("not-sorted", written, "with the OAuth parameters sorted apart")
     places[2] = tuple(sorted(places[2]))
-    for written in (*sent, *_in_turn(case, places, items)):
+    for written in (*sent, *_order_places(case, places, items)):
         yield guess("not-sorted", written, "in another order than the sorted one")
 
 
-def _in_turn(
+def _order_places(
     case: Case,
     places: Iterable[tuple[tuple[str, str], ...]],
     items: Mapping[tuple[str, str], _Written],
 ) -> list[list[_Written]]:
-    """The parameters place by place, for every order of those places that have some."""
+    """The parameters place by place, for every order of the places that have any."""
     return [
         [items[pair] for pair in case.read(*order)] for order in permutations(filter(None, places))
     ]

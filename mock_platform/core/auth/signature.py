@@ -1,8 +1,8 @@
 """The HMAC-SHA1 signature of RFC 5849, section 3.4: what is signed, and how.
 
-oauthlib has the same functions. These cost a sixth of them for what clients usually send, and pass
-everything else on to the standard library and to oauthlib; a test holds that the results are equal
-for any text.
+oauthlib has the same functions. These take a sixth of the time for what clients usually send, and
+pass everything else to the standard library and to oauthlib. A test checks that the results are
+equal for any text.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from oauthlib.oauth1.rfc5849 import signature as rfc5849
 
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*+", re.ASCII)
 _FEW_RESERVED = re.compile(r"[A-Za-z0-9_.~%:/&=-]*+", re.ASCII)
-"""What addresses and normalized parameters consist of."""
+"""The characters of addresses and of normalized parameters."""
 _USUAL_ADDRESS = re.compile(
     r"https?://[a-z0-9.-]+(?::(?:[1-9][0-9]{3}|[1-5][0-9]{4}))?+"
     r"/[A-Za-z0-9_.~%/:@!$&'()*+,=-]*+(?=\?|\Z)",
     re.ASCII,
 )
-"""An address that is its own base string URI, up to its query."""
+"""An address that equals its base string URI, up to its query."""
 
 
 def escape(text: str) -> str:
-    """The text percent-encoded (3.6): all but letters, digits and `-._~`."""
+    """Returns the percent-encoded text (3.6): only letters, digits and `-._~` stay."""
     if _UNRESERVED.fullmatch(text):
         return text
     if _FEW_RESERVED.fullmatch(text):
@@ -38,28 +38,28 @@ def escape(text: str) -> str:
 
 
 def normalize(parameters: Sequence[tuple[str, str]]) -> str:
-    """The normalized request parameters (3.4.1.3.2) of decoded pairs."""
+    """Returns the normalized request parameters (3.4.1.3.2) of decoded pairs."""
     if not _UNRESERVED.fullmatch("".join(chain.from_iterable(parameters))):
         parameters = [(escape(name), escape(value)) for name, value in parameters]
     return "&".join([f"{name}={value}" for name, value in sorted(parameters)])
 
 
 def base_string_uri(url: str) -> str:
-    """The base string URI (3.4.1.2) of an absolute address.
+    """Returns the base string URI (3.4.1.2) of an absolute address.
 
     Raises:
-        ValueError: The address names no host, or no port that exists.
+        ValueError: The address has no host, or a port that cannot exist.
     """
     usual = _USUAL_ADDRESS.match(url)
     return rfc5849.base_string_uri(url) if usual is None else usual[0]
 
 
 def base_string(method: str, address: str, normalized: str) -> str:
-    """The signature base string (3.4.1.1) of a base string URI and normalized parameters."""
+    """Returns the base string (3.4.1.1) of a base string URI and normalized parameters."""
     return f"{escape(method.upper())}&{escape(address)}&{escape(normalized)}"
 
 
 def sign(base: str, consumer_secret: str, token_secret: str) -> bytes:
-    """The signature (3.4.2) of a base string, in base64; without a token its secret is empty."""
+    """Returns the signature (3.4.2) of a base string, in base64; the token secret may be empty."""
     key = f"{escape(consumer_secret)}&{escape(token_secret)}".encode()
     return b2a_base64(hmac.digest(key, base.encode(), "sha1"), newline=False)

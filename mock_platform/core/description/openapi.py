@@ -264,12 +264,12 @@ class _Writer:
     def _operation(self, operation: Operation) -> JsonObject:
         declared = operation.returns
         if isinstance(declared, Configurable):
-            returns = declared.configured(self._settings)
+            returns = declared.configure(self._settings)
         else:
             returns = declared
         success: JsonObject = {"description": operation.summary}
         data = {} if returns.schema is None else self._converter.reference(returns.schema)
-        success["content"] = {returns.media_type: {"schema": returns.described(data)}}
+        success["content"] = {returns.media_type: {"schema": returns.describe_body(data)}}
         entry: JsonObject = {
             "operationId": operation.id,
             "summary": operation.summary,

@@ -1,6 +1,7 @@
-"""Failures, raised by name wherever they are found; `rendering` words them, once.
+"""Failures, raised by name wherever they are found; `rendering` makes their texts.
 
-The first group belongs to one dialect each, the second is worded by each dialect in its own way.
+Those of the first group belong to one dialect each. Those of the second group are rendered by each
+dialect in its own way.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Literal, Self
 
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES, NumericCode
-from mock_platform.core.failures.problem_details import unsupported_authentication
+from mock_platform.core.failures.problem_details import describe_unsupported_authentication
 from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, Problem
 from mock_platform.core.faults import EXCLUSIVE, INCLUSIVE, INVALID, MISSING, Fault
 from mock_platform.core.pairs import Pairs
@@ -47,15 +48,15 @@ NOT_SHOWN = settled(
 
 
 class Failure(Exception):
-    """Anything that ends a request with an error; `assumptions` are what its rendering rests on."""
+    """Ends a request with an error; `assumptions` are those of its rendering."""
 
     assumptions: tuple[Assumption, ...] = ()
     headers: Sequence[tuple[str, str]] = ()
     keeps_changes = False
-    """Whether what the handler changed before it stays; by default a failure undoes everything."""
+    """Whether the changes of the handler are kept; by default a failure undoes them all."""
 
     def keeping(self) -> Self:
-        """The same failure, with what was changed before it kept."""
+        """Returns the same failure, but it keeps the changes that were made before it."""
         self.keeps_changes = True
         return self
 
@@ -64,7 +65,7 @@ class Failure(Exception):
 
 
 class ProblemFailure(Failure):
-    """A problem object; raised with what `problem` builds."""
+    """A problem object; raised with the result of `problem`."""
 
     def __init__(self, value: Problem, *assumptions: Assumption) -> None:
         super().__init__(value.detail)
@@ -73,9 +74,9 @@ class ProblemFailure(Failure):
 
 
 class NumericFailure(Failure):
-    """An error with a numeric code of the table, or one with a message and status of its own.
+    """An error with a numeric code of the table, or one with its own message and status.
 
-    Under `/2` it is the flat error object unless `in_array`.
+    Under `/2` it is rendered as the flat error object unless `in_array`.
     """
 
     def __init__(
@@ -110,31 +111,31 @@ class PlainFailure(Failure):
 
 
 _ABOUT_PARAMETERS = frozenset({INVALID, MISSING, EXCLUSIVE, INCLUSIVE})
-"""Codes whose errors have a `parameter` even where none is to blame."""
+"""Codes whose errors have a `parameter` even if no parameter is the cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdsError:
-    """One element of the advertising interface's `errors`."""
+    """One element of `errors` on the advertising interface."""
 
     code: str
     message: str
     parameter: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """`details` and `value` of a value that could not be read."""
+    """`details` and `value` describe a value that could not be read."""
     place: str = ""
-    """Where in the body it is, for the journal."""
+    """The place in the body, for the journal."""
     hint: str = ""
-    """What we add to the interface's own words, for the journal."""
+    """An addition to the interface's own words, for the journal."""
 
     @classmethod
-    def of(cls, parameter: str, fault: Fault) -> Self:
-        """The error for a fault of a parameter; the empty name blames none."""
+    def from_fault(cls, parameter: str, fault: Fault) -> Self:
+        """Returns the error for a parameter's fault; an empty name means no parameter."""
         extra = {} if fault.details is None else {"details": fault.details, "value": fault.value}
         return cls(fault.code, str(fault), parameter, extra, hint=fault.hint)
 
     def as_json(self) -> dict[str, Any]:
-        """The element as it is served."""
+        """Returns the element as it is served."""
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.parameter is not None:
             shown["parameter"] = self.parameter
@@ -144,7 +145,7 @@ class AdsError:
 
 
 class AdsFailure(Failure):
-    """One or more named errors; the status is the table's for the first, unless given."""
+    """One or more named errors; by default, the status is that of the first one in the table."""
 
     assumptions = (ADS_ERRORS,)
 
@@ -155,9 +156,9 @@ class AdsFailure(Failure):
 
 
 class BatchFailure(Failure):
-    """A batch refused because of items: `operation_errors`, one array of errors for each item.
+    """A batch refused because of its items: `operation_errors`, one array of errors for each item.
 
-    `echo` has the operations as they were understood, parallel to it.
+    `echo` contains the operations as they were understood, parallel to it.
     """
 
     assumptions = (ADS_ERRORS,)
@@ -172,11 +173,11 @@ class BatchFailure(Failure):
         self.echo = echo
 
 
-# -- failures that each dialect words in its own way -------------------------------------------
+# -- failures that each dialect renders in its own way -----------------------------------------
 
 
 class RouteNotFound(Failure):
-    """No operation has this path; `text` says so, `hint` why, and which are the nearest."""
+    """No operation has this path, as `text` says; `hint` has the reason and nearest operations."""
 
     def __init__(self, hint: str = "", text: str = "The requested route does not exist.") -> None:
         super().__init__(hint)
@@ -185,7 +186,7 @@ class RouteNotFound(Failure):
 
 
 class MethodNotAllowed(Failure):
-    """The path exists, the method does not."""
+    """The path exists, but not with this method."""
 
     def __init__(self, allowed: Sequence[str], note: str = "") -> None:
         super().__init__(f"allowed: {', '.join(allowed)}. {note}".rstrip())
@@ -207,7 +208,7 @@ AuthFault = Literal[
 
 
 class Unauthorized(Failure):
-    """The caller is not established; `why` goes to the journal, not to the client."""
+    """The caller is not authenticated; `why` goes to the journal, not to the client."""
 
     def __init__(self, fault: AuthFault, why: str) -> None:
         super().__init__(why)
@@ -216,16 +217,16 @@ class Unauthorized(Failure):
 
 
 class UnsupportedAuthentication(Failure):
-    """The caller is known, but by a scheme that this operation does not take."""
+    """The caller is known, but this operation does not accept the scheme."""
 
     def __init__(self, used: str, supported: Sequence[str]) -> None:
         self.used = used
         self.supported = supported
-        super().__init__(unsupported_authentication(used, supported))
+        super().__init__(describe_unsupported_authentication(used, supported))
 
 
 class InvalidParameters(Failure):
-    """Everything that is wrong with a request's parameters, at once."""
+    """All faults of a request's parameters."""
 
     def __init__(
         self,
@@ -238,12 +239,12 @@ class InvalidParameters(Failure):
         ]
         self.sent = sent
         self.valid = valid or {}
-        """Those parameters that their schema takes."""
+        """Returns those parameters that the schema accepts."""
         super().__init__("; ".join(str(text) for _, text in self.faults))
 
 
 class BadBody(Failure):
-    """The body cannot be read as what it should be."""
+    """The body is not readable in its declared format."""
 
 
 class UnsupportedMediaType(Failure):
@@ -255,7 +256,7 @@ class UnsupportedMediaType(Failure):
 
 
 class TooLarge(Failure):
-    """The body is larger than it may be."""
+    """The body is larger than allowed."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"The body may have at most {limit:,} bytes.")
@@ -263,7 +264,7 @@ class TooLarge(Failure):
 
 
 class RateLimited(Failure):
-    """A rate window is used up."""
+    """The calls of a rate window are used up."""
 
     def __init__(self, headers: Pairs) -> None:
         super().__init__("Rate limit exceeded")
@@ -271,7 +272,7 @@ class RateLimited(Failure):
 
 
 class NotShown(Failure):
-    """`--strict`: the spec does not show what was asked for; `what` names it, if it is a part."""
+    """`--strict`: the spec does not show this request, or the part of it named by `what`."""
 
     def __init__(self, assumption: Assumption, what: str = "this") -> None:
         super().__init__(
@@ -283,8 +284,8 @@ class NotShown(Failure):
 
 
 class NotStored(Failure):
-    """The store has no room for what the request changes; the text says what to do."""
+    """The store has no space for the changes of the request; the text says what to do."""
 
 
 class InternalError(Failure):
-    """A fault of the sandbox itself; the journal has the traceback."""
+    """An error in the sandbox itself; the journal has the traceback."""

@@ -48,14 +48,14 @@ def not_authorized_to_access(field: str, noun: str, resource_id: str | None = No
     )
 
 
-def unavailable(noun: str, resource_id: str) -> str:
+def describe_unavailable(noun: str, resource_id: str) -> str:
     """Returns the detail of resource-unavailable; only that of a suspended user is public."""
     if noun == "user":
         return f"User has been suspended: [{resource_id}]."
     return f"{_title(noun)} is not available to you: [{resource_id}]."
 
 
-def unsupported_authentication(
+def describe_unsupported_authentication(
     used: str = _APP_ONLY, supported: Sequence[str] = _USER_CONTEXTS
 ) -> str:
     """Returns the detail of unsupported-authentication; two spaces separate its sentences."""
@@ -69,7 +69,7 @@ def _title(noun: str) -> str:
     return noun[:1].upper() + noun[1:]
 
 
-def _same(text: str) -> Callable[[Mapping[str, Any]], str]:
+def _always(text: str) -> Callable[[Mapping[str, Any]], str]:
     return lambda _: text
 
 
@@ -85,32 +85,34 @@ def _usage_capped(extra: Mapping[str, Any]) -> str:
 
 
 DETAILS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "client-disconnected": _same("Your client has gone away."),
+    "client-disconnected": _always("Your client has gone away."),
     "client-forbidden": _client_forbidden,
-    "conflict": _same(CONFLICT),
-    "disallowed-resource": _same("The resource requested violates the precepts of this API."),
-    "duplicate-rules": _same("The rule you have submitted is a duplicate."),
-    "invalid-request": _same(INVALID_REQUEST),
-    "invalid-rules": _same("The rule you have submitted is invalid."),
-    "noncompliant-rules": _same("The user's rule set is not compliant."),
+    "conflict": _always(CONFLICT),
+    "disallowed-resource": _always("The resource requested violates the precepts of this API."),
+    "duplicate-rules": _always("The rule you have submitted is a duplicate."),
+    "invalid-request": _always(INVALID_REQUEST),
+    "invalid-rules": _always("The rule you have submitted is invalid."),
+    "noncompliant-rules": _always("The user's rule set is not compliant."),
     "not-authorized-for-field": lambda extra: not_authorized_to_access(
         extra["field"], extra["resource_type"]
     ),
     "not-authorized-for-resource": lambda extra: not_authorized_to_see(
         extra["resource_type"], extra["parameter"], extra["value"]
     ),
-    "operational-disconnect": _same(
+    "operational-disconnect": _always(
         "This stream has been disconnected upstream for operational reasons."
     ),
     "resource-not-found": lambda extra: could_not_find(
         extra["resource_type"], extra["parameter"], extra["value"]
     ),
-    "resource-unavailable": lambda extra: unavailable(extra["resource_type"], extra["resource_id"]),
-    "rule-cap": _same("You have exceeded the maximum number of rules."),
+    "resource-unavailable": lambda extra: describe_unavailable(
+        extra["resource_type"], extra["resource_id"]
+    ),
+    "rule-cap": _always("You have exceeded the maximum number of rules."),
     "streaming-connection": lambda extra: _CONNECTIONS.get(
         extra.get("connection_issue", ""), "Something is wrong with the connection."
     ),
-    "unsupported-authentication": _same(unsupported_authentication()),
+    "unsupported-authentication": _always(describe_unsupported_authentication()),
     "usage-capped": _usage_capped,
 }
 """Returns the detail of each type from its extra fields, by slug.

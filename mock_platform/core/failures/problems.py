@@ -105,7 +105,7 @@ class ProblemType:
             schema.load(dict(extra), partial=partial)
         except ValidationError as fault:
             texts = [
-                self._unknown(name) if str(text) == "Unknown field." else text.explained
+                self._unknown(name) if str(text) == "Unknown field." else text.explanation
                 for name, text in flatten(fault.messages)
             ]
             raise ValueError(f"problem {self.slug}: " + "; ".join(texts)) from fault

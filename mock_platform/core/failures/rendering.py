@@ -1,7 +1,7 @@
-"""How failures look on the wire: three dialects, each wording every failure once.
+"""Rendering of failures: three dialects, each renders every failure in one place.
 
-`/2` answers with problem objects (document A, "Problem object") or the flat error object. All else
-answers with an `errors` array: numeric codes on the OAuth addresses, named ones with the `request`
+Under `/2`: problem objects (document A, "Problem object") or the flat error object. Elsewhere: an
+`errors` array, with numeric codes on the OAuth addresses, and with named codes and the `request`
 echo on the advertising addresses.
 """
 
@@ -39,21 +39,21 @@ from mock_platform.core.faults import MISSING
 from mock_platform.core.jsonio import dumps
 
 JSON = "application/json; charset=utf-8"
-_MOST_HINTS = 20
+_MAX_HINTS = 20
 HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-version", "12"),)}
-"""What every answer of a dialect carries (public facts, section 3, versions)."""
+"""Headers of every answer of a dialect (public facts, section 3, versions)."""
 
 
 def render(failure: Failure, call: Call) -> Reply:
-    """The reply for a failure, in the dialect of the call's path, as its operation dresses it."""
-    reply = _rendered(failure, call)
+    """Returns the reply for a failure, in the dialect of the call's path."""
+    reply = _render_in_dialect(failure, call)
     if call.operation is None:  # an operation brings these headers itself
         reply.headers += HEADERS.get(dialect_of(call.path), ())
         return reply
     return reply if call.dress is None else call.dress(call, failure, reply)
 
 
-def _rendered(failure: Failure, call: Call) -> Reply:
+def _render_in_dialect(failure: Failure, call: Call) -> Reply:
     dialect = dialect_of(call.path)
     _note_hints(failure, call)
     form = _form(failure, dialect, call)
@@ -77,18 +77,18 @@ def _rendered(failure: Failure, call: Call) -> Reply:
 
 
 def _note_hints(failure: Failure, call: Call) -> None:
-    """Keep in the journal what the interface's own words do not say."""
-    hints = list(islice(_hints(failure), _MOST_HINTS + 1))
+    """Record in the journal what the interface's own words do not contain."""
+    hints = list(islice(_hints(failure), _MAX_HINTS + 1))
     if not hints or call.diagnosis is not None:
         return
-    shown = [f"{where}: {hint}" if where else hint for where, hint in hints[:_MOST_HINTS]]
-    if len(hints) > _MOST_HINTS:
+    shown = [f"{where}: {hint}" if where else hint for where, hint in hints[:_MAX_HINTS]]
+    if len(hints) > _MAX_HINTS:
         shown.append("and more")
     call.diagnosis = {"mistake": "parameters", "explanation": "; ".join(shown)}
 
 
 def _hints(failure: Failure) -> Iterator[tuple[str, str]]:
-    """Where something is wrong, and what helps."""
+    """Returns the place of a fault, and a hint."""
     if isinstance(failure, InvalidParameters):
         yield from ((name, fault.hint) for name, fault in failure.faults if fault.hint)
     elif isinstance(failure, AdsFailure):
@@ -115,7 +115,7 @@ def _payload(form: Failure, dialect: Dialect, call: Call) -> tuple[int, dict[str
 
 
 def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
-    """The failure in a dialect's own kind: problem, numeric, named, or plain text."""
+    """Returns the failure in a dialect's own type: problem, numeric, named, or plain text."""
     if isinstance(
         failure, ProblemFailure | NumericFailure | PlainFailure | AdsFailure | BatchFailure
     ):
@@ -132,7 +132,7 @@ def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
 
 
 def _invalid_token(dialect: Dialect, call: Call) -> NumericFailure:
-    """Code 89; about a bearer token on the OAuth addresses it is said without a full stop."""
+    """Returns code 89; for a bearer token on the OAuth addresses its text has no full stop."""
     scheme = (call.header("authorization") or "").partition(" ")[0].lower()
     bare = dialect == "oauth" and scheme == "bearer"
     return NumericFailure(89, "Invalid or expired token" if bare else None, in_array=True)
@@ -170,7 +170,7 @@ def _(failure: UnsupportedAuthentication, call: Call) -> Problem:
 @_as_problem.register
 def _(failure: InvalidParameters, call: Call) -> Problem:
     errors = [
-        {"message": str(text), "parameters": {name: _sent(failure.sent, name)}}
+        {"message": str(text), "parameters": {name: _repeat_value(failure.sent, name)}}
         for name, text in failure.faults
     ]
     return problem("invalid-request", errors=errors)
@@ -201,7 +201,7 @@ def _(failure: NotShown, call: Call) -> Problem:
     return _blank(501, "Not Implemented", str(failure))
 
 
-def _sent(sent: Mapping[str, Any], name: str) -> list[str]:
+def _repeat_value(sent: Mapping[str, Any], name: str) -> list[str]:
     head = name.partition(".")[0].partition("[")[0]
     if head not in sent:
         return []
@@ -244,7 +244,7 @@ def _as_numeric(failure: Failure) -> Failure:
 
 def _as_named(failure: Failure) -> Failure:
     if isinstance(failure, InvalidParameters):
-        return AdsFailure(*(AdsError.of(name, fault) for name, fault in failure.faults))
+        return AdsFailure(*(AdsError.from_fault(name, fault) for name, fault in failure.faults))
     if isinstance(failure, RouteNotFound):
         return AdsFailure(AdsError("ROUTE_NOT_FOUND", f"{failure.text} {failure.hint}".strip()))
     words: list[tuple[type[Failure], str, str]] = [

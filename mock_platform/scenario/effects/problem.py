@@ -14,9 +14,9 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problem_details import (
     could_not_find,
+    describe_unsupported_authentication,
     not_authorized_to_access,
     not_authorized_to_see,
-    unsupported_authentication,
 )
 from mock_platform.core.failures.problems import (
     PROBLEM_TYPES,
@@ -131,8 +131,8 @@ def _write_field_detail(filled: Mapping[str, Any], call: Call) -> str:
 
 def _write_authentication_detail(_filled: Mapping[str, Any], call: Call) -> str:
     if call.caller.scheme == "oauth1":
-        return unsupported_authentication(USER.names[0], BEARER.names)
-    return unsupported_authentication()
+        return describe_unsupported_authentication(USER.names[0], BEARER.names)
+    return describe_unsupported_authentication()
 
 
 _LIVE_DETAILS: Mapping[str, Callable[[Mapping[str, Any], Call], str]] = {

@@ -22,13 +22,13 @@ from oauthlib.oauth1 import (
 from requests_oauthlib import OAuth1
 
 from mock_platform.core.auth.oauth1 import (
-    LONGEST_NONCE,
+    MAX_NONCE_CHARACTERS,
     Credentials,
     MalformedAuthorization,
     SignedRequest,
     authorization_parameters,
     parse,
-    shown,
+    quote_text,
     verify,
 )
 from mock_platform.core.auth.signature import base_string, normalize
@@ -615,7 +615,7 @@ def test_timestamp_in_form(timestamp: str) -> None:
 @pytest.mark.spec("A, Authentication", "Header Authorization")
 def test_nonce_limits() -> None:
     """A nonce is ASCII and has at most 255 characters."""
-    longest = "n" * LONGEST_NONCE
+    longest = "n" * MAX_NONCE_CHARACTERS
 
     assert longest == parsed(request({"oauth_nonce": longest})).nonce
     assert (
@@ -644,5 +644,5 @@ def test_address_that_cannot_be_signed(url: str) -> None:
 
 def test_shown_text_is_cut() -> None:
     """A text in a message is whole up to the limit and cut beyond it."""
-    assert "'" + "a" * 60 + "'" == shown("a" * 60)
-    assert "'" + "a" * 60 + "…'" == shown("a" * 61)
+    assert "'" + "a" * 60 + "'" == quote_text("a" * 60)
+    assert "'" + "a" * 60 + "…'" == quote_text("a" * 61)

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from mock_platform.core.auth import oauth1_diagnosis
 from mock_platform.core.auth.oauth1 import SignedRequest, parse
 from mock_platform.core.auth.oauth1_diagnosis import (
-    LONGEST_PARAMETERS,
+    MAX_CHARACTERS,
+    MAX_GUESSES,
+    MAX_PARAMETERS,
+    MAX_PARAMETERS_CHARACTERS,
+    MAX_SECRETS,
     MISTAKES,
-    MOST_CHARACTERS,
-    MOST_GUESSES,
-    MOST_PARAMETERS,
-    MOST_SECRETS,
     Diagnosis,
     explain,
 )
@@ -178,7 +178,7 @@ def test_number_of_other_secrets(number: int, mistake: str) -> None:
     others = {f"secret {place}": f"number-{place}" for place in range(200)}
     signed = request(signature(key=f"number-{number}&{T}"))
 
-    assert 100 == MOST_SECRETS
+    assert 100 == MAX_SECRETS
     assert mistake == diagnosis(signed, others=others).mistake
 
 
@@ -194,7 +194,7 @@ def test_number_of_hosts(number: int, mistake: str) -> None:
 @pytest.mark.parametrize("beyond", [0, 1])
 def test_number_of_parameters(beyond: int) -> None:
     """Each parameter is looked at in requests of up to 50, and it is said when it was not."""
-    pairs = [(f"p{place}", "1") for place in range(MOST_PARAMETERS + beyond - len(OAUTH))]
+    pairs = [(f"p{place}", "1") for place in range(MAX_PARAMETERS + beyond - len(OAUTH))]
     sent = signature(parameters=joined([*pairs[1:], *OAUTH]))
     found = diagnosis(request(sent, query=urlencode(pairs), form=None))
 
@@ -205,12 +205,12 @@ def test_number_of_parameters(beyond: int) -> None:
 @pytest.mark.parametrize("beyond", [0, 1])
 def test_length_of_parameters(beyond: int) -> None:
     """Each parameter is looked at in requests of up to 4,000 characters of parameters."""
-    filler = "x" * (LONGEST_PARAMETERS + beyond - len(joined(OAUTH)) - len("p=1&q=&"))
+    filler = "x" * (MAX_PARAMETERS_CHARACTERS + beyond - len(joined(OAUTH)) - len("p=1&q=&"))
     pairs = [("p", "1"), ("q", filler)]
     sent = signature(parameters=joined([*pairs[1:], *OAUTH]))
     signed = request(sent, query=urlencode(pairs), form=None)
 
-    assert LONGEST_PARAMETERS + beyond == len(diagnosis(signed).normalized_parameters)
+    assert MAX_PARAMETERS_CHARACTERS + beyond == len(diagnosis(signed).normalized_parameters)
     assert ["parameter-missing", "secret"][beyond] == diagnosis(signed).mistake
 
 
@@ -249,17 +249,17 @@ def test_hostile_requests_are_bounded(
     unbounded = 4 * 2 * len(found.base_string)  # the right one and three other hashes, twice
 
     assert "secret" == found.mistake
-    assert times <= MOST_GUESSES + 8
-    assert characters <= MOST_CHARACTERS + unbounded
+    assert times <= MAX_GUESSES + 8
+    assert characters <= MAX_CHARACTERS + unbounded
 
 
 def test_bounds_of_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Guessing ends with the last allowed guess and says that it did not try everything."""
     signed = request(signature(key="another&secret"))
-    monkeypatch.setattr(oauth1_diagnosis, "MOST_GUESSES", 10)
+    monkeypatch.setattr(oauth1_diagnosis, "MAX_GUESSES", 10)
     few, times, _ = counted(signed, monkeypatch)
-    monkeypatch.setattr(oauth1_diagnosis, "MOST_GUESSES", 10_000)
-    monkeypatch.setattr(oauth1_diagnosis, "MOST_CHARACTERS", 20 * len(BASE))
+    monkeypatch.setattr(oauth1_diagnosis, "MAX_GUESSES", 10_000)
+    monkeypatch.setattr(oauth1_diagnosis, "MAX_CHARACTERS", 20 * len(BASE))
     short, more, _ = counted(signed, monkeypatch)
 
     assert (10 + 3, 20 + 3) == (times, more)
