@@ -1,0 +1,157 @@
+"""What of a post rules are matched against, taken apart once per post."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from mock_platform.rules.post_rules.operators import Product
+
+# A word, or one character of an emoji. Punctuation separates and is dropped, and so are the
+# invisible parts of emoji (joiners, variation selectors).
+_TOKEN = re.compile(r"\w+|[^\w\s!-/:-@\[-`{-~\u00a0-\u00bf\u2000-\u206f\u3000-\u303f\ufe00-\ufe0f]")
+_HASHTAG = re.compile(r"[#\uff03](\w+)")
+_CASHTAG = re.compile(r"\$([A-Za-z]{1,8})\b", re.ASCII)
+_MENTION = re.compile(r"@([A-Za-z0-9_]{1,15})", re.ASCII)
+_REFERENCE_TYPES = {"reposted": "repost", "replied_to": "reply", "quoted": "quote"}
+_MEDIA_PREFIXES = {"3": "images", "7": "video_link", "13": "video_link"}
+
+Key = tuple[str, str]
+"""A condition that a post can fulfil, such as `("token", "coffee")`: by these rules are found."""
+
+
+def tokens_of(text: str, product: Product) -> tuple[str, ...]:
+    """Split a text into words and symbols without case; searches ignore diacritics as well."""
+    folded = text.casefold()
+    if product == "search" and not folded.isascii():
+        parts = unicodedata.normalize("NFD", folded)
+        folded = "".join(part for part in parts if unicodedata.category(part) != "Mn")
+    return tuple(_TOKEN.findall(folded))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A post (v2 object) as rules see it.
+
+    `users` and `posts` hold, by id, what the post refers to; what is missing there does not match.
+    """
+
+    post: Mapping[str, Any]
+    product: Product
+    users: Mapping[str, Mapping[str, Any]]
+    posts: Mapping[str, Mapping[str, Any]]
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """The text in tokens. In streams the text of a quoted post follows, after a gap."""
+        own = tokens_of(self.post.get("text", ""), self.product)
+        quoted = self.posts.get(self.references.get("quote", ""))
+        if quoted is None or self.product != "stream":
+            return own
+        return (*own, "", *tokens_of(quoted.get("text", ""), self.product))
+
+    @cached_property
+    def references(self) -> dict[str, str]:
+        """The ids of the posts that this one refers to, by `repost`, `reply` and `quote`."""
+        return {
+            _REFERENCE_TYPES.get(reference["type"], reference["type"]): reference["id"]
+            for reference in self.post.get("referenced_posts") or ()
+        }
+
+    @cached_property
+    def hashtags(self) -> frozenset[str]:
+        """Hashtags without sign and case."""
+        return self._entities("hashtags", "tag", _HASHTAG)
+
+    @cached_property
+    def cashtags(self) -> frozenset[str]:
+        """Cashtags without sign and case."""
+        return self._entities("cashtags", "tag", _CASHTAG)
+
+    @cached_property
+    def mentions(self) -> frozenset[str]:
+        """Names of the users mentioned, without sign and case."""
+        return self._entities("mentions", "username", _MENTION)
+
+    @cached_property
+    def urls(self) -> tuple[tuple[str, ...], ...]:
+        """The tokens of each address in the post, short and expanded."""
+        found = (self.post.get("entities") or {}).get("urls") or ()
+        addresses = [
+            url[name] for url in found for name in ("url", "expanded_url", "unwound_url")
+            if url.get(name)
+        ]  # fmt: skip
+        return tuple(tokens_of(address, self.product) for address in dict.fromkeys(addresses))
+
+    @cached_property
+    def author(self) -> frozenset[str]:
+        """Id and name of the author, without case."""
+        return self._user(self.post.get("author_id"))
+
+    @cached_property
+    def replied_to(self) -> frozenset[str]:
+        """Id and name of the user whom the post replies to."""
+        return self._user(self.post.get("in_reply_to_user_id"))
+
+    @cached_property
+    def reposted(self) -> frozenset[str]:
+        """Id and name of the author of the post that this one reposts."""
+        original = self.posts.get(self.references.get("repost", ""))
+        return frozenset() if original is None else self._user(original.get("author_id"))
+
+    @cached_property
+    def features(self) -> frozenset[str]:
+        """What `is:` and `has:` ask for, as `is:reply`, `has:links` and so on."""
+        found = {f"is:{name}" for name in self.references}
+        author = self.users.get(self.post.get("author_id") or "") or {}
+        if author.get("verified"):
+            found.add("is:verified")
+        if self.post.get("nullcast"):
+            found.add("is:nullcast")
+        keys = (self.post.get("attachments") or {}).get("media_keys") or ()
+        has = {
+            "hashtags": self.hashtags, "cashtags": self.cashtags, "mentions": self.mentions,
+            "links": self.urls, "media": keys, "geo": self.post.get("geo"),
+        }  # fmt: skip
+        found.update(f"has:{name}" for name, value in has.items() if value)
+        for key in keys:
+            kind = _MEDIA_PREFIXES.get(str(key).partition("_")[0])
+            if kind is not None:
+                found.add(f"has:{kind}")
+        return frozenset(found)
+
+    @cached_property
+    def keys(self) -> frozenset[Key]:
+        """Every condition that the post fulfils and rules can be found by."""
+        groups: tuple[tuple[str, Iterable[str]], ...] = (
+            ("token", self.tokens),
+            ("hashtag", self.hashtags),
+            ("cashtag", self.cashtags),
+            ("mention", self.mentions),
+            ("from", self.author),
+            ("to", self.replied_to),
+            ("reposts_of", self.reposted),
+            ("url", (token for tokens in self.urls for token in tokens)),
+            ("conversation_id", (self.post.get("conversation_id") or "",)),
+            ("in_reply_to_post_id", (self.references.get("reply", ""),)),
+            ("reposts_of_post_id", (self.references.get("repost", ""),)),
+            ("quotes_of_post_id", (self.references.get("quote", ""),)),
+        )
+        return frozenset((name, value) for name, values in groups for value in values if value)
+
+    def _entities(self, name: str, part: str, pattern: re.Pattern[str]) -> frozenset[str]:
+        """Entities as the post lists them; those of its text where it lists none at all."""
+        entities = self.post.get("entities")
+        if entities is None:
+            return frozenset(pattern.findall(self.post.get("text", "").casefold()))
+        return frozenset(str(entity[part]).casefold() for entity in entities.get(name) or ())
+
+    def _user(self, user_id: str | None) -> frozenset[str]:
+        if not user_id:
+            return frozenset()
+        user = self.users.get(user_id)
+        return frozenset({user_id} if user is None else {user_id, user["username"].casefold()})
