@@ -17,6 +17,7 @@ from mock_platform.core import packaged as shipped
 from mock_platform.core.assumptions import Assumption, register
 from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS, credential_hints
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.challenge import Challenge
 from mock_platform.core.description.openapi import V2_VERSION, Description, describe
 from mock_platform.core.failures.errors import (
     ADS_ERRORS,
@@ -27,17 +28,19 @@ from mock_platform.core.failures.errors import (
     Failure,
     InternalError,
     NotStored,
+    ProblemFailure,
 )
-from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES
+from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, problem
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.operation import Operation, table
-from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, Compiled, compile_operation
+from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, Compiled, compile_operation
 from mock_platform.core.routing import Router
 from mock_platform.core.unanswered import Unanswered
 from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
+from mock_platform.delivery.sender import Stale
 from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, TABLES, openapi
 from mock_platform.records import fixtures
 from mock_platform.records.overlays import Overlays
@@ -67,6 +70,7 @@ _CORE = (
     ORDER,
     REASON,
     HTTP_ON_LOOPBACK,
+    RELEASED,
     STATUS_BY_TYPE,
     TITLES,
 )
@@ -141,7 +145,15 @@ class Platform:
         """Called with each entry of every journal, after the reply was made: for metrics."""
         self.stray_listeners: list[Callable[[Call, str], None]] = []
         """Called for each request to a missing world, with the world's name."""
-        compiled = [compile_operation(op, settings, *bind_stages(op)) for op in self.operations]
+        compiled = [
+            compile_operation(op, settings, *bind_stages(op), self._challenge)
+            for op in self.operations
+        ]
+        self._slow = [
+            (op.method, op.path.partition("/:")[0])
+            for op in self.operations
+            if op.challenge is not None
+        ]
         self._routers = {
             "plain": _router(c for c in compiled if not c.operation.sandbox_only),
             "sandbox": _router(c for c in compiled if c.operation.dialect == "ads"),
@@ -226,6 +238,10 @@ class Platform:
                     return world
         return self.worlds.default
 
+    def may_block(self, method: str, path: str) -> bool:
+        """Whether a request may wait for an address that it wants challenged."""
+        return any(method == each and path.startswith(begin) for each, begin in self._slow)
+
     def where(self, method: str, path: str, surface: str = "plain") -> Operation | None:
         """Returns the operation for this method and path."""
         found = self._routers[surface].find(method, path)
@@ -307,6 +323,22 @@ class Platform:
             prepare(world)
 
     # -- details ---------------------------------------------------------------------------------
+
+    def _challenge(self, world: World, challenge: Challenge) -> None:
+        """Make a challenge that a request waits for; no lock is held.
+
+        Raises:
+            ProblemFailure: The world was reset or dropped meanwhile.
+        """
+        try:
+            self.deliverer.challenge(world, challenge)
+        except Stale as fault:
+            detail = (
+                "The world was reset or removed during the challenge, or the server stops; send "
+                "the request again."
+            )
+            value = problem("about:blank", title="Service Unavailable", status=503, detail=detail)
+            raise ProblemFailure(value) from fault
 
     def _direct(self, world: World) -> None:
         engine = Engine(

@@ -85,6 +85,14 @@ class Settings:
     markers: bool = True
     limits: Literal["spec", "public", "off"] = "spec"
     card_envelope: Literal["object", "array"] = "object"
+    releases: Literal["clock", "all"] = "clock"
+    """Whether endpoints exist only from their date in the release history on, or always."""
+    webhook_envelope: Literal["flat", "data"] = "flat"
+    """Form of the webhook that `POST /2/webhooks` answers with."""
+    webhook_limit: int = 5
+    """Webhooks of all apps of one owner."""
+    subscription_limit: int = 1500
+    """Activity subscriptions of one app."""
     fresh_tokens: bool = False
     """Whether each sign-in issues new tokens and invalidates the old ones of this user and app."""
     replay_minimum_age: bool = False

@@ -53,6 +53,7 @@ _GUESSES = ("Example", "1", "true", "2026-03-01T00:00:00Z")
 """Values of which one does for most required parameters."""
 _REPLAY = {"webhook_id": "1146654567674912769", "from_date": MINUTE, "to_date": MINUTE}
 _JSON: Mapping[str, Any] = {
+    "webhooks.create": {"url": "http://127.0.0.1:8099/webhooks/new"},
     "webhooks.replay": _REPLAY,
     "custom_audiences.users": _UPLOAD,
     "do_not_reach_lists.users": _UPLOAD,

@@ -110,6 +110,12 @@ SETTINGS: tuple[Setting, ...] = (
             click.Choice(["spec", "public", "off"])),
     Setting("card-envelope", "Form of a single card in the data of an answer: the object, or an "
                              "array with it.", click.Choice(["object", "array"])),
+    Setting("releases", "Whether an endpoint exists from its date in the release history on, by "
+            "the world's clock, or always.", click.Choice(["clock", "all"])),
+    Setting("webhook-envelope", "Form of the webhook that POST /2/webhooks answers with: the flat "
+            "record, or under data.", click.Choice(["flat", "data"])),
+    Setting("webhook-limit", "How many webhooks the apps of one owner may have.", _COUNT),
+    Setting("subscription-limit", "How many activity subscriptions an app may have.", _COUNT),
     Setting("fresh-tokens", "Issue a new access token at each sign-in and invalidate the old one "
                             "of this user and app.", flag=True),
     Setting("replay-minimum-age", "Refuse replay windows that are younger than the retired path "

@@ -10,10 +10,11 @@ from mock_platform.control.refusal import ControlRefusal, did_you_mean, refuse_v
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Flag, Integer, ListOf, Text
-from mock_platform.delivery.events import GIVEN, BadEvent, add_event
+from mock_platform.delivery.events import GIVEN, BadEvent, add_activity, add_event
 from mock_platform.delivery.sender import Stale
 from mock_platform.platform import Platform
 from mock_platform.records.webhooks import EventRecord
+from mock_platform.rules.activities import FanOut
 from mock_platform.rules.release_history import describe_event_names
 
 
@@ -96,9 +97,12 @@ def event_form(_platform: Platform, converter: Converter) -> dict[str, Any]:
 
 
 def post_event(request: ControlRequest) -> dict[str, Any]:
-    """Add an event to a webhook's log, and deliver it if the webhook is valid."""
+    """Let something happen to a user, or with `webhook_id` add an event to that webhook's log."""
+    given = object_of(request.body, "An event")
     try:
-        added = add_event(request.world, object_of(request.body, "An event"))
+        if "webhook_id" not in given:
+            return _show_fan_out(*add_activity(request.world, given))
+        added = add_event(request.world, given)
     except BadEvent as fault:
         raise refuse_values(422, fault.faults, "The event was not added") from fault
     return {
@@ -106,6 +110,20 @@ def post_event(request: ControlRequest) -> dict[str, Any]:
         "delivering": added.delivering,
         "why_not": added.why_not,
         "warnings": list(added.warnings),
+    }
+
+
+def _show_fan_out(fan_out: FanOut, warnings: tuple[str, ...]) -> dict[str, Any]:
+    outlets = [
+        {"kind": "webhook", "id": event["webhook_id"], "event_id": event["id"],
+         "delivering": event["_attempted"]}
+        for event in fan_out.events
+    ]  # fmt: skip
+    return {
+        "activity": fan_out.activity,
+        "outlets": outlets,
+        "why_not": fan_out.why_not,
+        "warnings": list(warnings),
     }
 
 

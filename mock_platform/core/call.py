@@ -8,6 +8,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from mock_platform.core.assumptions import Assumption
+from mock_platform.core.challenge import Challenge
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.pairs import Pairs, decode_pairs
@@ -90,6 +91,8 @@ class Call:
     """The scenario rule that acted: `scenario`, `rule`, `call`."""
     near_misses: list[dict[str, Any]] = field(default_factory=list)
     """The nearest rules that did not act, each with its first difference."""
+    challenge: Challenge | None = None
+    """The challenge that was made for this call, if its operation wants one."""
     rules_asked: bool = False
     """Whether the rules for otherwise correct requests were checked."""
     custom: str | None = None

@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
 from typing import Any, Literal, TypedDict
 
@@ -17,6 +18,7 @@ from marshmallow import Schema
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.challenge import Challenge
 from mock_platform.core.dialect import Dialect, dialect_of
 from mock_platform.core.envelope import Returns
 from mock_platform.core.failures.errors import Failure
@@ -155,6 +157,10 @@ class Operation:
     """
     also: tuple[str, ...] = ()
     """Other spellings of the path."""
+    since: datetime | None = None
+    """When the release history says that it took effect; before, the path does not exist."""
+    challenge: Callable[[Call, World, Settings], Challenge] | None = None
+    """The challenge to make, outside the world's lock, between the checks and the handler."""
     dress: Callable[[Call, Failure, Reply], Reply] | None = None
     """Converts a failure's reply into a page, for operations that people call."""
     declared_at: tuple[str, int] | None = None

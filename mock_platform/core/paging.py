@@ -1,9 +1,6 @@
 """Lists of the advertising interface: page size, cursors, sorting, totals.
 
 Document B, "Common conventions".
-
-A cursor contains the place where the next page begins, not the number of records to skip. So pages
-stay correct while records are added and deleted between them.
 """
 
 from __future__ import annotations
@@ -12,18 +9,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from itsdangerous import BadSignature, Signer, base64_decode, base64_encode
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.cursors import BadCursor, make_cursor, read_cursor
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import Fault, exclusive, expected
 from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
-from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Limit
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.store.interface import Entry, Order, Position, Record, Term
+from mock_platform.store.interface import Order, Position, Record, Term
 from mock_platform.world.world import World
 
 NEXT_CURSOR = public_fact(
@@ -164,17 +160,8 @@ def paginate(
             total_count = world.store.count(table, match, term)
     more = len(found) > count
     page = found[:count]
-    cursor = _cursor(call, order, page[-1]) if more else None
+    cursor = make_cursor(call, order, page[-1]) if more else None
     return PageOf([entry.record for entry in page], cursor, total_count)
-
-
-_signer = Signer("a cursor hides nothing; the signature tells ours from others", salt="cursor")
-
-
-def _cursor(call: Call, order: Order, entry: Entry) -> str:
-    key, seq = entry.position
-    content = dumps([call.operation, order.field, order.descending, list(key), seq])
-    return _signer.sign(base64_encode(content)).decode()
 
 
 def _position(call: Call, order: Order) -> Position | None:
@@ -182,10 +169,8 @@ def _position(call: Call, order: Order) -> Position | None:
     if text is None:
         return None
     try:
-        operation, field, descending, key, seq = loads(base64_decode(_signer.unsign(text)))
-    except BadSignature:
-        operation, field, descending, key, seq = None, None, None, (), 0
-    if operation != call.operation or (field, descending) != (order.field, order.descending):
+        return read_cursor(call, order, text)
+    except BadCursor as bad:
         fault = Fault(
             expected("cursor", text[:200]),
             details="invalid cursor",
@@ -193,5 +178,4 @@ def _position(call: Call, order: Order) -> Position | None:
             hint="It must be a next_cursor of this list with the same sort_by",
         )
         call.echo.pop("cursor", None)
-        raise AdsFailure(AdsError.from_fault("cursor", fault.naming("cursor")))
-    return tuple(key), seq
+        raise AdsFailure(AdsError.from_fault("cursor", fault.naming("cursor"))) from bad

@@ -9,14 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
 
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.auth.authenticate import Authenticator
 from mock_platform.core.call import UNESTABLISHED, Call, Reply
+from mock_platform.core.challenge import Challenger
 from mock_platform.core.decode import Decoder, decoder
 from mock_platform.core.envelope import Configurable
-from mock_platform.core.failures.errors import Failure, InvalidParameters, NotShown, NumericFailure
+from mock_platform.core.failures.errors import (
+    Failure,
+    InvalidParameters,
+    NotShown,
+    NumericFailure,
+    RouteNotFound,
+)
 from mock_platform.core.failures.rendering import HEADERS, render
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Operation
@@ -24,6 +32,12 @@ from mock_platform.settings import Settings
 from mock_platform.store.interface import Change
 from mock_platform.world.world import World
 
+RELEASED = settled(
+    "releases.clock",
+    "An endpoint that the release history dates answers 404 before that date on the world's clock; "
+    "--releases all serves it at any time.",
+    "Events and streams",
+)
 HTTP_ON_LOOPBACK = settled(
     "oauth.http-on-loopback",
     "Plain http is accepted for the OAuth steps, which the spec wants over https; "
@@ -48,12 +62,17 @@ class Compiled:
 
 
 def compile_operation(
-    operation: Operation, settings: Settings, before_auth: Stage, before_handler: Stage
+    operation: Operation,
+    settings: Settings,
+    before_auth: Stage,
+    before_handler: Stage,
+    challenger: Challenger,
 ) -> Compiled:
     """Returns the pipeline with the stages that an operation needs.
 
-    `before_auth` runs right after routing, `before_handler` when no stage has refused the call: at
-    these places scenarios act. All run in one transaction.
+    `before_auth` comes right after routing, `before_handler` when nothing refused the call: the
+    places of scenarios. All run within one transaction; an operation that wants a challenge has
+    two, and `challenger` makes it between them.
     """
     checks = _checks(operation, settings)
     handle = _answer(operation, settings)
@@ -65,6 +84,30 @@ def compile_operation(
             each(call, world)
         return before_handler(call, world, handle)
 
+    def enter(call: Call, world: World) -> Reply:
+        return before_auth(call, world, check)
+
+    def act(call: Call, world: World) -> Reply:
+        return before_handler(call, world, handle)
+
+    wanted = operation.challenge
+
+    def ask(call: Call, world: World) -> Reply:
+        for each in checks:
+            each(call, world)
+        assert wanted is not None
+        call.challenge = wanted(call, world, settings)
+        return Reply(_ASKED)
+
+    def work_twice(call: Call, world: World) -> tuple[Reply, Sequence[Change]]:
+        first, changes = _work(call, world, lambda call, world: before_auth(call, world, ask))
+        if call.challenge is None:  # refused, or answered by a rule
+            return first, changes
+        challenger(world, call.challenge)
+        reply, more = _work(call, world, act)
+        _carry_over(call, first, reply)
+        return reply, (*changes, *more)
+
     def run(
         call: Call, world: World, path_params: Mapping[str, str]
     ) -> tuple[Reply, Sequence[Change]]:
@@ -72,21 +115,44 @@ def compile_operation(
         call.path_params = path_params
         call.echo = echo_of_path(path_params)
         call.extra_headers += headers
-        with world.work() as changes:
-            try:
-                reply = before_auth(call, world, check)
-            except Failure as failure:
-                if not failure.keeps_changes:
-                    raise
-                reply = render(failure, call)
-        return reply, tuple(changes)
+        return _work(call, world, enter) if wanted is None else work_twice(call, world)
 
     return Compiled(operation, run)
+
+
+_ASKED = 202
+"""Status of the reply of the first transaction, which no client sees."""
+
+
+def _work(call: Call, world: World, answer: Answer) -> tuple[Reply, Sequence[Change]]:
+    """Answer within one transaction; a failure undoes it, unless it keeps its changes."""
+    with world.work() as changes:
+        try:
+            reply = answer(call, world)
+        except Failure as failure:
+            if not failure.keeps_changes:
+                raise
+            reply = render(failure, call)
+    return reply, tuple(changes)
+
+
+def _carry_over(call: Call, first: Reply, reply: Reply) -> None:
+    """Take over what rules of the stage `before_auth` did to the first reply of two.
+
+    They may delay or break the answer; what they wrote into it would be lost, so the journal says
+    so.
+    """
+    reply.sending = reply.sending or first.sending
+    reply.headers += first.headers
+    if first.body or first.status != _ASKED:
+        call.warn("a rule of stage before_auth cannot change the answer of this operation")
 
 
 def _checks(operation: Operation, settings: Settings) -> list[Check]:
     """The checks of a call, in the order in which they refuse."""
     checks: list[Check] = []
+    if operation.since is not None and settings.releases == "clock":
+        checks.append(_require_release(operation.since))
     if operation.oauth_step:
         checks.append(_https(settings))
     gap = next((a for a in (*operation.assumptions, *operation.auth.assumptions) if a.gap), None)
@@ -157,6 +223,21 @@ def _answer(operation: Operation, settings: Settings) -> Answer:
         return reply
 
     return answer_strictly if settings.strict else answer
+
+
+def _require_release(since: datetime) -> Check:
+    """Refuses calls from before the endpoint existed, by the world's clock."""
+    hint = (
+        f"The release history adds this endpoint on {since:%Y-%m-%d}, and the world's clock is "
+        "before that; --releases all serves it at any time."
+    )
+
+    def check(call: Call, world: World) -> None:
+        if world.clock.now() < since:
+            call.assume(RELEASED)
+            raise RouteNotFound(hint)
+
+    return check
 
 
 def _https(settings: Settings) -> Check:

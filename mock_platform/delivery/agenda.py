@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.world.names import UnknownWorld
@@ -20,7 +21,30 @@ _NO_ROOM_PAUSE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class AgendaEntry:
+class Wait:
+    """How long to wait: real seconds until it is due, `None` if only a change makes it due."""
+
+    seconds: float | None
+    over: bool = False
+    """Whether there is nothing to wait for any more."""
+
+
+class Appointment(Protocol):
+    """Something that is due at a moment of a world's clock. Equal ones are kept once."""
+
+    def look(self) -> Wait:
+        """Do what is due, without blocking, and say how long to wait now.
+
+        Raises:
+            StoreUnwritable: It could not be recorded; it is due as before.
+        """
+
+    def __hash__(self) -> int:
+        """Appointments are kept in a set."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
     """A record whose state is to change: its world (in one epoch), its kind and its key."""
 
     world: World
@@ -28,14 +52,28 @@ class AgendaEntry:
     kind: str
     key: str
 
+    def look(self) -> Wait:
+        """Settle the state if it is due."""
+        world = self.world
+        try:
+            with world.work():
+                if world.epoch != self.epoch:
+                    return Wait(None, over=True)
+                world.transitions.settle(self.kind, self.key)
+                over = world.transitions.is_armed(self.kind, self.key) is None
+                due = world.transitions.find_due_time(self.kind, self.key)
+        except UnknownWorld:
+            return Wait(None, over=True)
+        return Wait(None if due is None else world.clock.real_seconds_until(due), over)
+
 
 class Agenda:
-    """Settles states when they are due. Errors go to `on_error`."""
+    """Does what is due when it is due. Errors go to `on_error`."""
 
     def __init__(self, on_error: Callable[[BaseException], None]) -> None:
         self._on_error = on_error
         self._changed = threading.Condition()
-        self._entries: set[AgendaEntry] = set()
+        self._entries: set[Appointment] = set()
         self._turn = 0
         """Grows with each change, so that a change is not missed while the thread is looking."""
         self._seen = 0
@@ -43,8 +81,8 @@ class Agenda:
         self._stopped = False
         self._thread: threading.Thread | None = None
 
-    def watch(self, entry: AgendaEntry) -> None:
-        """Settle this record as soon as it is due."""
+    def watch(self, entry: Appointment) -> None:
+        """Do this as soon as it is due."""
         with self._changed:
             if self._stopped:
                 return
@@ -92,23 +130,19 @@ class Agenda:
                 if self._turn == turn:
                     self._changed.wait(min(waits) if waits else None)
 
-    def _look(self, entry: AgendaEntry) -> float | None:
-        """Settle an entry; return real seconds until it is due, `None` if only a change helps."""
-        world, under_way, due = entry.world, None, None
+    def _look(self, entry: Appointment) -> float | None:
+        """Look at an appointment; return real seconds until it is due, `None` if unknown."""
+        with self._changed:
+            self._entries.discard(entry)  # first: what it starts may watch for the next one
         try:
-            with world.work():
-                if world.epoch == entry.epoch:
-                    world.transitions.settle(entry.kind, entry.key)
-                    under_way = world.transitions.is_armed(entry.kind, entry.key)
-                    due = world.transitions.find_due_time(entry.kind, entry.key)
-        except UnknownWorld:
-            pass
+            wait = entry.look()
         except StoreUnwritable as fault:  # it is due as before, once there is room
             self._on_error(fault)
-            return _NO_ROOM_PAUSE_SECONDS
+            wait = Wait(_NO_ROOM_PAUSE_SECONDS)
         except Exception as fault:  # noqa: BLE001 - reported to the server's owner
             self._on_error(fault)
-        if under_way is None:
+            wait = Wait(None, over=True)
+        if not wait.over:
             with self._changed:
-                self._entries.discard(entry)
-        return None if due is None else world.clock.real_seconds_until(due)
+                self._entries.add(entry)
+        return wait.seconds

@@ -7,17 +7,28 @@ exist before the first delivery.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 
-from mock_platform.delivery.agenda import Agenda, AgendaEntry
+from mock_platform.core.challenge import Challenge
+from mock_platform.delivery.agenda import Agenda, StateChange
 from mock_platform.delivery.envelope import make_activity, make_job_status
-from mock_platform.delivery.events import ADDED
+from mock_platform.delivery.rechecks import Recheck
 from mock_platform.delivery.replay_run import ReplayRun
-from mock_platform.delivery.sender import Dispatch, Invalid, Sender, Stale, find_receiver
+from mock_platform.delivery.sender import (
+    Dispatch,
+    Invalid,
+    Receiver,
+    Sender,
+    Stale,
+    find_receiver,
+)
 from mock_platform.delivery.workers import DeliveryWorkers
+from mock_platform.rules.activities import ADDED
 from mock_platform.rules.replay_jobs import CREATED, REPLAY_JOB
+from mock_platform.rules.webhooks import find_next_challenge
 from mock_platform.settings import DeliverySettings
+from mock_platform.store.interface import Change
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.world import PACED, RESTORED, Notice, World
 
@@ -42,6 +53,8 @@ class Deliverer:
         """Deliver what a world asks for from now on."""
         world.on_notice(self.take)
         world.clock.on_jump(self._agenda.wake)
+        world.on_commit(self._watch_changed)
+        self._watch_webhooks(world)
 
     def detach(self, world: World) -> None:
         """Forget a dropped world; its running deliveries end without a record."""
@@ -62,6 +75,7 @@ class Deliverer:
                 armed = world.transitions.is_armed(REPLAY_JOB.name, entry.key)
                 if armed is not None:
                     self._take_up(world, entry.key, armed=armed)
+        self._watch_webhooks(world)
 
     def take(self, world: World, notice: Notice) -> None:
         """Start what a committed request asks for, without waiting for it."""
@@ -91,6 +105,15 @@ class Deliverer:
             raise LookupError(to)  # noqa: TRY004 - the text says why there is no receiver
         return self._sender.challenge(to, None)
 
+    def challenge(self, world: World, challenge: Challenge) -> None:
+        """Make a challenge that a request waits for, and set its `fault`.
+
+        Raises:
+            Stale: The world was reset or dropped meanwhile.
+        """
+        to = Receiver(world, world.epoch, challenge.webhook_id, challenge.url, challenge.secret, "")
+        challenge.fault = self._sender.challenge(to, None)
+
     def wait_until_idle(self, seconds: float = 10.0) -> bool:
         """Wait up to so many real seconds; return whether all that was asked for or due is done.
 
@@ -116,7 +139,7 @@ class Deliverer:
 
     def _take_up(self, world: World, job_id: str, *, armed: bool) -> None:
         epoch = world.epoch
-        entry = AgendaEntry(world, epoch, REPLAY_JOB.name, job_id)
+        entry = StateChange(world, epoch, REPLAY_JOB.name, job_id)
         if armed:
             self._agenda.watch(entry)
             return
@@ -126,6 +149,32 @@ class Deliverer:
                 self._agenda.watch(entry)
 
         self._workers.submit((world, epoch, "job", job_id), run)
+
+    def _watch_webhooks(self, world: World) -> None:
+        """Watch the webhooks that are to be challenged again some day."""
+        with world.lock:
+            for entry in world.store.page("webhooks"):
+                if find_next_challenge(entry.record) is not None:
+                    self._agenda.watch(Recheck(world, entry.key, self._recheck))
+
+    def _watch_changed(self, world: World, changes: Iterable[Change]) -> None:
+        for change in changes:
+            after = change.after if change.table == "webhooks" else None
+            if after is not None and find_next_challenge(after) is not None:
+                self._agenda.watch(Recheck(world, change.key, self._recheck))
+
+    def _recheck(self, recheck: Recheck) -> None:
+        """Challenge a webhook that is due, and watch for the next time."""
+
+        def run() -> None:
+            try:
+                with suppress(Stale):  # after a reset the webhook may be there again
+                    self.validate(recheck.world, recheck.webhook_id)
+            except LookupError:
+                return
+            self._agenda.watch(recheck)
+
+        self._workers.submit((recheck.world, "webhook", recheck.webhook_id), run)
 
     def _submit(self, world: World, job_id: str, state: str) -> None:
         """Announce a job's end, after its deliveries that are still running."""

@@ -27,12 +27,16 @@ def make_activity(event: Record, owner_id: str) -> dict[str, Any]:
     includes are left out where the event has none; the direction also of events from before
     subscriptions had one.
     """
-    chosen: dict[str, Any] = {}
-    if event["event_type"] != _UNFILTERED:
+    chosen: dict[str, Any] = dict(event.get("_filter") or {})
+    if not chosen and event["event_type"] != _UNFILTERED:
         chosen["user_id"] = event.get("_user_id") or owner_id
     if event.get("_direction") and event["created_at"] >= _DIRECTED_SINCE:
         chosen["direction"] = event["_direction"]
-    data = {"event_uuid": event["id"], "filter": chosen, "event_type": event["event_type"]}
+    data = {
+        "event_uuid": event.get("_event_uuid") or event["id"],
+        "filter": chosen,
+        "event_type": event["event_type"],
+    }
     if event.get("_tag"):
         data["tag"] = event["_tag"]
     data["payload"] = event["payload"]

@@ -8,23 +8,25 @@ from datetime import datetime
 from typing import Any
 
 from mock_platform.delivery.sender import Receiver, find_receiver
+from mock_platform.records.activity import ACTIVITIES
 from mock_platform.records.table import find_missing_references
 from mock_platform.records.webhooks import EVENTS
+from mock_platform.rules.activities import ADDED, FanOut, record_activity
 from mock_platform.rules.release_history import (
     DIRECTED_SINCE,
     explain_not_in_force,
     find_event_name,
     find_name_warnings,
 )
+from mock_platform.rules.sample_payloads import NoSample, make_payload
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
 from mock_platform.world.world import World
 
-ADDED = "event:added"
-"""Topic of the notice that an event waits to be delivered; its key is the event's id."""
-
-GIVEN = frozenset(EVENTS.fields) - {"id", "_attempted"}
-"""The fields that an event to add may have."""
+GIVEN = frozenset(EVENTS.fields) - {"id", "_attempted", "_filter", "_event_uuid"}
+"""The fields that an event to add to a webhook's log may have."""
+HAPPENED = ("event_type", "user_id", "direction", "payload", "includes", "created_at")
+"""The fields of an activity that is to happen."""
 
 
 class BadEvent(ValueError):
@@ -89,6 +91,57 @@ def add_event(world: World, given: Mapping[str, Any]) -> LoggedEvent:
         None if isinstance(to, Receiver) else to,
         tuple(find_name_warnings(name, happened)),
     )
+
+
+def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[str, ...]]:
+    """Let something happen to a user; return what became of it, and what to know of the type.
+
+    `given` holds `event_type`, `user_id`, and optionally `payload` (else a believable one is made,
+    and the record changes with it), `includes`, `direction` and `created_at`.
+
+    Raises:
+        BadEvent: Fields are missing, unknown or wrong; nothing happened.
+    """
+    with world.work():
+        now = world.clock.now()
+        allowed = ", ".join(HAPPENED)
+        faults = [
+            (name, f"{name!r} is no field of an activity. Its fields: {allowed}; with webhook_id, "
+             "an event goes straight to that webhook")
+            for name in given if name not in HAPPENED
+        ]  # fmt: skip
+        record = {name: value for name, value in given.items() if name in HAPPENED}
+        record["created_at"] = _fill_moment(record.get("created_at"), now)
+        if not faults and "payload" not in record:
+            record["payload"], faults = _make_payload(world, record)
+        loaded, wrong = ACTIVITIES.load(record | {"id": "0", "event_uuid": "0"})
+        faults += wrong
+        if not faults:
+            faults += find_missing_references(
+                ACTIVITIES, loaded, lambda table, key: world.store.get(table, key) is not None
+            )
+        if not faults:
+            faults += _find_time_faults(loaded | {"_direction": loaded["direction"]}, now)
+        if faults:
+            raise BadEvent(faults)
+        happened = {name: loaded[name] for name in HAPPENED}
+        fan_out = record_activity(world, happened.pop("event_type"), **happened)
+    name = find_event_name(fan_out.activity["event_type"])
+    assert name is not None
+    return fan_out, tuple(find_name_warnings(name, parse_instant(loaded["created_at"])))
+
+
+def _make_payload(
+    world: World, record: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Make up a payload; return it and what is wrong instead."""
+    user = world.store.get("users", str(record.get("user_id")))
+    if user is None or not isinstance(record.get("event_type"), str):
+        return {}, []  # the checks of the record say what is wrong
+    try:
+        return make_payload(world, record["event_type"], user), []
+    except NoSample as fault:
+        return {}, [("payload", str(fault))]
 
 
 def _fill_moment(given: Any, now: datetime) -> Any:

@@ -17,6 +17,7 @@ from mock_platform.delivery.signing import (
     make_challenge_url,
     make_signature,
 )
+from mock_platform.rules.webhooks import apply_challenge
 from mock_platform.settings import DeliverySettings
 from mock_platform.store.interface import Record
 from mock_platform.version import __version__
@@ -128,10 +129,10 @@ class Sender:
             error = find_challenge_fault(to.secret, token, answer.status, answer.body)
         else:
             error = str(answer)
-        if error is None:
-            self._mark(to, valid=True)
-        elif _is_wrong(answer):
-            self._mark(to, valid=False)
+        verdict = None if error is not None else True
+        if error is not None and _is_wrong(answer):
+            verdict = False
+        if self._mark(to, verdict) is False and error is not None:
             error = f"{error}; webhook {to.webhook_id} is not valid from now on"
         self._record(attempt, answer, error)
         return error
@@ -223,14 +224,21 @@ class Sender:
             self._record(attempt, None, f"{found}; nothing was sent")
             raise Invalid(found)
 
-    def _mark(self, to: Receiver, *, valid: bool) -> None:
-        """Store whether the challenge left the webhook valid."""
+    def _mark(self, to: Receiver, passed: bool | None) -> bool | None:  # noqa: FBT001
+        """Store what a challenge found out; `None` if it may be better next time.
+
+        Returns whether the webhook is valid now, or `None` if it is unknown or was invalid before.
+        """
         with to.world.work():
             if to.world.closed or to.world.epoch != to.epoch:
                 raise Stale
             webhook = to.world.store.get("webhooks", to.webhook_id)
-            if webhook is not None and webhook["valid"] != valid:
-                to.world.store.put("webhooks", to.webhook_id, webhook | {"valid": valid})
+            if webhook is None:
+                return None
+            changed = apply_challenge(webhook, to.world.clock.now(), passed=passed)
+            if changed != webhook:
+                to.world.store.put("webhooks", to.webhook_id, changed)
+            return changed["valid"] if changed["valid"] or webhook["valid"] else None
 
     def _begin(self, attempt: _Attempt) -> None:
         with attempt.to.lock_world() as world:

@@ -76,14 +76,15 @@ class Edge:
     def at_once(self, request: Request) -> Direct | None:
         """Returns an object that answers a request on the loop; `None`: call the WSGI application.
 
-        Operations never block. The control plane may (`/_mock/deliveries?wait=…`), and so may
-        users' additions to Flask.
+        Operations do not block, except those that challenge an address. The control plane may
+        (`/_mock/deliveries?wait=…`), and so may what people add to Flask.
         """
         application = self._application
         if application.adds_routes or application.listens:
             return None
         target = request.target
-        if is_control(split_world(target.partition("?")[0])[1]):
+        path = split_world(target.partition("?")[0])[1]
+        if is_control(path) or self._platform.may_block(request.method, path):
             return None
         return self._answer_directly
 

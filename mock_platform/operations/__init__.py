@@ -12,6 +12,7 @@ from mock_platform.world.transitions import TransitionKind
 FAMILIES = (
     "oauth",
     "webhooks",
+    "activity",
     "account_activity",
     "oauth2",
     "account_media",

@@ -5,6 +5,7 @@ A table that only one family reads is declared in that family's module.
 
 from mock_platform.records import (
     accounts,
+    activity,
     audiences,
     campaigns,
     cards,
@@ -20,6 +21,7 @@ from mock_platform.records.table import Table
 _GROUPS = (
     identity,
     webhooks,
+    activity,
     accounts,
     audiences,
     campaigns,

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from marshmallow import Schema
 
-from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text, Timed
+from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, Text, Timed
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.release_history import explain_unknown_name, find_event_name
 from mock_platform.rules.replay_jobs import REPLAY_JOB
@@ -34,6 +34,9 @@ class WebhookRecord(Schema):
     valid = Flag(load_default=True)
     created_at = Instant(as_sent=True, required=True)
     _app_id = Text(required=True)
+    _passed_at = Instant(millis=True, load_default=None, allow_none=True)
+    """When it last passed a challenge; after a day it is challenged again (`webhooks.validity`)."""
+    _challenged_at = Instant(millis=True, load_default=None, allow_none=True)
 
 
 class EventRecord(Schema):
@@ -54,6 +57,10 @@ class EventRecord(Schema):
     _tag = Text(load_default=None, allow_none=True)
     _direction = Choice(DIRECTIONS, load_default=None, allow_none=True)
     _includes = Timed(PAYLOAD_MOMENTS, load_default=None, allow_none=True)
+    _filter = Json(load_default=None, allow_none=True)
+    """The whole filter of the subscription, in place of `_user_id` and `_direction`."""
+    _event_uuid = Text(load_default=None, allow_none=True)
+    """What receivers see as the event's id, if not `id`."""
 
 
 class ReplayJobRecord(Schema):

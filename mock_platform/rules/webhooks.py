@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,8 +23,8 @@ from mock_platform.world.world import World
 SHAPES = public_fact(
     "webhooks.shapes",
     "The endpoints that create, list, validate and delete webhooks have their public shapes; the "
-    "spec only names them. POST answers with the flat record, --webhook-envelope data puts it under "
-    "data; PUT answers with attempted and valid.",
+    "spec only names them. POST answers with the flat record, or with --webhook-envelope data with "
+    "the record under data; PUT answers with attempted and valid.",
     "section 2 of the named endpoints",
     gap=True,
 )
@@ -48,10 +49,10 @@ CHALLENGE = public_fact(
 )
 VALIDITY = public_fact(
     "webhooks.validity",
-    "A webhook that was created through the interface is challenged again when none was passed for "
-    "24 hours, every 30 minutes on the world's clock. It is invalid at once after a wrong answer, "
-    "and after 28 hours without a pass where the receiver does not answer. Webhooks of fixtures are "
-    "challenged so only if they say _passed_at.",
+    "A webhook that was created through the interface is challenged again when none was passed "
+    "for 24 hours, every 30 minutes on the world's clock. It is invalid at once after a wrong "
+    "answer, and after 28 hours without a pass where the receiver does not answer. Webhooks of "
+    "fixtures are challenged in this way only if they have _passed_at.",
     "section 2 of the named endpoints, valid turns false",
 )
 LIMIT = settled(
@@ -62,12 +63,21 @@ LIMIT = settled(
 )
 DELETED = public_fact(
     "webhooks.deleted",
-    "Deleting a webhook deletes its events and replay jobs as well.",
+    "Deleting a webhook deletes its events and replay jobs as well, and takes it off the activity "
+    "subscriptions that name it.",
     "section 2 of the named endpoints, deleting a webhook",
 )
 
 
-def refusal(name: str, text: str, parameter: str, *values: str) -> ProblemFailure:
+_TRUST = timedelta(hours=24)
+"""How long a passed challenge is enough."""
+_REPEAT = timedelta(minutes=30)
+"""Between two challenges after that."""
+_PATIENCE = timedelta(hours=28)
+"""How long a receiver may not answer before its webhook is invalid."""
+
+
+def make_refusal(name: str, text: str, parameter: str, *values: str) -> ProblemFailure:
     """Build the 400 of a webhook endpoint; its message begins with the public name."""
     message = f"{name}: {text}"
     value = problem(
@@ -76,35 +86,35 @@ def refusal(name: str, text: str, parameter: str, *values: str) -> ProblemFailur
     return ProblemFailure(value, FAILURES)
 
 
-def address_rules(
+def find_address_faults(
     params: Mapping[str, Any], _call: Call, _world: World, settings: Settings
 ) -> Iterator[tuple[str, str]]:
     """Find what is wrong with the address of a webhook."""
     if "url" in params:
-        fault = _address_fault(params["url"], strict=settings.strict)
+        fault = _explain_address_fault(params["url"], strict=settings.strict)
         if fault is not None:
             yield "url", f"UrlValidationFailed: {fault}"
 
 
-def _address_fault(url: str, *, strict: bool) -> str | None:
+def _explain_address_fault(url: str, *, strict: bool) -> str | None:
+    """Say what is wrong with an address, if anything."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError as fault:
         return f"url cannot be read: {fault}"
-    if not url.isascii() or any(char.isspace() for char in url):
-        return "url must be ASCII without blanks"
-    if parts.scheme not in {"http", "https"} or not host or port == 0:
-        return "url must be an http or https address with a host"
-    if parts.username is not None or parts.fragment:
-        return "url must not contain a user name or a fragment"
-    if not strict:
-        return None
-    if parts.scheme != "https":
-        return "url must begin with https"
-    if port is not None:
-        return "url must not contain a port"
-    return None if _is_public(host) else "url must be publicly reachable"
+    wrong = {
+        "must be ASCII without blanks": not url.isascii() or any(map(str.isspace, url)),
+        "must be an http or https address with a host": parts.scheme not in {"http", "https"}
+        or not host
+        or port == 0,
+        "must not contain a user name or a fragment": parts.username is not None
+        or bool(parts.fragment),
+        "must begin with https": strict and parts.scheme != "https",
+        "must not contain a port": strict and port is not None,
+        "must be publicly reachable": strict and not _is_public(host),
+    }
+    return next((f"url {text}" for text, found in wrong.items() if found), None)
 
 
 def _is_public(host: str) -> bool:
@@ -116,7 +126,7 @@ def _is_public(host: str) -> bool:
         return "." in host
 
 
-def own_webhook(call: Call, world: World) -> Record:
+def find_own_webhook(call: Call, world: World) -> Record:
     """Return the webhook that the path names.
 
     Raises:
@@ -124,14 +134,14 @@ def own_webhook(call: Call, world: World) -> Record:
     """
     webhook_id = call.path_params["webhook_id"]
     webhook = world.store.get("webhooks", webhook_id)
-    app = app_of(call)
+    app = get_app(call)
     if webhook is None or webhook["_app_id"] != app["id"]:
         text = f"the app has no webhook {webhook_id}"
-        raise refusal("WebhookIdInvalid", text, "webhook_id", webhook_id)
+        raise make_refusal("WebhookIdInvalid", text, "webhook_id", webhook_id)
     return webhook
 
 
-def app_of(call: Call) -> Record:
+def get_app(call: Call) -> Record:
     """Return the caller's app."""
     app = call.caller.app
     assert app is not None, "every scheme of these operations establishes an app"
@@ -147,16 +157,16 @@ def require_room(world: World, app: Record, url: str, limit: int) -> None:
     for entry in world.store.page("webhooks", {"_app_id": app["id"]}):
         if entry.record["url"] == url:
             text = f"webhook {entry.key} of this app has this url already"
-            raise refusal("DuplicateUrlFailed", text, "url", url)
+            raise make_refusal("DuplicateUrlFailed", text, "url", url)
     held = sum(
-        world.store.count("webhooks", {"_app_id": each}) for each in _apps_of_owner(world, app)
+        world.store.count("webhooks", {"_app_id": each}) for each in _list_apps_of_owner(world, app)
     )
     if held >= limit:
         text = f"the account has {held} webhooks, and {limit} are allowed (--webhook-limit)"
-        raise refusal("WebhookLimitExceeded", text, "url", url)
+        raise make_refusal("WebhookLimitExceeded", text, "url", url)
 
 
-def _apps_of_owner(world: World, app: Record) -> list[str]:
+def _list_apps_of_owner(world: World, app: Record) -> list[str]:
     owner = app.get("_owner_user_id")
     if owner is None:
         return [app["id"]]
@@ -179,15 +189,45 @@ def add_webhook(world: World, webhook_id: str, app: Record, url: str) -> Record:
     return record
 
 
+def apply_challenge(webhook: Record, now: datetime, *, passed: bool | None) -> Record:
+    """Return a webhook as it is after a challenge (`webhooks.validity`).
+
+    `passed` is `None` where the receiver did not answer, or with a status that may change.
+    """
+    changed = dict(webhook)
+    last = webhook.get("_passed_at")
+    if passed is not None:
+        changed["valid"] = passed
+    elif last is not None and now - parse_instant(last) >= _PATIENCE:
+        changed["valid"] = False
+    if last is not None:
+        changed["_challenged_at"] = wire_millis(now)
+        if passed:
+            changed["_passed_at"] = wire_millis(now)
+    return changed
+
+
+def find_next_challenge(webhook: Record) -> datetime | None:
+    """Return when a webhook is to be challenged again; `None` if it is not."""
+    if not webhook["valid"] or webhook.get("_passed_at") is None:
+        return None
+    passed = parse_instant(webhook["_passed_at"])
+    tried = parse_instant(webhook.get("_challenged_at") or webhook["_passed_at"])
+    return max(passed + _TRUST, tried + _REPEAT)
+
+
 def delete_webhook(world: World, webhook_id: str) -> None:
     """Delete a webhook with everything that belongs to it (`webhooks.deleted`)."""
     for table in ("events", "replay_jobs"):
         for entry in world.store.page(table, {"webhook_id": webhook_id}):
             world.store.remove(table, entry.key)
+    for entry in world.store.page("activity_subscriptions", {"webhook_id": webhook_id}):
+        rest = {name: value for name, value in entry.record.items() if name != "webhook_id"}
+        world.store.put("activity_subscriptions", entry.key, rest)
     world.store.remove("webhooks", webhook_id)
 
 
-def public_webhook(record: Record) -> Record:
+def show_webhook(record: Record) -> Record:
     """Return the four fields of a webhook that clients see."""
     created = wire_millis(parse_instant(record["created_at"]))
     return {

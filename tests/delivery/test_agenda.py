@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.delivery.agenda import Agenda, AgendaEntry
+from mock_platform.delivery.agenda import Agenda, StateChange
 from mock_platform.store.memory import Base
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
@@ -44,7 +44,7 @@ class Kitchen:
         with self.world.work():
             self.world.store.put("loaves", key, {"id": key, "state": "DOUGH"})
             self.world.transitions.begin("baking", key)
-        self.agenda.watch(AgendaEntry(self.world, self.world.epoch, "baking", key))
+        self.agenda.watch(StateChange(self.world, self.world.epoch, "baking", key))
 
     def pace(self, **changes: Any) -> None:
         """Change the heat."""
@@ -186,7 +186,7 @@ def test_a_fault_is_told_and_the_others_go_on(
     """A world that fails while it is looked at is dropped; the next one is still served."""
     broken = Kitchen()
     monkeypatch.setattr(broken.world.transitions, "settle", _fail)
-    kitchen.agenda.watch(AgendaEntry(broken.world, 0, "baking", "x"))
+    kitchen.agenda.watch(StateChange(broken.world, 0, "baking", "x"))
     kitchen.bake()
     kitchen.world.clock.advance(60)
 

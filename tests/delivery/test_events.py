@@ -48,6 +48,8 @@ def test_an_added_event_is_kept_and_delivered(desk: Desk, receiver: Receiver) ->
         "_tag": None,
         "_direction": None,
         "_includes": None,
+        "_filter": None,
+        "_event_uuid": None,
     } == desk.record("events", added.record["id"])
     post = receiver.received[0]
     assert {

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from mock_platform.app import create_app
 from mock_platform.core.operation import Operation
+from mock_platform.edge.address import split_world
 from mock_platform.edge.request import Peer, Request
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
@@ -66,6 +67,9 @@ class Four:
             and environ.get("CONTENT_LENGTH") == str(len(body))
         )
         last = self.apps[3]
+        method, path = environ["REQUEST_METHOD"].upper(), environ.get("REQUEST_URI", "")
+        if self.platforms[3].may_block(method, split_world(path.partition("?")[0])[1]):
+            whole = False  # a worker answers what may wait for an address
         answers.append(
             _ask_directly(last, environ, body)
             if whole

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mock_platform.core.assumptions import public_fact
 from mock_platform.rules.post_rules.operators import OPERATORS, Product
 from mock_platform.rules.post_rules.syntax import RuleSyntaxError, parse
-from mock_platform.rules.post_rules.tree import And, Clause, Node, Not, Or, clauses
+from mock_platform.rules.post_rules.tree import And, Clause, Node, Not, Or, list_clauses
 
 LANGUAGE = public_fact(
     "post-rules.language",
@@ -61,7 +61,7 @@ def read_rule(
     faults = [*_faults_of_whole(tree), *_faults_of_parts(tree, product)]
     groups = [
         f"a negated group is evaluated, but the documentation advises against it (at position {at})"
-        for at in _negated_groups(tree)
+        for at in _find_negated_groups(tree)
     ]
     if strict:
         faults += groups
@@ -70,14 +70,14 @@ def read_rule(
         return CheckedRule(text, None, tuple(dict.fromkeys(faults)))
     unused = [
         f"{clause.operator}: is accepted here but never matches (at position {clause.position})"
-        for clause, _ in clauses(tree)
+        for clause, _ in list_clauses(tree)
         if clause.kind == "operator" and not OPERATORS[clause.operator].evaluated
     ]
     return CheckedRule(text, tree, (), tuple(groups + unused))
 
 
 def _faults_of_whole(tree: Node) -> Iterator[str]:
-    found = clauses(tree)
+    found = list_clauses(tree)
     positive = [clause for clause, negated in found if not negated]
     if not positive or _begins_with_two_signs(tree):
         yield from _NEGATED_ONLY
@@ -97,7 +97,7 @@ def _stands_alone(clause: Clause) -> bool:
 
 
 def _faults_of_parts(tree: Node, product: Product) -> Iterator[str]:
-    found = clauses(tree)
+    found = list_clauses(tree)
     for clause, negated in found:
         at = f"(at position {clause.position})"
         if clause.kind == "word":
@@ -154,12 +154,12 @@ def _double_signs(node: Node) -> Iterator[int]:
                 yield from _double_signs(term)
 
 
-def _negated_groups(node: Node) -> Iterator[int]:
+def _find_negated_groups(node: Node) -> Iterator[int]:
     match node:
         case Not():
             if isinstance(node.term, And | Or):
                 yield node.position
-            yield from _negated_groups(node.term)
+            yield from _find_negated_groups(node.term)
         case And() | Or():
             for term in node.terms:
-                yield from _negated_groups(term)
+                yield from _find_negated_groups(term)

@@ -18,7 +18,7 @@ Match = Callable[[Subject], bool]
 _METRICS = {
     "min_likes": "like_count", "min_replies": "reply_count", "min_reposts": "repost_count",
 }  # fmt: skip
-_USERS = {"from": "author", "to": "replied_to", "reposts_of": "reposted"}
+_USERS = {"from": "author", "to": "replied_to", "reposts_of": "reposted_author"}
 _IDS = {
     "in_reply_to_post_id": "reply", "reposts_of_post_id": "repost", "quotes_of_post_id": "quote",
 }  # fmt: skip
@@ -133,7 +133,7 @@ def _near(words: Sequence[str], tokens: Sequence[str], distance: int) -> bool:
     )
 
 
-def required_keys(node: Node, product: Product) -> frozenset[Key] | None:
+def find_required_keys(node: Node, product: Product) -> frozenset[Key] | None:
     """Keys of which a post must have at least one for the rule to match; `None` if that is unknown.
 
     They let many rules be found for a post without evaluating each (`selection.py`).
@@ -145,10 +145,10 @@ def required_keys(node: Node, product: Product) -> frozenset[Key] | None:
         case Not():
             return None
         case And():
-            found = [keys for term in node.terms if (keys := required_keys(term, product))]
+            found = [keys for term in node.terms if (keys := find_required_keys(term, product))]
             return min(found, key=_cost, default=None)
         case Or():
-            parts = [required_keys(term, product) for term in node.terms]
+            parts = [find_required_keys(term, product) for term in node.terms]
             if any(part is None for part in parts):
                 return None
             return frozenset(key for part in parts if part is not None for key in part)
@@ -197,7 +197,7 @@ def explain(node: Node, subject: Subject, *, sample_key: str = "") -> dict[str, 
     return described
 
 
-def failed_clauses(node: Node, subject: Subject, *, sample_key: str = "") -> list[Node]:
+def find_failed_clauses(node: Node, subject: Subject, *, sample_key: str = "") -> list[Node]:
     """List the parts that keep a rule from matching a post; none if it matches.
 
     Of an AND these are the terms that do not match, of an OR all of them, of a negation the
@@ -209,6 +209,6 @@ def failed_clauses(node: Node, subject: Subject, *, sample_key: str = "") -> lis
         return [
             found
             for term in node.terms
-            for found in failed_clauses(term, subject, sample_key=sample_key)
+            for found in find_failed_clauses(term, subject, sample_key=sample_key)
         ]
     return [node]

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from mock_platform.rules.post_rules.matching import Match, compile_rule, required_keys
+from mock_platform.rules.post_rules.matching import Match, compile_rule, find_required_keys
 from mock_platform.rules.post_rules.operators import Product
 from mock_platform.rules.post_rules.subject import Key, Subject
 from mock_platform.rules.post_rules.tree import Node
@@ -29,7 +29,7 @@ class RuleSelection(Generic[Name]):
         self._always: list[int] = []
         for place, (name, tree, sample_key) in enumerate(rules):
             self._rules.append((name, compile_rule(tree, product, sample_key=sample_key)))
-            keys = required_keys(tree, product)
+            keys = find_required_keys(tree, product)
             if keys is None:
                 self._always.append(place)
             else:

@@ -98,7 +98,7 @@ class Subject:
         return self._user(self.post.get("in_reply_to_user_id"))
 
     @cached_property
-    def reposted(self) -> frozenset[str]:
+    def reposted_author(self) -> frozenset[str]:
         """Id and name of the author of the post that this one reposts."""
         original = self.posts.get(self.references.get("repost", ""))
         return frozenset() if original is None else self._user(original.get("author_id"))
@@ -134,7 +134,7 @@ class Subject:
             ("mention", self.mentions),
             ("from", self.author),
             ("to", self.replied_to),
-            ("reposts_of", self.reposted),
+            ("reposts_of", self.reposted_author),
             ("url", (token for tokens in self.urls for token in tokens)),
             ("conversation_id", (self.post.get("conversation_id") or "",)),
             ("in_reply_to_post_id", (self.references.get("reply", ""),)),

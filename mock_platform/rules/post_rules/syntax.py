@@ -49,9 +49,11 @@ def parse(text: str) -> Node:
     try:
         return _disjunction(_parser().parse(text).children[0])
     except UnexpectedCharacters as fault:
-        raise RuleSyntaxError(_unreadable(fault.char, fault.pos_in_stream + 1)) from fault
+        raise RuleSyntaxError(
+            _explain_unreadable(fault.char, (fault.pos_in_stream or 0) + 1)
+        ) from fault
     except UnexpectedToken as fault:
-        raise RuleSyntaxError(_unexpected(fault.token, text)) from fault
+        raise RuleSyntaxError(_explain_unexpected(fault.token, text)) from fault
 
 
 @cache
@@ -61,13 +63,13 @@ def _parser() -> Lark:
     return Lark(_GRAMMAR, parser="lalr", lexer="basic")
 
 
-def _unreadable(char: str, position: int) -> str:
+def _explain_unreadable(char: str, position: int) -> str:
     if char in "[]":
         return f"no viable alternative at input '{char}' (at position {position})"
     return f"no viable alternative at character '{char}'(at position {position})"  # as it was seen
 
 
-def _unexpected(token: Token, text: str) -> str:
+def _explain_unexpected(token: Token, text: str) -> str:
     if token.type == "$END":
         return f"no viable alternative at input '<EOF>' (at position {len(text) + 1})"
     position = (token.start_pos or 0) + 1

@@ -92,12 +92,12 @@ def spell(node: Node) -> str:
             return " OR ".join(spell(term) for term in node.terms)
 
 
-def clauses(node: Node, *, negated: bool = False) -> list[tuple[Clause, bool]]:
+def list_clauses(node: Node, *, negated: bool = False) -> list[tuple[Clause, bool]]:
     """List the clauses of a tree from left to right, each with whether it is negated."""
     match node:
         case Clause():
             return [(node, negated)]
         case Not():
-            return clauses(node.term, negated=not negated)
+            return list_clauses(node.term, negated=not negated)
         case And() | Or():
-            return [found for term in node.terms for found in clauses(term, negated=negated)]
+            return [found for term in node.terms for found in list_clauses(term, negated=negated)]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mock_platform.rules.post_rules.checks import read_rule
-from mock_platform.rules.post_rules.matching import compile_rule, explain, failed_clauses
+from mock_platform.rules.post_rules.matching import compile_rule, explain, find_failed_clauses
 from mock_platform.rules.post_rules.operators import OPERATORS, Product
 from mock_platform.rules.post_rules.selection import RuleSelection
 from mock_platform.rules.post_rules.subject import Subject
@@ -242,7 +242,7 @@ def test_explanation() -> None:
 )
 def test_failed_clauses(rule: str, failed: list[str]) -> None:
     """The clauses that keep a rule from matching are named, and no others."""
-    assert failed == [spell(node) for node in failed_clauses(tree(rule), subject())]
+    assert failed == [spell(node) for node in find_failed_clauses(tree(rule), subject())]
 
 
 def test_selection() -> None:

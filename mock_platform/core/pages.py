@@ -1,0 +1,66 @@
+"""Lists of the v2 interface: `max_results`, `pagination_token`, `meta`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.cursors import BadCursor, make_cursor, read_cursor
+from mock_platform.core.failures.errors import InvalidParameters
+from mock_platform.core.faults import Fault
+from mock_platform.core.fields import Text
+from mock_platform.store.interface import Order, Record
+from mock_platform.world.world import World
+
+PAGES = public_fact(
+    "v2.pages",
+    "Lists take max_results and pagination_token; meta has result_count, and next_token unless the "
+    "page is the last one. An empty list leaves data out.",
+    "Common to all of the named endpoints",
+)
+TOKEN = "pagination_token"
+_SHORTEST_TOKEN = 16
+
+
+def make_token_field() -> Text:
+    """Return the parameter that names the page to begin with."""
+    return Text(min_length=_SHORTEST_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPage:
+    """The records of one page, and the token of the next one, if there is one."""
+
+    records: list[Record]
+    next_token: str | None
+
+    def meta(self, **more: Any) -> dict[str, Any]:
+        """Return `meta`: the number of records, the next token, and what else belongs there."""
+        token = {} if self.next_token is None else {"next_token": self.next_token}
+        return {"result_count": len(self.records), **more, **token}
+
+
+def take_page(
+    call: Call, world: World, table: str, match: Mapping[str, Any], *, order: Order | None = None
+) -> TokenPage:
+    """Return the page of matching records that `max_results` and `pagination_token` ask for.
+
+    Raises:
+        InvalidParameters: The token is not one of this list.
+    """
+    order = order or Order()
+    count: int = call.params["max_results"]
+    text = call.params.get(TOKEN)
+    try:
+        after = None if text is None else read_cursor(call, order, text)
+    except BadCursor as fault:
+        hint = "It must be a next_token of this list"
+        wrong = Fault("pagination_token is not valid", details="invalid token", hint=hint)
+        raise InvalidParameters([(TOKEN, wrong)], call.params) from fault
+    found = world.store.page(table, match, order=order, after=after, limit=count + 1)
+    page = found[:count]
+    token = make_cursor(call, order, page[-1]) if len(found) > count else None
+    return TokenPage([entry.record for entry in page], token)

@@ -1,0 +1,442 @@
+"""Activity subscriptions: an app says of which users' activities it wants to hear.
+
+Document A names the endpoint in "Events"; the shapes are public facts (named endpoints, section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from marshmallow import Schema
+
+from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.auth.authenticate import BEARER, Auth
+from mock_platform.core.call import Call
+from mock_platform.core.envelope import Flat
+from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.core.failures.problems import problem
+from mock_platform.core.fields import CommaList, Flag, Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.operation import Handler, Limit, Location, Operation, Origin
+from mock_platform.core.pages import PAGES, make_token_field, take_page
+from mock_platform.records.activity import ActivityFilter
+from mock_platform.rules.activities import (
+    DIRECTION,
+    FAN_OUT,
+    canonicalize_name,
+    takes_direction,
+)
+from mock_platform.rules.release_history import (
+    explain_not_in_force,
+    explain_unknown_name,
+    find_event_name,
+    find_name_warnings,
+    find_release,
+)
+from mock_platform.rules.webhooks import get_app, make_refusal
+from mock_platform.settings import Settings
+from mock_platform.store.interface import Record
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.world import World
+
+SHAPES = public_fact(
+    "activity.subscriptions",
+    "The endpoints of activity subscriptions have their public shapes; the spec names the create "
+    "alone.",
+    "section 3.1 of the named endpoints",
+    gap=True,
+)
+PRIVATE = settled(
+    "activity.private-types",
+    "For private event types (like, chat, dm, mention, reply, quote, repost, mute, block) the user "
+    "must have granted the app access, or sign the request; dm and chat also need the app's "
+    "permission for direct messages. Otherwise 403 about:blank.",
+    "Events and streams",
+)
+DUPLICATE = settled(
+    "activity.duplicate",
+    "A second subscription of an app with the same type, filter and webhook is refused with 409 "
+    "about:blank and DuplicateSubscriptionFailed in the detail.",
+    "Events and streams",
+)
+CAP = settled(
+    "activity.cap",
+    "An app may have 1,500 activity subscriptions; --subscription-limit sets another number. "
+    "Beyond it the answer is 403 about:blank with SubscriptionLimitExceeded in the detail.",
+    "Events and streams",
+)
+_PRIVATE = (
+    "like.", "chat.", "dm.", "post.mention.", "post.reply.", "post.quote.", "post.repost.",
+    "mute.", "block.", "broadcast.chat",
+)  # fmt: skip
+_NEWS = "news.new"
+_REVOKE = "oauth.revoke"
+_SPEC = "A, Events"
+_SINCE = find_release("event-names").effective
+APP_OR_USER = Auth(("bearer", "oauth1"))
+
+
+class NewSubscription(Schema):
+    """What an app wants to hear of."""
+
+    event_type = Text(required=True, min_length=1)
+    filter = Nested(ActivityFilter, required=True)
+    tag = Text(min_length=1, max_length=200)
+    webhook_id = Text()
+
+
+class ChangedSubscription(Schema):
+    """What of a subscription can change; its filter and type cannot."""
+
+    tag = Text(min_length=1, max_length=200)
+    webhook_id = Text()
+
+
+class ListQuery(Schema):
+    """Parameters of the list."""
+
+    max_results = Integer(low=1, high=1000, load_default=1000)
+    pagination_token = make_token_field()
+
+
+class SeveralIds(Schema):
+    """The subscriptions to delete."""
+
+    ids = CommaList(Text(min_length=1), most=100, required=True)
+
+
+class Subscription(Schema):
+    """A subscription as clients see it."""
+
+    subscription_id = Text(required=True)
+    event_type = Text(required=True)
+    filter = Nested(ActivityFilter, required=True)
+    tag = Text()
+    webhook_id = Text()
+    created_at = Instant(millis=True, required=True)
+    updated_at = Instant(millis=True, required=True)
+
+
+class _Created(Schema):
+    subscription = Nested(Subscription, required=True)
+    total_subscriptions_for_instance_id = Integer(required=True)
+
+
+class _Total(Schema):
+    total_subscriptions = Integer(required=True)
+
+
+class CreatedAnswer(Schema):
+    """The answer of a create."""
+
+    data = Nested(_Created, required=True)
+    meta = Nested(_Total, required=True)
+
+
+class _Changed(Schema):
+    subscription = Nested(Subscription, required=True)
+    total_subscriptions = Integer(required=True)
+
+
+class ChangedAnswer(Schema):
+    """The answer of an update."""
+
+    data = Nested(_Changed, required=True)
+
+
+class _ListMeta(Schema):
+    result_count = Integer(required=True)
+    total_subscriptions = Integer(required=True)
+    next_token = Text()
+
+
+class SubscriptionPage(Schema):
+    """A page of subscriptions."""
+
+    data = ListOf(Nested(Subscription))
+    meta = Nested(_ListMeta, required=True)
+
+
+class _Deleted(Schema):
+    deleted = Flag(required=True)
+
+
+class DeletedAnswer(Schema):
+    """The answer of a delete: how many subscriptions remain."""
+
+    data = Nested(_Deleted, required=True)
+    meta = Nested(_Total, required=True)
+
+
+def find_subscription_faults(
+    params: Mapping[str, Any], _call: Call, world: World, _settings: Settings
+) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with the type and the filter of a new subscription."""
+    name = params.get("event_type")
+    if name is None:
+        return
+    known = find_event_name(name)
+    if known is None:
+        yield "event_type", explain_unknown_name(name)
+        return
+    early = explain_not_in_force(known, world.clock.now())
+    if early is not None:
+        yield "event_type", early
+    wanted = params.get("filter")
+    if wanted is None:
+        return
+    if name == _NEWS and "keyword" not in wanted:
+        yield "filter", f"filter.keyword is required for {name}"
+    elif name == _REVOKE and wanted:
+        yield "filter", f"filter must be empty for {name}"
+    elif name not in {_NEWS, _REVOKE} and "user_id" not in wanted:
+        yield "filter", f"filter.user_id is required for {name}"
+    if "direction" in wanted and not takes_direction(name):
+        yield "filter", f"filter.direction is not allowed for {name}"
+
+
+def make_create(settings: Settings) -> Handler:
+    """Return what subscribes an app to activities, under these settings."""
+
+    def create(call: Call, world: World) -> dict[str, Any]:
+        own = _check_new(call, world, settings.subscription_limit)
+        app, params, now = get_app(call), call.params, wire_millis(world.clock.now())
+        sent = ("event_type", "filter", "tag", "webhook_id")
+        record = {
+            "subscription_id": world.ids.snowflake(),
+            **{name: params[name] for name in sent if name in params},
+            "created_at": now,
+            "updated_at": now,
+            "_app_id": app["id"],
+        }
+        world.store.put("activity_subscriptions", record["subscription_id"], record)
+        total = own + 1
+        return {
+            "data": {"subscription": _show(record), "total_subscriptions_for_instance_id": total},
+            "meta": {"total_subscriptions": total},
+        }
+
+    return create
+
+
+def _check_new(call: Call, world: World, limit: int) -> int:
+    """Require that a subscription may be made; return how many the app has.
+
+    Raises:
+        ProblemFailure: It may not.
+    """
+    app, params = get_app(call), call.params
+    known = find_event_name(params["event_type"])
+    assert known is not None
+    for text in find_name_warnings(known, world.clock.now()):
+        call.warn(text)
+    _require_grant(call, world, params["event_type"], params["filter"].get("user_id"))
+    _require_webhook(world, app, params.get("webhook_id"))
+    own = [entry.record for entry in _page_of(world, app)]
+    if any(_is_same(record, params) for record in own):
+        text = "DuplicateSubscriptionFailed: Subscription already exists"
+        raise _refuse(409, "Conflict", text, DUPLICATE)
+    if len(own) >= limit:
+        text = (
+            f"SubscriptionLimitExceeded: the app has {len(own)} subscriptions, and {limit} are "
+            "allowed (--subscription-limit)"
+        )
+        raise _refuse(403, "Forbidden", text, CAP)
+    return len(own)
+
+
+def list_(call: Call, world: World) -> dict[str, Any]:
+    """List the subscriptions of the caller's app."""
+    match = {"_app_id": get_app(call)["id"]}
+    page = take_page(call, world, "activity_subscriptions", match)
+    total = world.store.count("activity_subscriptions", match)
+    shown = {"data": [_show(record) for record in page.records]} if page.records else {}
+    return {**shown, "meta": page.meta(total_subscriptions=total)}
+
+
+def update(call: Call, world: World) -> dict[str, Any]:
+    """Change the tag or the webhook of a subscription."""
+    app = get_app(call)
+    record = _find_own(call, world, call.path_params["subscription_id"])
+    _require_webhook(world, app, call.params.get("webhook_id"))
+    changed = {**record, **call.params, "updated_at": wire_millis(world.clock.now())}
+    world.store.put("activity_subscriptions", record["subscription_id"], changed)
+    total = len(_page_of(world, app))
+    return {"data": {"subscription": _show(changed), "total_subscriptions": total}}
+
+
+def delete(call: Call, world: World) -> dict[str, Any]:
+    """Delete a subscription; return how many remain."""
+    return _delete(call, world, [call.path_params["subscription_id"]])
+
+
+def delete_many(call: Call, world: World) -> dict[str, Any]:
+    """Delete several subscriptions; an unknown one refuses them all."""
+    return _delete(call, world, list(dict.fromkeys(call.params["ids"])))
+
+
+def _delete(call: Call, world: World, ids: list[str]) -> dict[str, Any]:
+    for record in [_find_own(call, world, each) for each in ids]:
+        world.store.remove("activity_subscriptions", record["subscription_id"])
+    total = len(_page_of(world, get_app(call)))
+    return {"data": {"deleted": True}, "meta": {"total_subscriptions": total}}
+
+
+def _page_of(world: World, app: Record) -> list[Any]:
+    return world.store.page("activity_subscriptions", {"_app_id": app["id"]})
+
+
+def _find_own(call: Call, world: World, subscription_id: str) -> Record:
+    record = world.store.get("activity_subscriptions", subscription_id)
+    if record is None or record["_app_id"] != get_app(call)["id"]:
+        text = f"the app has no subscription {subscription_id}"
+        raise make_refusal("SubscriptionNotFound", text, "subscription_id", subscription_id)
+    return record
+
+
+def _require_webhook(world: World, app: Record, webhook_id: str | None) -> None:
+    if webhook_id is None:
+        return
+    webhook = world.store.get("webhooks", webhook_id)
+    if webhook is None or webhook["_app_id"] != app["id"]:
+        text = f"the app has no webhook {webhook_id}"
+        raise make_refusal("WebhookIdInvalid", text, "webhook_id", webhook_id)
+
+
+def _require_grant(call: Call, world: World, event_type: str, user_id: str | None) -> None:
+    """Require that the app may hear of a user's private activities (`activity.private-types`)."""
+    name = canonicalize_name(event_type)
+    if user_id is None or not name.startswith(_PRIVATE):
+        return
+    caller, app = call.caller, get_app(call)
+    signs = caller.scheme == "oauth1" and caller.user is not None and caller.user["id"] == user_id
+    match = {"app_id": app["id"], "user_id": user_id}
+    held = match | {"kind": "access", "state": "active"}
+    granted = world.store.count("grants", match) or world.store.count("tokens", held)
+    if not signs and not granted:
+        text = (
+            f"{event_type} is private: user {user_id} has not granted app {app['id']} access. "
+            "The user signs in with the app, or signs this request."
+        )
+        raise _refuse(403, "Forbidden", text, PRIVATE)
+    if name.startswith(("dm.", "chat.")) and "direct_messages" not in app["_permissions"]:
+        text = (
+            f"{event_type} needs the permission for direct messages, which app {app['id']} lacks."
+        )
+        raise _refuse(403, "Forbidden", text, PRIVATE)
+
+
+def _is_same(record: Record, params: Mapping[str, Any]) -> bool:
+    return (
+        canonicalize_name(record["event_type"]) == canonicalize_name(params["event_type"])
+        and record["filter"] == params["filter"]
+        and record.get("webhook_id") == params.get("webhook_id")
+    )
+
+
+def _refuse(status: int, title: str, detail: str, *rests_on: Any) -> ProblemFailure:
+    value = problem("about:blank", title=title, status=status, detail=detail)
+    return ProblemFailure(value, *rests_on)
+
+
+def _show(record: Record) -> Record:
+    return {name: value for name, value in record.items() if not name.startswith("_")}
+
+
+def _limit(verb: str) -> Limit:
+    return Limit(f"activity.{verb}", 500, 900, per="app", source="public")
+
+
+_ONE = "/2/activity/subscriptions/:subscription_id"
+_ALL = "/2/activity/subscriptions"
+OPERATIONS = (
+    Operation(
+        id="activity.create",
+        method="POST",
+        path=_ALL,
+        handler=make_create(Settings()),
+        configure=make_create,
+        summary="Subscribe to the activities of a user",
+        spec=_SPEC,
+        params=NewSubscription,
+        location=Location.JSON,
+        rules=find_subscription_faults,
+        origin=Origin.NAMED,
+        since=_SINCE,
+        returns=Flat(CreatedAnswer),
+        auth=APP_OR_USER,
+        limits=(_limit("create"),),
+        errors=("invalid-request", "about:blank"),
+        statuses=(400, 403, 409),
+        assumptions=(SHAPES, FAN_OUT, DIRECTION),
+        may_assume=(PRIVATE, DUPLICATE, CAP),
+    ),
+    Operation(
+        id="activity.list",
+        method="GET",
+        path=_ALL,
+        handler=list_,
+        summary="List an app's activity subscriptions",
+        spec=_SPEC,
+        params=ListQuery,
+        origin=Origin.NAMED,
+        since=_SINCE,
+        returns=Flat(SubscriptionPage),
+        auth=APP_OR_USER,
+        limits=(_limit("list"),),
+        errors=("invalid-request",),
+        statuses=(400,),
+        assumptions=(SHAPES, PAGES),
+    ),
+    Operation(
+        id="activity.update",
+        method="PUT",
+        path=_ONE,
+        handler=update,
+        summary="Change the tag or the webhook of an activity subscription",
+        spec=_SPEC,
+        params=ChangedSubscription,
+        location=Location.JSON,
+        origin=Origin.NAMED,
+        since=_SINCE,
+        returns=Flat(ChangedAnswer),
+        auth=BEARER,
+        limits=(_limit("update"),),
+        errors=("invalid-request",),
+        statuses=(400,),
+        assumptions=(SHAPES,),
+    ),
+    Operation(
+        id="activity.delete",
+        method="DELETE",
+        path=_ONE,
+        handler=delete,
+        summary="Delete an activity subscription",
+        spec=_SPEC,
+        origin=Origin.NAMED,
+        since=_SINCE,
+        returns=Flat(DeletedAnswer),
+        auth=BEARER,
+        limits=(_limit("delete"),),
+        errors=("invalid-request",),
+        statuses=(400,),
+        assumptions=(SHAPES,),
+    ),
+    Operation(
+        id="activity.delete_many",
+        method="DELETE",
+        path=_ALL,
+        handler=delete_many,
+        summary="Delete several activity subscriptions",
+        spec=_SPEC,
+        params=SeveralIds,
+        origin=Origin.NAMED,
+        since=_SINCE,
+        returns=Flat(DeletedAnswer),
+        auth=BEARER,
+        limits=(_limit("delete"),),
+        errors=("invalid-request",),
+        statuses=(400,),
+        assumptions=(SHAPES,),
+    ),
+)
