@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from mock_platform.cli import logs
 from tests.serving import LiveServer, LiveWorld, serving
 from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
@@ -24,6 +27,20 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
+
+
+@pytest.fixture(autouse=True)
+def _give_logging_back() -> Iterator[None]:
+    """Logging belongs to the process: commands that run in it configure it, and tests read it."""
+    loggers = [logging.getLogger(name) for name in logs.LOGGERS]
+    before = [(logger, logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    showing = warnings.showwarning
+    yield
+    logging.captureWarnings(capture=False)
+    warnings.showwarning = showing
+    for logger, handlers, propagate, level in before:
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)
 
 
 @pytest.fixture(scope="session")

@@ -132,7 +132,7 @@ ROUTES: tuple[Route, ...] = (
         webhooks.post_event,
         body=None,
         body_form=webhooks.event_form,
-        returns=webhooks.AddedEvent,
+        returns=webhooks.PostedEvent,
         status=201,
     ),
     Route(

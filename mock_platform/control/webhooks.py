@@ -9,20 +9,33 @@ from marshmallow import Schema, fields
 from mock_platform.control.refusal import ControlRefusal, did_you_mean, refuse_values
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
-from mock_platform.core.fields import Flag, Integer, ListOf, Text
-from mock_platform.delivery.events import GIVEN, BadEvent, add_activity, add_event
+from mock_platform.core.fields import Anything, Flag, Integer, ListOf, Nested, Text
+from mock_platform.delivery.events import (
+    GIVEN,
+    HAPPENED,
+    BadEvent,
+    add_activity,
+    add_event,
+)
 from mock_platform.delivery.sender import Stale
 from mock_platform.platform import Platform
+from mock_platform.records.activity import ActivityRecord
 from mock_platform.records.webhooks import EventRecord
 from mock_platform.rules.activities import FanOut
 from mock_platform.rules.release_history import describe_event_names
 
 
-class AddedEvent(EventRecord):
-    """The event as it is stored in the log, and whether it is being delivered."""
+class PostedEvent(Schema):
+    """The activity with its outlets; with `webhook_id` the fields of the event in the log.
 
-    delivering = Flag(required=True)
-    why_not = Text(required=True, allow_none=True)
+    `why_not` says why nothing, or not everything, is delivered.
+    """
+
+    activity = Nested(ActivityRecord)
+    outlets = ListOf(fields.Dict())
+    id = Text()
+    delivering = Flag()
+    why_not = Anything(required=True, allow_none=True)
     warnings = ListOf(Text(), required=True)
 
 
@@ -87,7 +100,11 @@ def validate(request: ControlRequest) -> dict[str, Any]:
 def event_form(_platform: Platform, converter: Converter) -> dict[str, Any]:
     """Returns the description of an event to add: the fields of its record that may be sent."""
     described = converter.inline(EventRecord(only=sorted(GIVEN)))
-    described["required"].remove("created_at")
+    described["required"] = ["event_type"]
+    happened = converter.inline(ActivityRecord(only=sorted(HAPPENED)))["properties"]
+    described["properties"] |= {
+        name: happened[name] for name in ("user_id", "direction", "includes")
+    }
     described["properties"]["event_type"] |= describe_event_names()
     described["properties"]["created_at"] = {
         "type": "string",

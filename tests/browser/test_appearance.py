@@ -160,5 +160,5 @@ def test_the_pages_have_names_for_assistive_technology(
     )
     walk(page, live_world, "login, again")
     expect(page.get_by_label("Password")).to_have_accessible_description(
-        re.compile("no such username")
+        re.compile("No user has this username")
     )

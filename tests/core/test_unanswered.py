@@ -92,7 +92,15 @@ def test_the_journal_knows_why(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "nearest"),
     [
-        ("POST", "/2/webhook/replay", ["POST /2/webhooks/replay"]),
+        (
+            "POST",
+            "/2/webhook/replay",
+            [
+                "POST /2/webhooks/replay",
+                "PUT /2/webhooks/:webhook_id",
+                "DELETE /2/webhooks/:webhook_id",
+            ],
+        ),
         ("POST", "/12/webhooks/replay", []),
         ("GET", "/2/accounts", []),
         ("POST", "/12/oauth2/token", []),

@@ -11,7 +11,7 @@ from mock_platform.core.jsonio import dumps, loads
 from mock_platform.drift import Drift, check, report
 from mock_platform.drift.client import ServerAnswer
 from mock_platform.platform import Platform
-from tests.support import ACCOUNT, Sandbox, sandbox
+from tests.support import ACCOUNT, BEARER, HARBOR, Sandbox, sandbox
 
 LIST = f"/12/accounts/{ACCOUNT}/line_items"
 Change = Callable[[ServerAnswer], ServerAnswer]
@@ -28,7 +28,8 @@ class Changed:
     def get(self, path: str, schemes: tuple[Scheme, ...]) -> ServerAnswer:
         """One answer, signed as the well-known user."""
         self.asked.append(path)
-        found = self._box.call("GET", path)
+        bearer = {} if "oauth1" in schemes else {"Authorization": f"Bearer {BEARER}"}
+        found = self._box.call("GET", path, keys=None if bearer else HARBOR, headers=bearer)
         answer = ServerAnswer(found.status_code, dict(found.headers), found.data)
         change = self._changes.get(path.rpartition("/")[2])
         return answer if change is None else change(answer)

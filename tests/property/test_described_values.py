@@ -31,6 +31,7 @@ ADDRESSED = {"account_id": ACCOUNT, "table": "users", "kind": "replay_job", "nam
 COMPANIONS: dict[str, dict[str, Any]] = {
     "x_auth_access_type": {"oauth_callback": "oob"},
     "event_type": {"webhook_id": "1", "payload": {}},
+    "_direction": {"webhook_id": "1", "payload": {}, "event_type": "dm.sent"},
 }
 """Parameters without which others are not looked at."""
 FAMILIES = ("v2", "oauth", "ads", "control")
@@ -151,16 +152,16 @@ def objections(answer: Any, name: str, value: str, status: int) -> list[str]:
     texts = [
         entry["message"]
         for entry in errors
-        if last_name(entry.get("parameter", entry.get("field", name))) == name
+        if is_about(entry.get("parameter", entry.get("field", name)), name)
     ]
     if not errors:
         texts = [answer.get("detail") or answer.get("message", "")]
     return [shape(text, value) for text in texts]
 
 
-def last_name(where: str) -> str:
-    """The last field on a way such as `components[0].type`."""
-    return re.sub(r"\[\d+\]", "", where).rpartition(".")[2]
+def is_about(where: str, name: str) -> bool:
+    """Whether a way such as `components[0].type` ends in this field; names may have dots."""
+    return where == name or re.sub(r"\[\d+\]", "", where).rpartition(".")[2] == name
 
 
 def shape(text: str, value: str) -> str:

@@ -294,6 +294,20 @@ CLIP: dict[str, Any] = {
 }
 
 SAMPLES: dict[str, list[Sample]] = {
+    "activities": [
+        Sample(
+            {
+                "id": "1990104410827816961",
+                "event_type": "profile.update.bio",
+                "event_uuid": "-8917909039855612786",
+                "user_id": USER,
+                "direction": None,
+                "payload": {"before": "Coffee.", "after": "Coffee by the water."},
+                "includes": None,
+                "created_at": "2026-04-01T00:00:00.000Z",
+            }
+        )
+    ],
     "apps": [
         Sample({"id": "9", "name": "App", "consumer_key": "k9", "consumer_secret": "s9"}),
     ],

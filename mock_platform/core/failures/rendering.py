@@ -202,7 +202,7 @@ def _(failure: NotShown, call: Call) -> Problem:
 
 
 def _repeat_value(sent: Mapping[str, Any], name: str) -> list[str]:
-    head = name.partition(".")[0].partition("[")[0]
+    head = name if name in sent else name.partition(".")[0].partition("[")[0]
     if head not in sent:
         return []
     value = sent[head]
