@@ -30,17 +30,21 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _give_logging_back() -> Iterator[None]:
+def _start_with_plain_logging() -> Iterator[None]:
     """Logging belongs to the process: commands that run in it configure it, and tests read it."""
-    loggers = [logging.getLogger(name) for name in logs.LOGGERS]
-    before = [(logger, logger.handlers, logger.propagate, logger.level) for logger in loggers]
     showing = warnings.showwarning
+    _reset_loggers()
     yield
     logging.captureWarnings(capture=False)
     warnings.showwarning = showing
-    for logger, handlers, propagate, level in before:
-        logger.handlers, logger.propagate = handlers, propagate
-        logger.setLevel(level)
+    _reset_loggers()
+
+
+def _reset_loggers() -> None:
+    for name in logs.LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], True
+        logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")

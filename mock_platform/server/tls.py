@@ -89,6 +89,8 @@ class TlsMaterial:
     def server_context(self) -> ssl.SSLContext:
         """Returns the TLS settings of a server; clients need no certificate."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        # Some systems leave the choice to their configuration of OpenSSL.
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(self.certificate)
         return context
 

@@ -26,7 +26,7 @@ _FLAGS = re.ASCII | re.IGNORECASE
 _PAIR_VALUE = r"(?:\"[^\"]*+(\"|\Z)|[^&\s\"]++)"
 _PAIR = re.compile(rf"(?<![A-Za-z0-9_])({_SECRET_NAMES})={_PAIR_VALUE}", _FLAGS)
 _ENCODED_PAIR = re.compile(rf"(?<![A-Za-z0-9_.~%-])([A-Za-z0-9_.~%-]++)={_PAIR_VALUE}", re.ASCII)
-_STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'
+_STRING = r'"(?:[^"\\]++|\\.)*(?:"|\\?\Z)'
 _JSON_VALUE = (
     rf"(?:{_STRING}|\[[^\[\]]*+(?:\]|\Z)|\{{[^{{}}]*+(?:\}}|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
 )

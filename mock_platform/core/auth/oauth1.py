@@ -37,13 +37,13 @@ MAX_NONCE_CHARACTERS = 255
 """Pattern of a nonce."""
 
 _ITEM = re.compile(
-    r"""\s*+(?:([^\s=,"]++)\s*+=\s*+(?:"([^"]*+)"|([^\s",]*+)))?+\s*+(?:,|$)""", re.ASCII
+    r"""\s*+(?:([^\s=,"]++)\s*+=\s*+(?:"([^"]*+)"|([^\s",]*+)))?\s*+(?:,|$)""", re.ASCII
 )
-"""One item of the header's list. Every repetition is possessive, so any text costs at most one
-pass.
+"""One item of the header's list. Every repetition of a character is possessive, so any text costs
+at most two passes. Groups are not: Python before 3.11.5 matches possessive groups wrongly.
 """
 
-_USUAL_LIST = re.compile(r'(?:[a-z_]++="[^"]*+"(?:, ?|\Z))++', re.ASCII)
+_USUAL_LIST = re.compile(r'(?:[a-z_]++="[^"]*+"(?:, ?|\Z))+', re.ASCII)
 _USUAL_ITEM = re.compile(r'([a-z_]++)="([^"]*+)"', re.ASCII)
 """A list in the form of almost all clients, which is read in one step, and one item of it."""
 

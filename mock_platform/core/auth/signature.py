@@ -20,7 +20,7 @@ _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*+", re.ASCII)
 _FEW_RESERVED = re.compile(r"[A-Za-z0-9_.~%:/&=-]*+", re.ASCII)
 """The characters of addresses and of normalized parameters."""
 _USUAL_ADDRESS = re.compile(
-    r"https?://[a-z0-9.-]+(?::(?:[1-9][0-9]{3}|[1-5][0-9]{4}))?+"
+    r"https?://[a-z0-9.-]+(?::(?:[1-9][0-9]{3}|[1-5][0-9]{4}))?"
     r"/[A-Za-z0-9_.~%/:@!$&'()*+,=-]*+(?=\?|\Z)",
     re.ASCII,
 )
