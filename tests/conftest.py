@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import shutil
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from mock_platform.cli import logs
 from tests.serving import LiveServer, LiveWorld, serving
 from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
@@ -27,24 +24,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
-
-
-@pytest.fixture(autouse=True)
-def _start_with_plain_logging() -> Iterator[None]:
-    """Logging belongs to the process: commands that run in it configure it, and tests read it."""
-    showing = warnings.showwarning
-    _reset_loggers()
-    yield
-    logging.captureWarnings(capture=False)
-    warnings.showwarning = showing
-    _reset_loggers()
-
-
-def _reset_loggers() -> None:
-    for name in logs.LOGGERS:
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [], True
-        logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,21 @@ from mock_platform.server import ServerThread
 from mock_platform.settings import Settings
 from tests.support import BEARER
 from tests.waits import PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    """Logging is the process's own; each test gives it back as it found it."""
+    loggers = [logging.getLogger(name) for name in logs.LOGGERS]
+    before = [(logger, logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    showing = warnings.showwarning
+    yield
+    logging.captureWarnings(capture=False)
+    warnings.showwarning = showing
+    for logger, handlers, propagate, level in before:
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)
+
 
 A_REQUEST = Request("GET", "/", "", "1.1", [], b"", keep_alive=True)
 
