@@ -149,11 +149,8 @@ class Platform:
             compile_operation(op, settings, *bind_stages(op), self._challenge)
             for op in self.operations
         ]
-        self._slow = [
-            (op.method, op.path.partition("/:")[0])
-            for op in self.operations
-            if op.challenge is not None
-        ]
+        self._challenging = {op.method for op in self.operations if op.challenge is not None}
+        """The methods of operations that may wait for a challenge; most requests have others."""
         self._routers = {
             "plain": _router(c for c in compiled if not c.operation.sandbox_only),
             "sandbox": _router(c for c in compiled if c.operation.dialect == "ads"),
@@ -240,7 +237,10 @@ class Platform:
 
     def may_block(self, method: str, path: str) -> bool:
         """Whether a request may wait for an address that it wants challenged."""
-        return any(method == each and path.startswith(begin) for each, begin in self._slow)
+        if method not in self._challenging:
+            return False
+        operation = self.where(method, path)
+        return operation is not None and operation.challenge is not None
 
     def where(self, method: str, path: str, surface: str = "plain") -> Operation | None:
         """Returns the operation for this method and path."""

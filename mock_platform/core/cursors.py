@@ -30,7 +30,7 @@ def read_cursor(call: Call, order: Order, text: str) -> Position:
     """Return the position that a cursor holds.
 
     Raises:
-        BadCursor: It is none of this operation and order.
+        BadCursor: It belongs to another operation or order, or is no cursor.
     """
     try:
         operation, field, descending, key, seq = loads(base64_decode(_signer.unsign(text)))

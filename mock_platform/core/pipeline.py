@@ -79,16 +79,16 @@ def compile_operation(
     echo_of_path, dress = operation.echo.echo_path, operation.dress
     headers = HEADERS.get(operation.dialect, ())
 
+    def act(call: Call, world: World) -> Reply:
+        return before_handler(call, world, handle)
+
     def check(call: Call, world: World) -> Reply:
         for each in checks:
             each(call, world)
-        return before_handler(call, world, handle)
+        return act(call, world)
 
     def enter(call: Call, world: World) -> Reply:
         return before_auth(call, world, check)
-
-    def act(call: Call, world: World) -> Reply:
-        return before_handler(call, world, handle)
 
     wanted = operation.challenge
 
