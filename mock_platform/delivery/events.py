@@ -9,7 +9,7 @@ from typing import Any
 
 from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.records.activity import ACTIVITIES
-from mock_platform.records.table import find_missing_references
+from mock_platform.records.table import Table, find_missing_references
 from mock_platform.records.webhooks import EVENTS
 from mock_platform.rules.activities import ADDED, FanOut, record_activity
 from mock_platform.rules.release_history import (
@@ -66,16 +66,7 @@ def add_event(world: World, given: Mapping[str, Any]) -> LoggedEvent:
         faults = [(name, _explain_unknown_field(name)) for name in given if name not in GIVEN]
         record = {name: value for name, value in given.items() if name in GIVEN}
         record["created_at"] = _fill_moment(record.get("created_at"), now)
-        loaded, wrong = EVENTS.load(record | {"id": "0"})
-        faults += wrong
-        if not faults:
-            faults += find_missing_references(
-                EVENTS, loaded, lambda table, key: world.store.get(table, key) is not None
-            )
-        if not faults:
-            faults += _find_time_faults(loaded, now)
-        if faults:
-            raise BadEvent(faults)
+        loaded = _load(world, EVENTS, record | {"id": "0"}, faults, now)
         to = find_receiver(world, loaded["webhook_id"])
         live = isinstance(to, Receiver)
         event = loaded | {"id": world.ids.snowflake(), "_attempted": live}
@@ -114,21 +105,33 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
         record["created_at"] = _fill_moment(record.get("created_at"), now)
         if not faults and "payload" not in record:
             record["payload"], faults = _make_payload(world, record)
-        loaded, wrong = ACTIVITIES.load(record | {"id": "0", "event_uuid": "0"})
-        faults += wrong
-        if not faults:
-            faults += find_missing_references(
-                ACTIVITIES, loaded, lambda table, key: world.store.get(table, key) is not None
-            )
-        if not faults:
-            faults += _find_time_faults(loaded | {"_direction": loaded["direction"]}, now)
-        if faults:
-            raise BadEvent(faults)
+        loaded = _load(world, ACTIVITIES, record | {"id": "0", "event_uuid": "0"}, faults, now)
         happened = {name: loaded[name] for name in HAPPENED}
         fan_out = record_activity(world, happened.pop("event_type"), **happened)
     name = find_event_name(fan_out.activity["event_type"])
     assert name is not None
     return fan_out, tuple(find_name_warnings(name, parse_instant(loaded["created_at"])))
+
+
+def _load(
+    world: World, table: Table, record: Record, faults: list[tuple[str, str]], now: datetime
+) -> Record:
+    """Return a new record with its defaults, after all checks of its table and of its moment.
+
+    Raises:
+        BadEvent: It has faults, or some were found before.
+    """
+    loaded, wrong = table.load(record)
+    faults = [*faults, *wrong]
+    if not faults:
+        faults += find_missing_references(
+            table, loaded, lambda name, key: world.store.get(name, key) is not None
+        )
+    if not faults:
+        faults += _find_time_faults(loaded, now)
+    if faults:
+        raise BadEvent(faults)
+    return loaded
 
 
 def _make_payload(
@@ -163,9 +166,10 @@ def _find_time_faults(event: Record, now: datetime) -> list[tuple[str, str]]:
     early = explain_not_in_force(name, happened)
     if early is not None:
         faults.append(("event_type", early))
-    if event["_direction"] is not None and happened < DIRECTED_SINCE:
+    field = "direction" if "direction" in event else "_direction"
+    if event[field] is not None and happened < DIRECTED_SINCE:
         text = f"subscriptions have a direction since {DIRECTED_SINCE:%Y-%m-%d}, not before"
-        faults.append(("_direction", text))
+        faults.append((field, text))
     return faults
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from marshmallow import Schema
 
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.auth.authenticate import BEARER, Auth
+from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
@@ -33,7 +33,7 @@ from mock_platform.rules.release_history import (
     find_name_warnings,
     find_release,
 )
-from mock_platform.rules.webhooks import get_app, make_refusal
+from mock_platform.rules.webhooks import find_webhook, get_app, make_refusal
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
@@ -73,7 +73,6 @@ _NEWS = "news.new"
 _REVOKE = "oauth.revoke"
 _SPEC = "A, Events"
 _SINCE = find_release("event-names").effective
-APP_OR_USER = Auth(("bearer", "oauth1"))
 
 
 class NewSubscription(Schema):
@@ -231,7 +230,8 @@ def _check_new(call: Call, world: World, limit: int) -> int:
     for text in find_name_warnings(known, world.clock.now()):
         call.warn(text)
     _require_grant(call, world, params["event_type"], params["filter"].get("user_id"))
-    _require_webhook(world, app, params.get("webhook_id"))
+    if "webhook_id" in params:
+        find_webhook(world, app, params["webhook_id"])
     own = [entry.record for entry in _page_of(world, app)]
     if any(_is_same(record, params) for record in own):
         text = "DuplicateSubscriptionFailed: Subscription already exists"
@@ -258,7 +258,8 @@ def update(call: Call, world: World) -> dict[str, Any]:
     """Change the tag or the webhook of a subscription."""
     app = get_app(call)
     record = _find_own(call, world, call.path_params["subscription_id"])
-    _require_webhook(world, app, call.params.get("webhook_id"))
+    if "webhook_id" in call.params:
+        find_webhook(world, app, call.params["webhook_id"])
     changed = {**record, **call.params, "updated_at": wire_millis(world.clock.now())}
     world.store.put("activity_subscriptions", record["subscription_id"], changed)
     total = len(_page_of(world, app))
@@ -292,15 +293,6 @@ def _find_own(call: Call, world: World, subscription_id: str) -> Record:
         text = f"the app has no subscription {subscription_id}"
         raise make_refusal("SubscriptionNotFound", text, "subscription_id", subscription_id)
     return record
-
-
-def _require_webhook(world: World, app: Record, webhook_id: str | None) -> None:
-    if webhook_id is None:
-        return
-    webhook = world.store.get("webhooks", webhook_id)
-    if webhook is None or webhook["_app_id"] != app["id"]:
-        text = f"the app has no webhook {webhook_id}"
-        raise make_refusal("WebhookIdInvalid", text, "webhook_id", webhook_id)
 
 
 def _require_grant(call: Call, world: World, event_type: str, user_id: str | None) -> None:

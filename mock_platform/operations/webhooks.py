@@ -9,7 +9,7 @@ from typing import Any
 
 from marshmallow import Schema
 
-from mock_platform.core.auth.authenticate import BEARER, Auth
+from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.challenge import Challenge
 from mock_platform.core.envelope import Flat
@@ -55,7 +55,6 @@ from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
 KINDS = (REPLAY_JOB,)
-APP_OR_USER = Auth(("bearer", "oauth1"))
 _LIMIT = Limit("webhooks", 450, 900, per="app", source="public")
 _FIELDS = ("created_at", "id", "url", "valid")
 

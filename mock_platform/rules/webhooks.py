@@ -132,9 +132,16 @@ def find_own_webhook(call: Call, world: World) -> Record:
     Raises:
         ProblemFailure: The caller's app has no such webhook (WebhookIdInvalid).
     """
-    webhook_id = call.path_params["webhook_id"]
+    return find_webhook(world, get_app(call), call.path_params["webhook_id"])
+
+
+def find_webhook(world: World, app: Record, webhook_id: str) -> Record:
+    """Return a webhook of an app.
+
+    Raises:
+        ProblemFailure: The app has no such webhook (WebhookIdInvalid).
+    """
     webhook = world.store.get("webhooks", webhook_id)
-    app = get_app(call)
     if webhook is None or webhook["_app_id"] != app["id"]:
         text = f"the app has no webhook {webhook_id}"
         raise make_refusal("WebhookIdInvalid", text, "webhook_id", webhook_id)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, signed
+from tests.operations.app_client import AppClient, messages
+from tests.support import HARBOR, NORTHBIKE, Keys
 from tests.support_receiver import Receiver
 from tests.support_replay import NOW, WEBHOOK, Desk
 
@@ -19,20 +20,10 @@ OTHER_USER = "3805104374"
 BIO = {"event_type": "profile.update.bio", "filter": {"user_id": USER}}
 
 
-class Client:
+class Client(AppClient):
     """Calls the endpoints of one sandbox as one app."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-
-    def call(
-        self, method: str, path: str = PATH, *, keys: Keys | None = None, **more: Any
-    ) -> TestResponse:
-        """Send a request: with the bearer token, or signed."""
-        headers = {"Authorization": f"Bearer {BEARER}"}
-        if keys is not None:
-            headers = signed(method, f"http://localhost{path}", keys)
-        return self.desk.client.open(path, method=method, headers=headers, **more)
+    path = PATH
 
     def subscribe(self, keys: Keys | None = None, **body: Any) -> TestResponse:
         """Ask for a subscription."""
@@ -66,14 +57,6 @@ def desk(receiver: Receiver) -> Iterator[Desk]:
 def client(desk: Desk) -> Client:
     """A client of that sandbox."""
     return Client(desk)
-
-
-def messages(answer: TestResponse) -> list[str]:
-    """The messages of an invalid-request problem."""
-    assert (400, "application/problem+json") == (answer.status_code, answer.content_type)
-    body = answer.get_json()
-    assert "http://localhost/2/problems/invalid-request" == body["type"]
-    return [error["message"] for error in body["errors"]]
 
 
 class TestSubscribe:

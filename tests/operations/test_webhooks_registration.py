@@ -10,27 +10,18 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, signed
+from tests.operations.app_client import AppClient, messages
+from tests.support import HARBOR, NORTHBIKE
 from tests.support_receiver import Receiver, unused_port
 from tests.support_replay import WEBHOOK, Desk
 
 PATH = "/2/webhooks"
 
 
-class Client:
+class Client(AppClient):
     """Calls the webhook endpoints of one sandbox as one app."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-
-    def call(
-        self, method: str, path: str = PATH, *, keys: Keys | None = None, **more: Any
-    ) -> TestResponse:
-        """Send a request: with the bearer token, or signed."""
-        headers = {"Authorization": f"Bearer {BEARER}"}
-        if keys is not None:
-            headers = signed(method, f"http://localhost{path}", keys)
-        return self.desk.client.open(path, method=method, headers=headers, **more)
+    path = PATH
 
     def register(self, url: str, **more: Any) -> TestResponse:
         """Ask to register an address."""
@@ -57,14 +48,6 @@ def desk() -> Iterator[Desk]:
 def client(desk: Desk) -> Client:
     """A client of that sandbox."""
     return Client(desk)
-
-
-def messages(answer: TestResponse) -> list[str]:
-    """The messages of an invalid-request problem."""
-    assert (400, "application/problem+json") == (answer.status_code, answer.content_type)
-    body = answer.get_json()
-    assert "http://localhost/2/problems/invalid-request" == body["type"]
-    return [error["message"] for error in body["errors"]]
 
 
 def test_none(client: Client) -> None:

@@ -110,6 +110,7 @@ class Auth:
 NO_AUTH = Auth()
 BEARER = Auth(("bearer",))
 USER = Auth(("oauth1",))
+APP_OR_USER = Auth(("bearer", "oauth1"))
 
 
 class Authenticator:
