@@ -17,7 +17,8 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import CommaList, Flag, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.operation import Handler, Limit, Location, Operation, Origin
+from mock_platform.core.named import declare_named
+from mock_platform.core.operation import Handler, Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
 from mock_platform.records.activity import ActivityFilter
 from mock_platform.rules.activities import (
@@ -71,7 +72,8 @@ _PRIVATE = (
 )  # fmt: skip
 _NEWS = "news.new"
 _REVOKE = "oauth.revoke"
-_SPEC = "A, Events"
+_SPEC = "Events"
+_LIMIT = 500
 _SINCE = find_release("event-names").effective
 
 
@@ -335,100 +337,83 @@ def _show(record: Record) -> Record:
     return {name: value for name, value in record.items() if not name.startswith("_")}
 
 
-def _limit(verb: str) -> Limit:
-    return Limit(f"activity.{verb}", 500, 900, per="app", source="public")
-
-
 _ONE = "/2/activity/subscriptions/:subscription_id"
 _ALL = "/2/activity/subscriptions"
 OPERATIONS = (
-    Operation(
-        id="activity.create",
-        method="POST",
-        path=_ALL,
-        handler=make_create(Settings()),
+    declare_named(
+        "activity.create",
+        "POST",
+        _ALL,
+        make_create(Settings()),
         configure=make_create,
         summary="Subscribe to the activities of a user",
         spec=_SPEC,
         params=NewSubscription,
         location=Location.JSON,
         rules=find_subscription_faults,
-        origin=Origin.NAMED,
         since=_SINCE,
         returns=Flat(CreatedAnswer),
         auth=APP_OR_USER,
-        limits=(_limit("create"),),
+        limit=_LIMIT,
         errors=("invalid-request", "about:blank"),
         statuses=(400, 403, 409),
         assumptions=(SHAPES, FAN_OUT, DIRECTION),
         may_assume=(PRIVATE, DUPLICATE, CAP),
     ),
-    Operation(
-        id="activity.list",
-        method="GET",
-        path=_ALL,
-        handler=list_,
+    declare_named(
+        "activity.list",
+        "GET",
+        _ALL,
+        list_,
         summary="List an app's activity subscriptions",
         spec=_SPEC,
         params=ListQuery,
-        origin=Origin.NAMED,
         since=_SINCE,
         returns=Flat(SubscriptionPage),
         auth=APP_OR_USER,
-        limits=(_limit("list"),),
-        errors=("invalid-request",),
-        statuses=(400,),
+        limit=_LIMIT,
         assumptions=(SHAPES, PAGES),
     ),
-    Operation(
-        id="activity.update",
-        method="PUT",
-        path=_ONE,
-        handler=update,
+    declare_named(
+        "activity.update",
+        "PUT",
+        _ONE,
+        update,
         summary="Change the tag or the webhook of an activity subscription",
         spec=_SPEC,
         params=ChangedSubscription,
         location=Location.JSON,
-        origin=Origin.NAMED,
         since=_SINCE,
         returns=Flat(ChangedAnswer),
         auth=BEARER,
-        limits=(_limit("update"),),
-        errors=("invalid-request",),
-        statuses=(400,),
+        limit=_LIMIT,
         assumptions=(SHAPES,),
     ),
-    Operation(
-        id="activity.delete",
-        method="DELETE",
-        path=_ONE,
-        handler=delete,
+    declare_named(
+        "activity.delete",
+        "DELETE",
+        _ONE,
+        delete,
         summary="Delete an activity subscription",
         spec=_SPEC,
-        origin=Origin.NAMED,
         since=_SINCE,
         returns=Flat(DeletedAnswer),
         auth=BEARER,
-        limits=(_limit("delete"),),
-        errors=("invalid-request",),
-        statuses=(400,),
+        limit=_LIMIT,
         assumptions=(SHAPES,),
     ),
-    Operation(
-        id="activity.delete_many",
-        method="DELETE",
-        path=_ALL,
-        handler=delete_many,
+    declare_named(
+        "activity.delete_many",
+        "DELETE",
+        _ALL,
+        delete_many,
         summary="Delete several activity subscriptions",
         spec=_SPEC,
         params=SeveralIds,
-        origin=Origin.NAMED,
         since=_SINCE,
         returns=Flat(DeletedAnswer),
         auth=BEARER,
-        limits=(_limit("delete"),),
-        errors=("invalid-request",),
-        statuses=(400,),
+        limit=_LIMIT,
         assumptions=(SHAPES,),
     ),
 )

@@ -23,7 +23,8 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Handler, Limit, Location, Operation, Origin
+from mock_platform.core.named import declare_named
+from mock_platform.core.operation import Handler, Limit, Location, Operation
 from mock_platform.rules.release_history import find_release
 from mock_platform.rules.replay_jobs import (
     CREATES,
@@ -55,7 +56,7 @@ from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
 KINDS = (REPLAY_JOB,)
-_LIMIT = Limit("webhooks", 450, 900, per="app", source="public")
+_LIMIT = 450
 _FIELDS = ("created_at", "id", "url", "valid")
 
 
@@ -212,80 +213,68 @@ def replay(call: Call, world: World) -> dict[str, str]:
     return {"job_id": job["id"], "created_at": job["created_at"]}
 
 
-_NAMED = "A, Versioning: 2025-05-20"
+_NAMED = "Versioning: 2025-05-20"
 _SINCE = find_release("account-activity").effective
 OPERATIONS = (
-    Operation(
-        id="webhooks.list",
-        method="GET",
-        path="/2/webhooks",
-        handler=list_,
+    declare_named(
+        "webhooks.list",
+        "GET",
+        "/2/webhooks",
+        list_,
         summary="List the webhooks of an app",
         spec=_NAMED,
         params=WebhookFields,
-        origin=Origin.NAMED,
         since=_SINCE,
         returns=Flat(Webhooks),
         auth=BEARER,
-        limits=(_LIMIT,),
-        errors=("invalid-request",),
-        statuses=(400,),
+        limit=_LIMIT,
         assumptions=(SHAPES,),
     ),
-    Operation(
-        id="webhooks.create",
-        method="POST",
-        path="/2/webhooks",
-        handler=make_create(Settings()),
+    declare_named(
+        "webhooks.create",
+        "POST",
+        "/2/webhooks",
+        make_create(Settings()),
         configure=make_create,
         summary="Register a webhook",
         spec=_NAMED,
         params=NewWebhook,
         location=Location.JSON,
         rules=find_address_faults,
-        origin=Origin.NAMED,
         since=_SINCE,
         challenge=challenge_new,
         returns=Flat(Webhook),
         auth=APP_OR_USER,
-        limits=(_LIMIT,),
-        errors=("invalid-request",),
-        statuses=(400,),
+        limit=_LIMIT,
         assumptions=(SHAPES, ADDRESS, CHALLENGE, VALIDITY, LIMIT),
         may_assume=(FAILURES,),
     ),
-    Operation(
-        id="webhooks.validate",
-        method="PUT",
-        path="/2/webhooks/:webhook_id",
-        handler=validate,
+    declare_named(
+        "webhooks.validate",
+        "PUT",
+        "/2/webhooks/:webhook_id",
+        validate,
         summary="Challenge a webhook again",
         spec=_NAMED,
-        origin=Origin.NAMED,
         since=_SINCE,
         challenge=challenge_known,
         returns=Flat(WebhookValidationAnswer),
         auth=APP_OR_USER,
-        limits=(_LIMIT,),
-        errors=("invalid-request",),
-        statuses=(400,),
+        limit=_LIMIT,
         assumptions=(SHAPES, CHALLENGE, VALIDITY),
         may_assume=(FAILURES,),
     ),
-    Operation(
-        id="webhooks.delete",
-        method="DELETE",
-        path="/2/webhooks/:webhook_id",
-        handler=delete,
+    declare_named(
+        "webhooks.delete",
+        "DELETE",
+        "/2/webhooks/:webhook_id",
+        delete,
         summary="Delete a webhook",
         spec=_NAMED,
-        origin=Origin.NAMED,
         since=_SINCE,
         returns=Flat(DeletionAnswer),
         auth=APP_OR_USER,
-        limits=(_LIMIT,),
-        errors=("invalid-request",),
-        statuses=(400,),
+        limit=_LIMIT,
         assumptions=(SHAPES, DELETED),
         may_assume=(FAILURES,),
     ),

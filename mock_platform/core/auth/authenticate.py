@@ -35,13 +35,16 @@ from mock_platform.store.interface import Record
 from mock_platform.world.clock import machine_seconds
 from mock_platform.world.world import World
 
-Scheme = Literal["bearer", "oauth1", "oauth1-app", "oauth1-request-token", "basic", "session"]
+Scheme = Literal[
+    "bearer", "oauth1", "oauth2", "oauth1-app", "oauth1-request-token", "basic", "session"
+]
 
 CANONICAL_HOSTS = ("api.platform.com", "ads-api.platform.com", "ads-api-sandbox.platform.com")
 
 _NAMES: Mapping[Scheme, str] = {
     "bearer": "OAuth 2.0 Application-Only",
     "oauth1": "OAuth 1.0a User Context",
+    "oauth2": "OAuth 2.0 User Context",
     "oauth1-app": "OAuth 1.0a (application)",
     "oauth1-request-token": "OAuth 1.0a (request token)",
     "basic": "HTTP Basic",
@@ -53,7 +56,7 @@ _TOKEN_KINDS: Mapping[Scheme, str] = {
     "oauth1-request-token": "request",
     "session": "request",
 }
-_CHALLENGES: Mapping[Scheme, str] = {"bearer": "Bearer", "basic": "Basic"}
+_CHALLENGES: Mapping[Scheme, str] = {"bearer": "Bearer", "oauth2": "Bearer", "basic": "Basic"}
 
 TIMESTAMP = public_fact(
     "oauth.timestamp-tolerance",
@@ -93,6 +96,8 @@ class Auth:
 
     schemes: tuple[Scheme, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    scopes: tuple[str, ...] = ()
+    """The scopes that an OAuth 2.0 user token needs; all of them."""
     on_failure: Callable[[Failure], Failure] | None = None
     """The failure for a refusal, if an endpoint has its own answers for some or all refusals."""
 

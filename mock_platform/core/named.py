@@ -1,0 +1,87 @@
+"""What the endpoints that document A only names have in common: origin, date, kinds of credentials.
+
+Their shapes are public facts (the reference for named endpoints), so every declaration has an
+assumption that says from where its shape comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Unpack
+
+from marshmallow import Schema
+
+from mock_platform.core.assumptions import Assumption
+from mock_platform.core.auth.authenticate import Auth
+from mock_platform.core.call import Call
+from mock_platform.core.challenge import Challenge
+from mock_platform.core.envelope import Returns
+from mock_platform.core.operation import (
+    Handler,
+    Limit,
+    Location,
+    Operation,
+    Origin,
+    Particulars,
+)
+from mock_platform.settings import Settings
+from mock_platform.world.world import World
+
+WINDOW_SECONDS = 900
+"""The rate windows of the v2 interface last 15 minutes."""
+
+
+class NamedParticulars(Particulars, total=False):
+    """The options that only some named operations use, with the same meaning as on `Operation`."""
+
+    challenge: Callable[[Call, World, Settings], Challenge]
+
+
+def declare_named(
+    id_: str,
+    method: str,
+    path: str,
+    handler: Handler,
+    *,
+    summary: str,
+    spec: str,
+    returns: Returns,
+    auth: Auth,
+    since: datetime | None,
+    limit: int | Sequence[Limit],
+    assumptions: Sequence[Assumption],
+    params: type[Schema] | None = None,
+    location: Location = Location.QUERY,
+    errors: tuple[str, ...] = ("invalid-request",),
+    statuses: tuple[int, ...] = (400,),
+    **particulars: Unpack[NamedParticulars],
+) -> Operation:
+    """Return an operation that document A names without showing its form.
+
+    `since` is the moment at which the release history says that it took effect, `None` if the
+    history does not date it. `limit` is a number of requests of an app in 15 minutes, or rate
+    windows of other kinds.
+    """
+    if isinstance(limit, int):
+        limit = (Limit(id_, limit, WINDOW_SECONDS, per="app", source="public"),)
+    options: dict[str, Any] = dict(particulars)
+    return Operation(
+        id=id_,
+        method=method,
+        path=path,
+        handler=handler,
+        summary=summary,
+        spec=f"A, {spec}",
+        returns=returns,
+        auth=auth,
+        params=params,
+        location=location,
+        origin=Origin.NAMED,
+        since=since,
+        limits=tuple(limit),
+        errors=errors,
+        statuses=statuses,
+        assumptions=tuple(assumptions),
+        **options,
+    )
