@@ -28,7 +28,7 @@ from mock_platform.records.posts import (
     CreatedPost,
     make_author,
 )
-from mock_platform.records.users import format_post_time
+from mock_platform.rules.user_objects import format_post_time
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 

@@ -14,7 +14,8 @@ from mock_platform.core.fields import Choice, Flag, Integer, Json, ListOf, Long,
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.table import Reference, Table
-from mock_platform.records.users import POST_TIME, UserObject, format_post_time, make_user_object
+from mock_platform.records.users import UserObject
+from mock_platform.rules.user_objects import POST_TIME, format_post_time, make_user_object
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 

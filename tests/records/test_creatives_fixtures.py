@@ -13,7 +13,7 @@ from mock_platform.records.interactive_cards import POLL_CARDS, VIDEO_CONVERSATI
 from mock_platform.records.media import MEDIA, MEDIA_LIBRARY
 from mock_platform.records.posts import POSTS, make_author
 from mock_platform.records.table import Table
-from mock_platform.records.users import format_post_time
+from mock_platform.rules.user_objects import format_post_time
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.store.memory import MemoryStore

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mock_platform.operations import TABLES
-from mock_platform.records.users import format_post_time
+from mock_platform.rules.user_objects import format_post_time
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.world import World

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.records.users import USERS, UserObject, make_user_object
+from mock_platform.records.users import USERS, UserObject
+from mock_platform.rules.user_objects import make_user_object
 from mock_platform.store.interface import Record
 
 BARE = {"id": "5", "screen_name": "ada", "name": "Ada"}
