@@ -8,7 +8,6 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,11 @@ from typing import Any
 from mock_platform.core import packaged as shipped
 from mock_platform.core.assumptions import Assumption, register
 from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS, credential_hints
+from mock_platform.core.auth.world_credentials import WorldCredentials
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.challenge import Challenge
 from mock_platform.core.description.openapi import V2_VERSION, Description, describe
+from mock_platform.core.entries import make_entry
 from mock_platform.core.failures.errors import (
     ADS_ERRORS,
     NOT_SHOWN,
@@ -26,18 +27,17 @@ from mock_platform.core.failures.errors import (
     ORDER,
     REASON,
     Failure,
-    InternalError,
     NotStored,
     ProblemFailure,
 )
 from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, problem
-from mock_platform.core.failures.rendering import render
-from mock_platform.core.jsonio import dumps
+from mock_platform.core.failures.rendering import make_internal_error, render
 from mock_platform.core.limits import OAUTH_LIMIT
+from mock_platform.core.markers import make_markers
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, Compiled, compile_operation
 from mock_platform.core.routing import Router
-from mock_platform.core.unanswered import Unanswered
+from mock_platform.core.unanswered import Unanswered, reply_to_unknown_world
 from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
@@ -77,7 +77,6 @@ _CORE = (
 Answerer = Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]
 """Answers a call in a world, or refuses it; also returns what was changed."""
 _LOG = logging.getLogger(__name__)
-_CREDENTIAL_TABLES = ("apps", "tokens")
 
 
 class Platform:
@@ -102,7 +101,7 @@ class Platform:
             lambda folders: load_base(replace(settings, fixtures=tuple(folders)))
         )
         """Returns the fixtures of a world that asks for its own."""
-        self.shared_credentials = frozenset(_list_credentials(self.base))
+        self._credentials = WorldCredentials(self.base)
         self.started = UPTIME()
         self.errors: list[BaseException] = []
         """Errors in the sandbox itself; the owner of the platform raises them."""
@@ -124,7 +123,7 @@ class Platform:
             limit=settings.max_worlds,
             store=store,
             prepare=self._prepare_world,
-            credentials=self._credentials,
+            credentials=self._credentials.compare,
         )
         self.deliverer = Deliverer(settings.delivery, self._report_error)
         """Delivers to webhooks; starts its threads with the first delivery."""
@@ -188,16 +187,17 @@ class Platform:
         except Exception as fault:  # noqa: BLE001 - handed to the embedder, told to the client
             failed = traceback.format_exc()
             self.on_error(fault)
-            reply = render(InternalError(_internal(fault, call)), call)
+            reply = render(make_internal_error(fault, call), call)
         reply.headers += call.extra_headers
         if call.method == "HEAD":
             if reply.header("content-length") is None and reply.parts is None:
                 reply.headers.append(("Content-Length", str(len(reply.body))))
             reply.body = b""
         assumptions = sorted(call.assumptions)
-        self._mark(call, reply, assumptions)
+        if self.settings.markers:
+            reply.headers += make_markers(call, assumptions)
         milliseconds = (UPTIME() - started) * 1000
-        entry = self._entry(call, reply, world, at, milliseconds, assumptions, changes, failed)
+        entry = make_entry(call, reply, world.name, at, milliseconds, assumptions, changes, failed)
         world.journal.add(entry)
         for observe in self.observers:
             observe(entry)
@@ -262,7 +262,7 @@ class Platform:
 
     def reload(self, base: Base) -> None:
         """Reset the default world with other fixtures; new worlds start with them as well."""
-        self.shared_credentials |= frozenset(_list_credentials(base))
+        self._credentials.add_base(base)
         self.worlds.rebase(base)
         self.base = base
 
@@ -373,66 +373,14 @@ class Platform:
         """Returns the reply to a call whose world does not exist."""
         call.operation = None  # none answers
         self._stray(call, fault.name)
-        reply = _unknown_world(fault)
-        self._mark(call, reply, sorted(call.assumptions))
+        reply = reply_to_unknown_world(fault)
+        if self.settings.markers:
+            reply.headers += make_markers(call, sorted(call.assumptions))
         return reply
 
     def _stray(self, call: Call, world: str) -> None:
         for listen in self.stray_listeners:
             listen(call, world)
-
-    def _mark(self, call: Call, reply: Reply, assumptions: Sequence[str]) -> None:
-        """Add the marker headers, if they are on."""
-        if not self.settings.markers:
-            return
-        headers = reply.headers
-        headers.append(("X-Mock-Request-Id", call.request_id))
-        if call.operation is not None:
-            headers.append(("X-Mock-Operation", call.operation))
-        elif call.custom is not None:
-            headers.append(("X-Mock-Custom", call.custom))
-        if call.rule is not None:
-            headers.append(("X-Mock-Rule", f"{call.rule['scenario']}/{call.rule['rule']}"))
-        if call.warning_codes:
-            headers.append(("X-Mock-Warnings", ",".join(sorted(call.warning_codes))))
-        if assumptions:
-            headers.append(("X-Mock-Assumptions", ",".join(assumptions)))
-
-    def _entry(
-        self,
-        call: Call,
-        reply: Reply,
-        world: World,
-        at: datetime,
-        milliseconds: float,
-        assumptions: Sequence[str],
-        changes: Sequence[Change],
-        failed: str | None,
-    ) -> JournalEntry:
-        return JournalEntry(
-            id=call.request_id,
-            at=at,
-            world=world.name,
-            method=call.method,
-            url=call.url,
-            status=reply.status,
-            milliseconds=milliseconds,
-            operation=call.operation,
-            caller=call.caller.as_json(),
-            rule=call.rule,
-            near_misses=call.near_misses,
-            changes=[change for change in changes if not change.table.startswith("_")],
-            assumptions=assumptions,
-            warnings=call.warnings,
-            diagnosis=call.diagnosis,
-            traceback=failed,
-            request_headers=call.headers,
-            request_body=call.body,
-            response_headers=reply.headers,
-            response_body=reply.body,
-            reason=reply.reason,
-            sent=call.sent,
-        )
 
     def _report_error(self, fault: BaseException) -> None:
         if isinstance(fault, StoreUnwritable):  # the disk's fault, not ours
@@ -443,21 +391,6 @@ class Platform:
     def _prepare_world(self, world: World) -> None:
         for prepare in self._prepare:
             prepare(world)
-
-    def _credentials(self, change: Change) -> Sequence[tuple[str, bool]]:
-        """Add and remove credentials after changes; those of the fixtures select no world."""
-        if change.table not in _CREDENTIAL_TABLES:
-            return ()
-        before = _credential_of(change.table, change.key, change.before)
-        after = _credential_of(change.table, change.key, change.after)
-        if before == after:
-            return ()
-        found = ((before, False), (after, True))
-        return [
-            (credential, held)
-            for credential, held in found
-            if credential is not None and credential not in self.shared_credentials
-        ]
 
 
 def load_base(settings: Settings) -> Base:
@@ -479,39 +412,3 @@ def _router(compiled: Iterable[Compiled]) -> Router[Compiled]:
     for entry in NOT_SERVED:
         router.reserve(entry.path)
     return router
-
-
-def _credential_of(table: str, key: str, record: object) -> str | None:
-    if not isinstance(record, dict):
-        return None
-    if table == "tokens":
-        return key
-    return record.get("consumer_key") if table == "apps" else None
-
-
-def _list_credentials(base: Base) -> Iterable[str]:
-    for name in _CREDENTIAL_TABLES:
-        for key, row in base.rows.get(name, {}).items():
-            credential = _credential_of(name, key, row.record)
-            if credential is not None:
-                yield credential
-
-
-def _internal(fault: Exception, call: Call) -> str:
-    if call.custom is not None and call.operation is None:
-        return (
-            f"What was added to the sandbox failed ({type(fault).__name__}: {fault}), a route or a "
-            f"hook at {call.custom!r}; the journal has the traceback."
-        )
-    odd = ""
-    if isinstance(fault, KeyError):  # what every record has, unless it was stored as given
-        odd = f" or of a record without {fault} that was stored with ?unchecked=true"
-    return (
-        f"The sandbox itself failed ({type(fault).__name__}: {fault}). This is a fault of "
-        f"mock_platform{odd}, not of your request; the journal has the traceback."
-    )
-
-
-def _unknown_world(fault: UnknownWorld) -> Reply:
-    body = {"type": "about:blank", "title": "Unknown world", "status": 404, "detail": str(fault)}
-    return Reply(404, dumps(body), [("Content-Type", "application/problem+json")])

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from mock_platform.core.call import Call, Surface
+from mock_platform.core.call import Call, Reply, Surface
 from mock_platform.core.failures.errors import Failure, MethodNotAllowed, RouteNotFound
+from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import NotServed, Operation
 from mock_platform.core.routing import Nearest, Router
+from mock_platform.world.names import UnknownWorld
 
 SANDBOX = "/sandbox"
 _NOTHING_HERE = "This sandbox does not serve this route."
@@ -103,3 +105,9 @@ def _add_head(allowed: Sequence[str]) -> list[str]:
 
 def _router(operations: Iterable[Operation]) -> Router[Operation]:
     return Router((op.method, path, op) for op in operations for path in (op.path, *op.also))
+
+
+def reply_to_unknown_world(fault: UnknownWorld) -> Reply:
+    """Returns the answer to a request whose world does not exist."""
+    body = {"type": "about:blank", "title": "Unknown world", "status": 404, "detail": str(fault)}
+    return Reply(404, dumps(body), [("Content-Type", "application/problem+json")])

@@ -20,6 +20,7 @@ from mock_platform.core.failures.errors import (
     BadBody,
     BatchFailure,
     Failure,
+    InternalError,
     InvalidParameters,
     MethodNotAllowed,
     NotShown,
@@ -262,3 +263,19 @@ def _as_named(failure: Failure) -> Failure:
         if isinstance(failure, kind):
             return AdsFailure(AdsError(code, message.strip()))
     return AdsFailure(AdsError("INTERNAL_ERROR", str(failure) or "Internal error"))
+
+
+def make_internal_error(fault: Exception, call: Call) -> InternalError:
+    """Returns the failure for an error in the sandbox, or in what a user added to it."""
+    if call.custom is not None and call.operation is None:
+        return InternalError(
+            f"What was added to the sandbox failed ({type(fault).__name__}: {fault}), a route or a "
+            f"hook at {call.custom!r}; the journal has the traceback."
+        )
+    odd = ""
+    if isinstance(fault, KeyError):  # what every record has, unless it was stored as given
+        odd = f" or of a record without {fault} that was stored with ?unchecked=true"
+    return InternalError(
+        f"The sandbox itself failed ({type(fault).__name__}: {fault}). This is a fault of "
+        f"mock_platform{odd}, not of your request; the journal has the traceback."
+    )
