@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 import socket
 from collections.abc import Iterable, Mapping
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 _MAX_SIGNALS = 4096
@@ -50,12 +50,7 @@ class Signals:
         self._before = {number: signal.signal(number, self._handle) for number in self._numbers}
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._restore:
             for number, handler in self._before.items():
                 signal.signal(number, handler)

@@ -3,7 +3,7 @@
 It connects to this machine only, unless more hosts are allowed. The address that is checked is the
 one that is connected to, so a name that resolves differently the second time is no way around the
 check. It follows no redirects, uses no proxy, repeats nothing, reads a limited part of an answer,
-and gives up at its deadline, however slowly the answer arrives.
+and stops at its deadline, however slowly the answer arrives.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from mock_platform.world.world import World
 
 _EVENTS_PER_PAGE = 50
 _MAX_SILENT_EVENTS = 3
-"""Events in a row that may time out before the job is given up (`replay.attempts`)."""
+"""Events in a row that may time out before the job ends (`replay.attempts`)."""
 _BY_TIME = Order("created_at")
 
 

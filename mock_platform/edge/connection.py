@@ -44,7 +44,7 @@ class Connection(Protocol):
         """Wait for this many real seconds before more is sent.
 
         The wait ends early when the server stops or `closing` is set. It raises if the caller is
-        known to give up earlier.
+        known to stop earlier.
         """
 
     def reset(self) -> None:

@@ -178,7 +178,7 @@ class _CallerConnection:
     """The connection for the application: what the application does to it happens to the caller."""
 
     pauses = False
-    """Waits happen in the caller's thread, and end when the caller would give up."""
+    """Waits happen in the caller's thread, and end when the caller would stop waiting."""
 
     def __init__(self, timeout: float | None) -> None:
         self.is_taken = False
@@ -191,7 +191,7 @@ class _CallerConnection:
         """Wait in real time; a wait that is longer than the caller's timeout ends it at once.
 
         Raises:
-            TimeoutError: The caller would have given up.
+            TimeoutError: The caller would have stopped waiting.
         """
         self._silent += seconds
         if self._timeout is not None and self._silent >= self._timeout:

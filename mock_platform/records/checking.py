@@ -183,7 +183,7 @@ def _require_known_keys(value: Any, names: Sequence[str]) -> None:
         raise ValueError(f"got {value!r}")  # noqa: TRY004 - the client's fault, reported as one
     for name in value:
         if name not in names:
-            raise ValueError(f"{name!r} is none of {', '.join(names)}")
+            raise ValueError(f"{name!r} is not one of {', '.join(names)}")
 
 
 def find_internal_faults(

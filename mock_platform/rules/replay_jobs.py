@@ -79,7 +79,7 @@ DELIVERY = expectation(
     "replay.attempts",
     "An event is accepted when the receiver answers 200 within 10 seconds; otherwise it is tried "
     "3 times in all, 0.2 and 0.4 seconds apart. After 3 events in a row that timed out the job "
-    "gives up.",
+    "ends.",
 )
 CREATES = (WINDOW, TO_DATE, CONFLICT, STATES, PACE, CRC, ENVELOPE, DELIVERY)
 """The assumptions that every created job relies on."""

@@ -19,7 +19,6 @@ The WSGI environ contains what PEP 3333 requires, and:
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from mock_platform.server.backend import RequestLog
@@ -122,12 +121,7 @@ class ServerThread:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 

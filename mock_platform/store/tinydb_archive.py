@@ -13,7 +13,6 @@ import logging
 import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, get_args
 
 import orjson
@@ -219,12 +218,7 @@ class TinyDBArchive:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # -- open ------------------------------------------------------------------------------------

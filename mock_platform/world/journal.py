@@ -201,7 +201,7 @@ class JournalMemory:
         while self.bytes > self.max_bytes:
             largest = max(self._journals, key=lambda each: each.counted)
             count = max(self.bytes - self.max_bytes, largest.counted // _PART)
-            freed = largest.give_up(count, self.max_bytes)
+            freed = largest.drop_bytes(count, self.max_bytes)
             if not freed:
                 return  # another thread has emptied it, and has not counted that yet
             largest.counted -= freed
@@ -231,7 +231,7 @@ class Journal:
         self._bytes = 0
         self._lock = threading.Lock()
         self._notes: dict[tuple[str, str], str] = {}
-        self._gave_up = False
+        self._has_reported = False
         self.dropped = 0
         self.counted = 0
         """Its bytes in the common memory, until it is `closed`; use it under its lock."""
@@ -275,25 +275,25 @@ class Journal:
             if len(self._notes) > _MAX_NOTES:
                 del self._notes[next(iter(self._notes))]
 
-    def give_up(self, count: int, bound: int) -> int:
-        """Drop the oldest entries, at least `size` bytes; returns how many were dropped.
+    def drop_bytes(self, count: int, limit: int) -> int:
+        """Drop the oldest entries, at least `count` bytes; returns how many bytes were dropped.
 
-        `bound` is the limit for all journals together; the log mentions it the first time.
+        `limit` is that of all journals together; the log mentions it the first time.
         """
         with self._lock:
             before, world = self._bytes, self._entries[0].world if self._entries else ""
             while self._entries and before - self._bytes < count:
                 self._drop_oldest()
             freed = before - self._bytes
-            report = freed > 0 and not self._gave_up
-            self._gave_up = self._gave_up or report
+            report = freed > 0 and not self._has_reported
+            self._has_reported = self._has_reported or report
         if report:
             _LOG.warning(
                 "The journals of all worlds keep more than %d bytes together "
-                "(--journal-total-bytes), so the journal of world %r gives up its oldest entries. "
+                "(--journal-total-bytes), so the journal of world %r drops its oldest entries. "
                 "Empty journals with DELETE /_mock/requests, drop worlds that are no longer used, "
-                "or raise the bound",
-                bound,
+                "or raise the limit",
+                limit,
                 world,
             )
         return freed
@@ -327,7 +327,7 @@ class Journal:
             self._sizes.clear()
             self._by_id.clear()
             self._bytes = self.dropped = 0
-            self._gave_up = False
+            self._has_reported = False
         if self._memory is not None:
             self._memory.count(self, -freed)
 

@@ -138,9 +138,9 @@ def test_no_state(box: Sandbox, document: Any, unchecked: str) -> None:
     [
         ({"clok": {}}, "clok", "'clok' is no part of a state: world, ids, clock, paces, tables"),
         ({"clock": 5}, "clock", "instant or null}: got 5"),
-        ({"clock": {"offset": 1}}, "clock", "'offset' is none of offset_seconds, frozen_at"),
+        ({"clock": {"offset": 1}}, "clock", "'offset' is not one of offset_seconds, frozen_at"),
         ({"paces": {"replay_job": 1}}, "paces", '"polls"}}: got 1'),
-        ({"paces": {"media": {"poll": 1}}}, "paces", "'poll' is none of progression, seconds"),
+        ({"paces": {"media": {"poll": 1}}}, "paces", "'poll' is not one of progression, seconds"),
     ],
 )
 def test_no_part(box: Sandbox, part: dict[str, Any], field: str, text: str) -> None:

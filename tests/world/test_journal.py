@@ -133,7 +133,7 @@ class TestCommonMemory:
         assert memory.bytes == 6 * self.SIZE
         (said,) = caplog.messages
         assert f"keep more than {memory.max_bytes} bytes together (--journal-total-by" in said
-        assert "the journal of world 'busy' gives up its oldest entries" in said
+        assert "the journal of world 'busy' drops its oldest entries" in said
 
     def test_one_entry_larger_than_all_room(self) -> None:
         """It is not kept, and the count is right again."""
