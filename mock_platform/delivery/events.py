@@ -138,9 +138,9 @@ def _make_payload(
     world: World, record: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Make up a payload; return it and what is wrong instead."""
-    user = world.store.get("users", str(record.get("user_id")))
-    if user is None or not isinstance(record.get("event_type"), str):
+    if not isinstance(record.get("event_type"), str):
         return {}, []  # the checks of the record say what is wrong
+    user = world.store.get("users", str(record.get("user_id")))
     try:
         return make_payload(world, record["event_type"], user), []
     except NoSample as fault:

@@ -14,6 +14,7 @@ FAMILIES = (
     "webhooks",
     "activity",
     "account_activity",
+    "news",
     "oauth2",
     "account_media",
     "cards",

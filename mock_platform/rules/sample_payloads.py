@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mock_platform.rules.activities import canonicalize_name
+from mock_platform.rules.news import add_story, show_news_event
 from mock_platform.rules.public_users import show_user
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -38,13 +39,19 @@ class NoSample(ValueError):
     """No payload can be made up for a type of event; the text says what to do."""
 
 
-def make_payload(world: World, event_type: str, user: Record) -> Payload:
+def make_payload(world: World, event_type: str, user: Record | None) -> Payload:
     """Make up what happened to a user, change the records accordingly, and return the payload.
+
+    News happen without a user; other payloads are empty without one.
 
     Raises:
         NoSample: Events of this type need a payload.
     """
     name = canonicalize_name(event_type)
+    if name == "news.new":
+        return show_news_event(add_story(world))
+    if user is None:
+        return {}
     if name in _CHANGES:
         field, change = _CHANGES[name]
         before, after = user[field], change(user[field], world)

@@ -293,7 +293,37 @@ CLIP: dict[str, Any] = {
     **STAMPS,
 }
 
+NEWS: dict[str, Any] = {
+    "id": "1992010203040506070",
+    "name": "Harbor cafés agree on a common cup",
+    "category": "Business",
+    "summary": "Twelve cafés introduce one returnable cup.",
+    "hook": "One cup, twelve cafés.",
+    "contexts": {
+        "topics": ["Food"],
+        "entities": {
+            "events": [],
+            "organizations": ["Harbor Roasters"],
+            "people": [],
+            "places": ["Seattle"],
+            "products": [],
+        },
+        "finance": {"tickers": ["KC"]},
+        "sports": {"teams": []},
+    },
+    "cluster_posts_results": [{"post_id": "1712850617439551489"}],
+    "keywords": ["coffee"],
+    "disclaimer": "This story is a summary of posts and may evolve over time.",
+    "updated_at": "2026-11-01T08:00:00.000Z",
+}
 SAMPLES: dict[str, list[Sample]] = {
+    "news": [
+        Sample(
+            NEWS,
+            f"/2/news/{NEWS['id']}?news.fields={','.join(NEWS)}",
+            served={"last_updated_at_ms": NEWS["updated_at"]},
+        )
+    ],
     "activities": [
         Sample(
             {
