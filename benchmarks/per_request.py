@@ -49,7 +49,7 @@ class Kind:
 
 
 def bare_flask() -> Kind:
-    """A Flask route that gives a constant, by raw WSGI."""
+    """A Flask route that returns a constant, by raw WSGI."""
     app = Flask("bare")
 
     @app.get("/12/accounts/<account>/account_media")

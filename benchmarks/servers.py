@@ -105,7 +105,7 @@ def serve_flask() -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens on at the moment."""
+    """A port without a listener at the moment."""
     import socket
 
     with socket.socket() as found:

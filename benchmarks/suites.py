@@ -1,6 +1,6 @@
 """Test suites that ask the same of several test doubles: how long each takes, from start to end.
 
-Run it with `python benchmarks/suites.py`, `--help` tells its options. Each suite in `peers/` has
+Run it with `python benchmarks/suites.py`, `--help` lists its options. Each suite in `peers/` has
 200 tests, each with a fresh state and the same five requests and assertions. It runs in a pytest
 process of its own with no plugin but those it needs, in turn with the others; medians of the rounds
 count. What a test takes is counted from a run with one test. Peers that are not installed are left
@@ -37,7 +37,7 @@ PLUGIN = "mock_platform.pytest_plugin"
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite, what it stands for and what it needs."""
+    """A suite, what it represents and what it needs."""
 
     name: str
     title: str
@@ -192,7 +192,7 @@ def _processor() -> float:
 
 
 def measure(runner: Runner, suites: Iterable[Suite], rounds: int, tests: int) -> dict[Suite, Times]:
-    """Times by suite; those that do not pass are told and left out."""
+    """Times by suite; those that do not pass are reported and left out."""
     found = {}
     for suite in suites:
         try:

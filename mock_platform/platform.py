@@ -162,7 +162,7 @@ class Platform:
     ) -> Reply:
         """Returns the reply to a call; `refused` ends it at once, in the call's dialect.
 
-        `through` answers in place of `answer`, and may call that. `Reply.sending` tells the sender
+        `through` answers in place of `answer`, and may call that. `Reply.sending` describes
         what to do: a delay, a network fault.
         """
         started = UPTIME()

@@ -11,6 +11,6 @@ T = TypeVar("T")
 
 
 def awaited(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine gives, run to its end in a thread and a loop of its own."""
+    """What a coroutine returns, run to its end in a thread and a loop of its own."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()

@@ -18,7 +18,7 @@ from tests.waits import PATIENCE
 
 @dataclass(frozen=True, slots=True)
 class LiveWorld:
-    """A world of a running server: its base address, and credentials as the server tells them."""
+    """A world of a running server: its base address, and credentials as the server reports them."""
 
     base_url: str
     control: str
@@ -97,7 +97,7 @@ class LiveServer:
         return LiveWorld(told["base_url"], told["control"], told["credentials"], self.ca)
 
     def stop(self) -> int:
-        """Stop it as a user does, and give its exit status."""
+        """Stop it as a user does, and return its exit status."""
         self._process.send_signal(signal.SIGINT)
         status = self._process.wait(timeout=PATIENCE)
         assert self._process.stdout is not None

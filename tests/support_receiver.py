@@ -55,7 +55,7 @@ def sign(secret: str, data: bytes) -> str:
 
 
 class Receiver:
-    """Listens on a free loopback port. Takes everything unless told otherwise.
+    """Listens on a free loopback port. Accepts everything unless `plan` differs.
 
     `plan` holds what to do with the next POSTs, one entry each: a status, or a misbehaviour.
     `challenge` makes the answer to a challenge of its token.

@@ -26,7 +26,7 @@ QUICK = DeliverySettings(timeout=PATIENCE, attempts=3, backoff=0.001)
 class Desk:
     """A sandbox with a frozen clock; `url` is where the well-known webhook leads.
 
-    `platform` is used instead of a new one of the settings, if given.
+    `platform` is used instead of a new one of the settings, if passed.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Desk:
         return found
 
     def pace(self, progression: str, **more: Any) -> None:
-        """Say how replay jobs move."""
+        """Set how replay jobs move."""
         with self.world.work():
             self.world.transitions.set_pace("replay_job", progression=progression, **more)
 
@@ -144,7 +144,7 @@ class Desk:
                 self.world.store.remove("events", entry.key)
 
     def fate(self, job_id: str) -> tuple[str, int, int, str | None]:
-        """State, events taken and lost, and why, of a job."""
+        """State, events delivered and lost, and why, of a job."""
         job = self.job(job_id)
         return job["state"], job["_delivered"], job["_failed"], job["_reason"]
 

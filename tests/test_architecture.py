@@ -38,7 +38,7 @@ def test_every_claim_that_a_test_quotes_is_on_the_page() -> None:
 
 
 def test_at_least_ten_claims_are_tested() -> None:
-    """The page is held to more than its words."""
+    """More of the page is checked than its words."""
     assert len({text for text, _ in read_claims()}) >= 10
 
 

@@ -46,7 +46,7 @@ def test_the_fault_that_the_page_on_fixtures_shows(tmp_path: Path) -> None:
 
 
 def test_every_control_route_is_documented() -> None:
-    """Each route of the control plane stands in its page, with its method."""
+    """Each route of the control plane is in its page, with its method."""
     text = (DOCS / "control-plane.md").read_text("utf-8")
     missing = []
     for route in ROUTES:

@@ -55,13 +55,13 @@ class Server:
         return self.client.open(path, method=method, headers=headers, **more)
 
     def put(self, path: str, body: Any = None) -> TestResponse:
-        """One request that is taken."""
+        """One request that is accepted."""
         answer = self.ask("PUT", path, {} if body is None else body)
         assert answer.status_code == 200, answer.get_data(as_text=True)
         return answer
 
     def post(self, path: str, body: Any = None) -> None:
-        """One request that is taken."""
+        """One request that is accepted."""
         answer = self.ask("POST", path, body)
         assert answer.status_code in {200, 204}, answer.get_data(as_text=True)
 
@@ -224,7 +224,7 @@ def test_start_up_scenarios_and_what_was_switched_by_hand(tmp_path: Path) -> Non
 
 
 def test_what_cannot_go_on_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A scenario whose file is not given any more is off, and the log says so."""
+    """A scenario whose file is no longer passed is off, and the log says so."""
     file = tmp_path / "mine.yaml"
     file.write_text("name: mine\nrules: [{then: {error: 89}}]\n")
     folder = tmp_path / "scenarios"

@@ -40,7 +40,7 @@ def installed(folder: Path) -> None:
 
 
 def test_help_names_every_target() -> None:
-    """`make` alone tells what there is."""
+    """`make` alone lists the targets."""
     makefile = (ROOT / "Makefile").read_text()
     found = re.search(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)
     assert found is not None

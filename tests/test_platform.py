@@ -73,7 +73,7 @@ def test_state_rules_come_after_records(box: Sandbox) -> None:
 
 
 def test_a_gate_comes_before_parameters(box: Sandbox) -> None:
-    """A read-only application is told so before its parameters are looked at."""
+    """A read-only application is refused before its parameters are looked at."""
     box.change("apps", "11827", **READ_ONLY_APP)
 
     response = box.call("PUT", f"/12/accounts/{ACCOUNT}/line_items/itttx?goal=x")
@@ -198,7 +198,7 @@ def test_an_unknown_world_says_how_to_create_it(box: Sandbox) -> None:
     ],
 )
 def test_a_name_that_no_world_can_have(box: Sandbox, path: str, headers: dict[str, str]) -> None:
-    """An empty or impossible name chooses no world, and is not told to be created."""
+    """An empty or impossible name chooses no world, and no creation is suggested."""
     response = box.client.get(path, headers=headers)
 
     assert 404 == response.status_code
@@ -369,7 +369,7 @@ def test_markers_can_be_left_out() -> None:
 
 
 def test_head_is_answered_without_a_body(box: Sandbox) -> None:
-    """HEAD gives the headers of GET, length included, and no body."""
+    """HEAD returns the headers of GET, length included, and no body."""
     get = box.call("GET", MEDIA)
     head = box.call("HEAD", MEDIA)
 
@@ -465,7 +465,7 @@ def test_operations_beyond_the_documents_rest_on_a_gap() -> None:
 
 
 def test_the_registry_has_bounds() -> None:
-    """A server holds only so many worlds, and says how to make room."""
+    """A server has only so many worlds, and says how to make room."""
     platform = sandbox(max_worlds=2).platform
     platform.worlds.create("one")
 

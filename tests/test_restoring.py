@@ -144,7 +144,7 @@ def test_a_fork_returns_to_what_it_was_made_from(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", ["default", None])
 def test_a_frozen_world_returns_to_its_moment(tmp_path: Path, source: str | None) -> None:
-    """Where its clock was to stand when it was made belongs to what a world began as."""
+    """The moment that its clock was frozen at when it was made belongs to what a world began as."""
     settings = kept(tmp_path)
     moment = datetime(2027, 1, 1, tzinfo=UTC)
     with open_platform(settings) as opened:
@@ -183,7 +183,7 @@ def test_a_dropped_fork_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_fork_with_other_fixtures_returns_to_those(tmp_path: Path) -> None:
-    """Begun anew with other fixtures a world is no fork any more, here and after a restart."""
+    """A world that was reset to other fixtures is no fork any more, here and after a restart."""
     settings = kept(tmp_path)
     fresh = tmp_path / "fresh"
     fresh.mkdir()
@@ -219,7 +219,7 @@ def test_a_second_server_is_kept_out(tmp_path: Path) -> None:
 
 
 def test_a_failed_start_lets_go_of_the_file(tmp_path: Path) -> None:
-    """Whoever mends what was wrong can start at once."""
+    """Once the fault is fixed a start succeeds at once."""
     with open_platform(kept(tmp_path)):
         pass
     with TinyDB(tmp_path / "state.json") as file:
@@ -259,13 +259,13 @@ def test_bad_fixtures_are_told_before_the_file_is_touched(tmp_path: Path) -> Non
 
 
 def test_a_missing_folder_is_told(tmp_path: Path) -> None:
-    """The store makes its file but not the folder that it should stand in."""
+    """The store makes its file but not the folder that it should be in."""
     with pytest.raises(StoreError, match="create the folder first"):
         open_platform(Settings(store=f"tinydb:{tmp_path / 'no' / 'state.json'}"))
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    """Naming the folder instead of a file in it is told, and leaves nothing beside it."""
+    """Naming the folder instead of a file in it is reported, and leaves no other file."""
     folder = tmp_path / "store"
     folder.mkdir()
 

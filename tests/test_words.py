@@ -34,6 +34,11 @@ ADJECTIVES = {
     "own", "plain", "same", "strange", "usual", "visible", "whole",
 }  # fmt: skip
 OLD_WORDS = re.compile(r"\b(?:anew|befalls?|mends?|mended|mishaps?|such none)\b", re.IGNORECASE)
+OLD_PHRASES = re.compile(
+    r"\b(?:gives|hands? back|told|tells|stands|stood|is none|are none|nobody)\b|"
+    + OLD_WORDS.pattern
+)
+"""What docstrings do not say: the word list of the project has a plain word for each."""
 
 _PUBLIC = "a public name of the client"
 _FAULT = "the kind of fault that it makes, like `invalid` and `exclusive` beside it"
@@ -138,6 +143,20 @@ def test_no_old_words() -> None:
         for path, _, text in sources()
         for number, line in enumerate(text.splitlines(), 1)
         if OLD_WORDS.search(line)
+    ]
+
+    assert "" == "\n".join(bad)
+
+
+def test_no_old_phrases_in_docstrings() -> None:
+    """Docstrings of the package, its tests, benchmarks and examples are in the project's words."""
+    top = ROOT.parent
+    bad = [
+        f"{path.relative_to(top)}:{node.body[0].lineno}: {text}"
+        for folder in ("mock_platform", "tests", "benchmarks", "docs")
+        for path in sorted((top / folder).rglob("*.py"))
+        for node, _ in definitions(ast.parse(path.read_text()))
+        if (text := ast.get_docstring(node)) is not None and OLD_PHRASES.search(text)
     ]
 
     assert "" == "\n".join(bad)

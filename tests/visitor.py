@@ -14,7 +14,7 @@ PASSWORDS = {"harbor_roasters": "espresso-2026", "northbike_co": "gravel-2026"}
 
 @dataclass
 class PageForm:
-    """A form as it stands in a page."""
+    """A form as it is in a page."""
 
     action: str = ""
     fields: dict[str, str] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from programs import Programs
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options that the runner gives."""
+    """Add the options that the runner passes."""
     parser.addoption("--tests", type=int, default=200, help="How many tests a suite has.")
     parser.addoption("--node-modules", default="node_modules", help="Where npm put its packages.")
     parser.addoption("--openapi", default="openapi.json", help="The description to mock from.")

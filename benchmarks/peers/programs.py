@@ -19,7 +19,7 @@ class Programs:
         self._running: list[subprocess.Popen[bytes]] = []
 
     def start(self, command: list[str], sign: str) -> str:
-        """Start a program; gives the rest of the first line with this text in it."""
+        """Start a program; returns the rest of the first line with this text in it."""
         path = self._folder / f"output-{len(self._running)}.txt"
         with path.open("wb") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)

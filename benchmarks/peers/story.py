@@ -1,7 +1,7 @@
 """The five requests of each test and what is asserted of their answers, the same for every peer.
 
 A card is created, read, listed, renamed and deleted. Where answers are written beforehand, they are
-those that the sandbox gives.
+those that the sandbox returns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Responses, called by a client that signs as it does in production; nobody looks at it."""
+"""Responses, called by a client that signs as it does in production; no one checks it."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def send(
     It contains a `Pause` only if the connection accepts it.
 
     Raises:
-        NoConnection: The connection must be broken, and there is none.
+        NoConnection: The connection must be broken, and the server has no access to it.
     """
     status = f"{reply.status} {reply.reason or phrase(reply.status) or 'Status'}"
     if reply.parts is not None:

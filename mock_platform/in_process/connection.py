@@ -156,7 +156,7 @@ class _Connection:
         )
 
     def _run(self, line: _CallerConnection) -> Callable[[StartResponse], Iterable[Any]]:
-        """Returns what has the request answered: without a WSGI environ where nobody needs one."""
+        """Returns a function that answers the request, if possible without a WSGI environ."""
         origin = self._scheme, self.host, self.port
         request = None if self._at_once is None else read_request(origin, *self._sent)
         if request is not None:

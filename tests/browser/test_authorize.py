@@ -113,7 +113,7 @@ def test_log_in_and_deny(page: Page, live_world: LiveWorld, callback: CallbackSe
 def test_cancel_before_logging_in(
     page: Page, live_world: LiveWorld, callback: CallbackServer
 ) -> None:
-    """Nobody has to log in to deny, and empty required fields do not hold Cancel back."""
+    """No log-in is needed to deny, and empty required fields do not block Cancel."""
     page.goto(begin(live_world, callback.url))
     page.get_by_role("button", name="Cancel").click()
     expect(page).to_have_title("Arrived")
@@ -183,7 +183,7 @@ def test_authenticate_goes_straight_back(
 def test_screen_name_prefills_and_the_password_has_the_focus(
     page: Page, live_world: LiveWorld
 ) -> None:
-    """With the name given, only the password is left to type."""
+    """When the name is filled in, only the password is left to type."""
     page.goto(begin(live_world, "oob", screen_name=live_world.screen_name))
 
     expect(page.get_by_label("Username")).to_have_value(live_world.screen_name)
@@ -243,7 +243,7 @@ def test_enter_in_a_field_logs_in_and_does_not_cancel(page: Page, live_world: Li
 
 
 def test_the_callback_may_lead_on(page: Page, live_world: LiveWorld) -> None:
-    """The policy's form-action stands against neither the callback nor where it redirects to."""
+    """The policy's form-action forbids neither the callback nor where it redirects to."""
     with CallbackServer() as last, CallbackServer(f"http://localhost:{last.port}/done") as first:
         page.goto(begin(live_world, first.url))
         log_in(page, live_world)
@@ -255,7 +255,7 @@ def test_the_callback_may_lead_on(page: Page, live_world: LiveWorld) -> None:
 
 
 def test_a_custom_scheme_is_followed(page: Page, live_world: LiveWorld) -> None:
-    """The browser hands the callback to the system; the policy does not stand in between."""
+    """The browser passes the callback to the system; the policy does not prevent it."""
     page.goto(begin(live_world, "harbordesk://oauth"))
     log_in(page, live_world)
     with page.expect_request(lambda found: found.url.startswith("harbordesk:")) as handed:

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.live, pytest.mark.browser]
 
 
 def test_forms(live_world: LiveWorld, new_context: NewContext) -> None:
-    """Without JavaScript the forms act on the world whose page they stand on."""
+    """Without JavaScript the forms act on the world whose page they are on."""
     page = new_context(java_script_enabled=False).new_page()
     page.goto(f"{live_world.control}/")
 
@@ -60,7 +60,7 @@ def test_from_list_to_request(live_world: LiveWorld, new_context: NewContext) ->
 
 
 def test_documentation(live_world: LiveWorld, new_context: NewContext) -> None:
-    """The documentation describes the world's address, and asks nobody else for anything."""
+    """The documentation describes the world's address, and loads nothing from elsewhere."""
     page = new_context().new_page()
     asked: list[str] = []
     complaints: list[str] = []

@@ -188,7 +188,7 @@ def test_usage_errors_say_what_to_do(run: Run, words: list[str], hint: str) -> N
 
 
 def test_a_mistyped_variable_is_told(run: Run) -> None:
-    """An environment variable that looks like an option and is none does not pass silently."""
+    """An environment variable that looks like an option but is not one is reported."""
     result = run("credentials", MOCK_PLATFORM_CREDENTIALS_FORMATS="json")
 
     assert result.exit_code == 0
@@ -364,7 +364,7 @@ def test_operations_are_listed_in_columns(run: Run) -> None:
 
 
 def test_operations_as_json_are_those_of_the_control_plane(run: Run) -> None:
-    """The command gives what the route gives."""
+    """The command prints what the route returns."""
     listed = json.loads(run("operations", "--format", "json").output)
 
     assert {operation.id for operation in OPERATIONS} <= {
@@ -455,7 +455,7 @@ def test_credentials_as_json(run: Run) -> None:
 
 
 def test_credentials_of_other_fixtures(run: Run, tmp_path: Path) -> None:
-    """Folders laid over the shipped ones count; bad ones end with status 4."""
+    """Folders that are applied over the shipped ones count; bad ones end with status 4."""
     app = {
         "id": "11827", "name": "x", "consumer_key": "mine", "consumer_secret": "s",
     }  # fmt: skip
@@ -520,7 +520,7 @@ def test_faults_are_told_where_they_stand(run: Run, tmp_path: Path) -> None:
 
 
 def test_single_files_are_checked(run: Run, tmp_path: Path) -> None:
-    """A path may be one file; what is no fixture file is told."""
+    """A path may be one file; what is no fixture file is reported."""
     (tmp_path / "users.json").write_text(json.dumps([user()]))
     (tmp_path / "usres.json").write_text("[]")
     (tmp_path / "users.txt").write_text("[]")

@@ -58,7 +58,7 @@ def test_json_is_what_the_control_route_gives(run: Run, platform: MockPlatform) 
 
 
 def test_beside_run_it_needs_no_address(run: Run, platform: MockPlatform) -> None:
-    """The address that `run` tells its command is taken; the option's own twin wins over it."""
+    """The address that `run` passes on is used, unless the option has its own variable."""
     taken = run("--format", "json", MOCK_PLATFORM_URL=platform.base_url)
     own = {"MOCK_PLATFORM_COVERAGE_URL": f"{platform.base_url}/~w2", "MOCK_PLATFORM_URL": "x"}
     platform.world("w2")
@@ -68,7 +68,7 @@ def test_beside_run_it_needs_no_address(run: Run, platform: MockPlatform) -> Non
 
 
 def test_a_world(run: Run, platform: MockPlatform) -> None:
-    """Under a world's address it is what that world has met."""
+    """Under a world's address it is what that world has exercised."""
     platform.world("w1")
     result = run("--format", "json", "--url", f"{platform.base_url}/~w1")
 
@@ -101,7 +101,7 @@ def test_fail_under_is_a_percentage(run: Run, demanded: str) -> None:
 
 
 def test_control_token(run: Run) -> None:
-    """A guarded server gives its coverage to who has the token, and says so to others."""
+    """A guarded server returns its coverage to who has the token, and refuses others."""
     with MockPlatform.start(Settings(control_token="t0ken")) as platform:
         refused = run("--url", platform.base_url)
         taken = run("--url", platform.base_url, "--control-token", "t0ken")
@@ -113,7 +113,7 @@ def test_control_token(run: Run) -> None:
 
 
 def test_no_server(run: Run) -> None:
-    """Where no server runs, what to do is said."""
+    """Where no server runs, the message says what to do."""
     listener, bound = bind("127.0.0.1", 0, "http")
     listener.close()
 
@@ -124,7 +124,7 @@ def test_no_server(run: Run) -> None:
 
 
 def test_another_server(run: Run, platform: MockPlatform) -> None:
-    """An address that gives something else is told with what it answered."""
+    """An address that returns something else is reported with what it answered."""
     result = run("--url", f"{platform.base_url}/~nowhere")
 
     assert 1 == result.exit_code

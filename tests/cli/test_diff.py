@@ -61,7 +61,7 @@ def test_no_drift(run: Run, file: Path, same: tuple[str, Differing]) -> None:
 
 
 def test_credentials_of_the_environment(run: Run, same: tuple[str, Differing]) -> None:
-    """Without a file the environment's credentials are taken."""
+    """Without a file the environment's credentials are used."""
     lines = credentials_text("env", ()).splitlines()
     variables = dict(line.partition("=")[::2] for line in lines)
 
@@ -133,7 +133,7 @@ def test_unreachable(run: Run, file: Path) -> None:
 
 
 def test_redirects_are_not_followed(run: Run, file: Path) -> None:
-    """A redirect to another host is told and gets no request."""
+    """A redirect to another host is reported and not followed."""
     with differing() as (elsewhere, other):
         to = {"placements": [("Location", f"{elsewhere}/12/line_items/placements")]}
         with differing(statuses={"placements": "302 Found"}, more=to) as (url, _):

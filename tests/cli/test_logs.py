@@ -28,7 +28,7 @@ from tests.waits import PATIENCE
 
 @pytest.fixture(autouse=True)
 def _as_it_was() -> Iterator[None]:
-    """Logging is the process's own; each test gives it back as it found it."""
+    """Logging is the process's own; each test restores it."""
     loggers = [logging.getLogger(name) for name in logs.LOGGERS]
     before = [(logger, logger.handlers, logger.propagate, logger.level) for logger in loggers]
     showing = warnings.showwarning
@@ -214,7 +214,7 @@ def test_an_answer_is_logged_when_it_is_over() -> None:
 
 @pytest.mark.live
 def test_requests_are_written_while_the_server_runs(logged: Callable[..., Logged]) -> None:
-    """Nobody has to stop the server to see what it answered."""
+    """There is no need to stop the server to see what it answered."""
     server = logged("text")
     server.session.get("/12/accounts")
 

@@ -27,7 +27,7 @@ def run(*words: object) -> Result:
 
 
 def test_check(tmp_path: Path) -> None:
-    """Scenario files are checked beside fixtures, in folders and by themselves."""
+    """Scenario files are checked together with fixtures, in folders and by themselves."""
     (tmp_path / "a.yaml").write_text(SOUND)
     (tmp_path / "b.json").write_text('{"name": "b",\n "rules": [{"then": {"eror": 1}}]}')
     (tmp_path / "users.json").write_text('[{"id": "7"}]')
@@ -51,7 +51,7 @@ def test_check_of_a_folder_of_scenarios(tmp_path: Path) -> None:
 
 
 def test_list(tmp_path: Path) -> None:
-    """Names, parameters and descriptions, as columns or as the control route gives them."""
+    """Names, parameters and descriptions, as columns or as the control route returns them."""
     file = tmp_path / "a.yaml"
     file.write_text(SOUND)
 

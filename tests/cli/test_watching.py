@@ -41,7 +41,7 @@ def rename(folder: Path, to: str) -> None:
 
 
 def test_a_sound_change_resets_the_default_world(folder: Path, platform: Platform) -> None:
-    """It begins anew with the new files, as do worlds yet to be made; others stay."""
+    """It starts again with the new files, as do worlds yet to be made; others stay."""
     default, old = platform.worlds.default, platform.worlds.create("old")
     with default.work():
         default.store.remove("users", "9")

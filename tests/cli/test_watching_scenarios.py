@@ -114,7 +114,7 @@ def test_a_bad_file_leaves_the_last_good_version(
     told: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Its complaint is logged once, and a sound file is taken again."""
+    """Its complaint is logged once, and a correct file is loaded again."""
     if text is None:
         file.unlink()
     else:
@@ -164,7 +164,7 @@ def test_a_server_without_connections_takes_no_faults(
 def test_a_touch_changes_nothing(
     file: Path, platform: Platform, files: ScenarioFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same content does not begin the scenario anew."""
+    """The same content does not restart the scenario."""
     made: list[object] = []
     monkeypatch.setattr(ActiveScenario, "__init__", lambda *_: made.append(None))
     write(file)
@@ -265,7 +265,7 @@ def test_a_file_that_comes_into_a_folder_becomes_known(
 def test_a_bad_file_that_comes_into_a_folder_is_told(
     file: Path, known: Platform, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One with faults, or with a name that another has, is not known before it is mended."""
+    """One with faults, or with a name that another has, is not known before it is fixed."""
     files = ScenarioFiles(known)
     copy = file.with_name("copy.yaml")
     write(copy, "Copy.")
@@ -298,7 +298,7 @@ def test_a_known_scenario_may_need_parameters_or_connections(file: Path, known: 
 def test_a_file_that_went_from_a_folder_stays_known(
     file: Path, known: Platform, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its absence is told once."""
+    """Its absence is logged once."""
     files = ScenarioFiles(known)
     file.unlink()
 

@@ -18,7 +18,7 @@ END = None
 
 
 class Changes:
-    """Stands for the system's watches: a test says what changed and when."""
+    """Replaces the system's watches: a test says what changed and when."""
 
     def __init__(self, *first: Collection[object] | Exception) -> None:
         self.queue: Queue[Collection[object] | Exception | None] = Queue()
@@ -30,7 +30,7 @@ class Changes:
     def __call__(
         self, folders: Sequence[Path], stop: threading.Event
     ) -> Iterable[Collection[object]]:
-        """Give what the test puts into the queue."""
+        """Return what the test puts into the queue."""
         self.folders = folders
         while (told := self.queue.get()) is not END:
             if isinstance(told, Exception):

@@ -16,14 +16,14 @@ _numbers = count(1)
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[MockPlatform]:
-    """A sandbox in this process whose clock stands still."""
+    """A sandbox in this process whose clock is frozen."""
     with MockPlatform.start(freeze=NOON, max_worlds=3) as platform:
         yield platform
 
 
 @pytest.fixture(scope="module")
 def remote() -> Iterator[PlatformFace]:
-    """A sandbox like it, held as one holds a server elsewhere."""
+    """A sandbox like it, used as a server elsewhere is used."""
     with (
         MockPlatform.start(freeze=NOON, max_worlds=3) as server,
         MockPlatform.connect(server.base_url) as platform,

@@ -1,4 +1,4 @@
-"""Every method of the face, on a sandbox in this process and on one elsewhere."""
+"""Every method of the interface, on a sandbox in this process and on one elsewhere."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_scenarios_are_switched(world: WorldFace) -> None:
 
 @pytest.mark.parametrize("form", ["yaml", "file", "document"])
 def test_scenarios_are_defined(world: WorldFace, tmp_path: Path, form: str) -> None:
-    """As YAML, as a file, as a document; an expectation that nothing met is reported."""
+    """As YAML, as a file, as a document; an expectation that no request met is reported."""
     file = tmp_path / "down.yaml"
     file.write_text(DOWN)
     respond = {"on": "accounts.list", "then": {"respond": {"status": 503}}, "expect": "fired"}
@@ -335,7 +335,7 @@ def test_records_are_read_and_changed(world: WorldFace) -> None:
 
 
 def test_a_record_is_put_under_its_own_key(world: WorldFace) -> None:
-    """The field that a table's key is in, or the key given beside the record."""
+    """The field that a table's key is in, or the key passed next to the record."""
     named = world.state["users"].put({"name": "A"}, key="a/b c%2F", unchecked=True)
     odd = world.state["products"].put({"product_key": "p1", "odd": None}, unchecked=True)
 

@@ -1,4 +1,4 @@
-"""Every mistake that the face reports: the same exception here and elsewhere."""
+"""Every mistake that the interface reports: the same exception here and elsewhere."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def platform() -> Iterator[MockPlatform]:
-    """A running sandbox whose clock stands still."""
+    """A running sandbox whose clock is frozen."""
     with MockPlatform.start(freeze=NOON) as running:
         yield running
 
@@ -84,7 +84,7 @@ def test_it_listens_when_start_returns(platform: MockPlatform) -> None:
 
 
 def test_addresses_are_those_of_the_spec(platform: MockPlatform) -> None:
-    """One listener stands for every base address."""
+    """One listener serves every base address."""
     assert platform.base_url.startswith("http://127.0.0.1:")
     assert platform.base_url == platform.ads_base_url
     assert f"{platform.base_url}/sandbox" == platform.ads_sandbox_base_url
@@ -107,7 +107,7 @@ def test_it_stops_at_once_and_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_taken_port_is_told() -> None:
-    """Whoever insists on a port learns that it is taken, and the store is let go."""
+    """A fixed port that is in use is reported, and the store is released."""
     with MockPlatform.start() as platform:
         port = int(platform.base_url.rpartition(":")[2])
 
@@ -116,7 +116,7 @@ def test_a_taken_port_is_told() -> None:
 
 
 def test_settings_give_no_port(platform: MockPlatform) -> None:
-    """The usual port of `serve` is not taken in Python: two servers start from one value."""
+    """The default port of `serve` is not used in Python: two servers start from one value."""
     settings = Settings()
 
     with MockPlatform.start(settings) as one, MockPlatform.start(settings) as other:
@@ -124,7 +124,7 @@ def test_settings_give_no_port(platform: MockPlatform) -> None:
 
 
 def test_overrides_are_settings(tmp_path: Path) -> None:
-    """Any setting may be given by name, folders as text, moments as ISO 8601."""
+    """Any setting may be passed by name, folders as text, moments as ISO 8601."""
     (tmp_path / "users.json").write_text('[{"id": "9", "screen_name": "nine", "name": "Nine"}]')
 
     with MockPlatform.start(
@@ -169,7 +169,7 @@ def test_sessions_call_as_they_were_asked_to(
 @pytest.mark.live
 @pytest.mark.parametrize("on_socket", [True, False])
 def test_the_reason_phrase_arrives(platform: MockPlatform, on_socket: bool) -> None:
-    """What the status line says beside the status is the same with and without a socket."""
+    """The text after the status in the status line is the same with and without a socket."""
     platform.activate("token-invalidated")
     session = platform.session("bearer")
     if on_socket:
@@ -198,7 +198,7 @@ def test_other_sessions_are_refused(platform: MockPlatform) -> None:
 
 @pytest.mark.parametrize("auth", ["oauth1", "bearer"])
 def test_a_session_without_credentials_is_told(platform: MockPlatform, auth: Any) -> None:
-    """Where the well-known tokens were taken out, a session says so instead of failing later."""
+    """Where the well-known tokens were removed, a session says so instead of failing later."""
     for token in platform.state["tokens"]:
         platform.state["tokens"].delete(token["id"])
 
@@ -219,7 +219,7 @@ def test_an_adapter_is_mounted_on_a_session_of_ones_own(platform: MockPlatform) 
 
 
 def test_flasks_test_client_calls_a_world(platform: MockPlatform) -> None:
-    """It begins at the base address of the face that it comes from."""
+    """It starts at the base address of the object that it comes from."""
     world = platform.world("w1")
     headers = {"Authorization": f"Bearer {platform.credentials['bearer_token']}"}
 
@@ -244,14 +244,14 @@ def test_other_transports_use_the_application(platform: MockPlatform) -> None:
 
 
 def test_credentials_are_the_well_known_ones(platform: MockPlatform) -> None:
-    """Python sees what the control plane tells."""
+    """Python shows what the control plane reports."""
     told = platform.session().get("/_mock/credentials").json()
 
     assert told == platform.credentials
 
 
 def test_the_clock_obeys(platform: MockPlatform) -> None:
-    """Freeze, travel, advance and resume do what they say; each gives the new moment."""
+    """Freeze, travel, advance and resume do what they say; each returns the new moment."""
     clock = platform.clock
 
     assert clock.advance(days=1, hours=2, minutes=3, seconds=4) == NOON + timedelta(
@@ -375,7 +375,7 @@ def test_worlds_have_the_same_face(platform: MockPlatform) -> None:
 
 
 def test_a_world_is_made_once_and_can_be_a_copy(platform: MockPlatform) -> None:
-    """Asking again gives the same world; `source` copies; dropping takes it away."""
+    """Asking again returns the same world; `source` copies it; dropping removes it."""
     platform.world("w1").state["users"].delete("3805104374")
 
     assert "3805104374" not in platform.world("w1").state["users"]
@@ -420,7 +420,7 @@ def test_a_fault_is_raised_by_the_call_that_met_it() -> None:
 @pytest.mark.live
 @pytest.mark.usefixtures("broken")
 def test_a_fault_over_the_network_is_raised_at_the_end() -> None:
-    """The client gets a 500; the block ends with the handler's exception, told once."""
+    """The client gets a 500; the block ends with the handler's exception, reported once."""
     platform = MockPlatform.start()
     headers = {"Authorization": f"Bearer {platform.credentials['bearer_token']}"}
 

@@ -451,7 +451,7 @@ def test_worlds_at_one_address_do_not_share_a_login(box: Sandbox) -> None:
 
 
 def test_logging_in_changes_the_session(box: Sandbox) -> None:
-    """Nobody who planted or saw the cookie before is logged in after."""
+    """A client that planted or saw the cookie before is not logged in afterwards."""
     page = opened(box)
     planted = page.session.cookies.copy()
     page.log_in()

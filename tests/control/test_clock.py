@@ -31,7 +31,7 @@ def test_read(box: Sandbox) -> None:
 
 
 def test_freeze(box: Sandbox) -> None:
-    """A frozen clock stands still, at the given moment or where it is."""
+    """A frozen clock stays at the requested moment, or where it is."""
     assert {"now": MOMENT, "frozen": True} == act(box, action="freeze", to=MOMENT)
     assert {"now": MOMENT, "frozen": True} == act(box, action="freeze")
     assert {"now": MOMENT, "frozen": True} == call(box, "GET", "/clock").get_json()
@@ -64,7 +64,7 @@ def test_advance(box: Sandbox) -> None:
 
 
 def test_resume(box: Sandbox) -> None:
-    """A resumed clock runs on from where it stood."""
+    """A resumed clock continues from where it was."""
     act(box, action="freeze", to=MOMENT)
 
     shown = act(box, action="resume")

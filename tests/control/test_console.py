@@ -38,7 +38,7 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox whose clock stands still."""
+    """A sandbox whose clock is frozen."""
     return sandbox(freeze=MOMENT)
 
 
@@ -164,7 +164,7 @@ def test_nothing_a_client_sends_becomes_markup(box: Sandbox) -> None:
 
 
 def test_one_request(box: Sandbox) -> None:
-    """A request's own page tells everything, credentials left out."""
+    """A request's own page shows everything, credentials left out."""
     box.call(
         "POST",
         "/2/webhooks/replay",
@@ -205,7 +205,7 @@ def test_forms_move_the_clock(box: Sandbox) -> None:
 
 
 def test_form_of_another_world(box: Sandbox) -> None:
-    """Forms act on the world whose page they stand on."""
+    """Forms act on the world whose page they are on."""
     call(box, "PUT", "/worlds/w1")
     page = Page(call(box, "GET", "/", "w1"))
 

@@ -90,7 +90,7 @@ def test_unknown_names_are_refused(box: Sandbox, body: Any, status: int, text: s
 
 
 def test_a_world_without_apps(box: Sandbox) -> None:
-    """What is missing is said."""
+    """What is missing is named."""
     empty = sandbox(default_fixtures=False)
 
     answer = call(empty, "POST", ROUTE)

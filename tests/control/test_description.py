@@ -189,5 +189,5 @@ def test_what_bodies_must_be(
 
 
 def test_dumped_state_fits(box: Sandbox, document: dict[str, Any]) -> None:
-    """What a world gives of itself is what it may be made of."""
+    """What a world returns as its state is accepted as a new state."""
     body_of(document, "put", "/_mock/state").validate(call(box, "GET", "/state").get_json())

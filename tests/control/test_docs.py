@@ -48,7 +48,7 @@ def test_policy(box: Sandbox) -> None:
 
 
 def test_no_way_out_of_the_assets(box: Sandbox) -> None:
-    """The assets' address serves the assets and nothing beside them."""
+    """The assets' address serves the assets and nothing else."""
     inside = resources.files("flask_swagger_ui") / "flask_swagger_ui.py"
 
     assert inside.is_file()

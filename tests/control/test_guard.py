@@ -134,7 +134,7 @@ def test_followed_link() -> None:
     ],
 )
 def test_right_token(headers: dict[str, str]) -> None:
-    """The token may stand in a header of its own, as a bearer token or as a password."""
+    """The token may be in a header of its own, as a bearer token or as a password."""
     check(environ(**headers), Settings(control_token="s3cret"))
 
 

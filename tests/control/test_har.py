@@ -205,7 +205,7 @@ def test_redirects_and_cookies_of_answers() -> None:
 
 
 def test_the_reason_phrase_that_was_sent() -> None:
-    """Where an answer had another reason phrase than the standard one, it is that which stands."""
+    """Where an answer had another reason phrase than the standard one, that one is shown."""
     shown = made(b"", reason="Authorization Required")
 
     assert "Authorization Required" == shown["response"]["statusText"]

@@ -115,7 +115,7 @@ def test_unknown_entry(box: Sandbox) -> None:
 
 
 def test_entry_of_another_world(box: Sandbox) -> None:
-    """An id that another world's journal holds says which."""
+    """For an id of another world's journal the refusal names that world."""
     call(box, "PUT", "/worlds/w1")
     answer = box.call("GET", "/~w1/2/openapi.json", keys=None)
 
@@ -134,7 +134,7 @@ def test_empty_the_journal(box: Sandbox) -> None:
 
 
 def test_dropped(box: Sandbox) -> None:
-    """A full journal says how many entries it gave up."""
+    """A full journal says how many entries it dropped."""
     box = sandbox(journal_entries=2)
     for _ in range(3):
         box.call("GET", "/2/openapi.json", keys=None)

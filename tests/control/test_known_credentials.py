@@ -51,7 +51,7 @@ def test_of_a_world() -> None:
 
 
 def test_deleted_accounts_are_left_out() -> None:
-    """An account that was deleted, or is another user's, is none of the user's."""
+    """An account that was deleted, or is another user's, does not belong to the user."""
     box = sandbox()
     before = credentials(box.platform)["accounts"]
 

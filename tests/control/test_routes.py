@@ -219,7 +219,7 @@ def test_routes_have_names_and_words() -> None:
 
 
 def test_nesting_limit_of_a_state() -> None:
-    """What was taken in a request can be taken in a whole world as well."""
+    """What is accepted in a request can be part of a whole world as well."""
     box = sandbox(max_nesting=4)
     event = {"id": "1", "webhook_id": "1", "event_type": "post.create", "payload": {"a": [{}]}}
 

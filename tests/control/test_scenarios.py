@@ -93,7 +93,7 @@ def test_get(box: Sandbox) -> None:
     ],
 )
 def test_unknown(box: Sandbox, method: str, path: str) -> None:
-    """An unknown name is told with the nearest."""
+    """An unknown name is reported with the nearest one."""
     answer = call(box, method, path)
 
     assert 404 == answer.status_code
@@ -172,7 +172,7 @@ def test_a_document_in_yaml(box: Sandbox, media_type: str) -> None:
     ],
 )  # fmt: skip
 def test_bad_yaml(box: Sandbox, path: str, text: str, field: str, told: str) -> None:
-    """Its faults are told with line and column, as those of a file."""
+    """Its faults are reported with line and column, as those of a file."""
     yaml = {"Content-Type": "application/yaml"}
 
     answer = call(box, "PUT", path, data=text, headers=yaml)
@@ -182,7 +182,7 @@ def test_bad_yaml(box: Sandbox, path: str, text: str, field: str, told: str) -> 
 
 
 def test_other_media_types(box: Sandbox) -> None:
-    """Anything else is refused with what is taken; other routes take no YAML."""
+    """Anything else is refused with what is accepted; other routes accept no YAML."""
     headers = {"Content-Type": "text/plain"}
     answer = call(box, "PUT", "/scenarios/soon", data=YAML, headers=headers)
     clock = call(box, "PUT", "/clock", data="a: 1", headers={"Content-Type": "application/yaml"})

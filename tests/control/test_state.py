@@ -11,7 +11,7 @@ USER = {"id": "7", "screen_name": "seven", "name": "Seven"}
 
 
 def test_whole_world_round_trip(box: Sandbox) -> None:
-    """What a world gives of itself makes it the same world again, after real use as well."""
+    """The state that a world returns makes it the same world again, after real use as well."""
     box.call("POST", "/oauth2/token", keys=None, auth=(HARBOR.key, HARBOR.secret))
     box.call("POST", "/oauth/request_token?oauth_callback=oob")
     window = {"from_date": "202611202300", "to_date": "202611202300"}
@@ -79,7 +79,7 @@ def test_into_another_server(box: Sandbox) -> None:
 
 
 def test_faulty_world(box: Sandbox) -> None:
-    """A document with faults changes nothing; every fault is told with its place."""
+    """A document with faults changes nothing; every fault is reported with its place."""
     before = call(box, "GET", "/state").get_json()
     users = [USER | {"screen_name": "not one word"}, USER]
     document = {"tables": {"users": users, "grnts": [], "tokens": [{"id": "t"}]}}
@@ -144,7 +144,7 @@ def test_no_state(box: Sandbox, document: Any, unchecked: str) -> None:
     ],
 )
 def test_no_part(box: Sandbox, part: dict[str, Any], field: str, text: str) -> None:
-    """A part of a state that is none, or has another form, is told in words of the document."""
+    """An unknown part of a state, or one of another form, is reported in the document's words."""
     answer = call(box, "PUT", "/state", json={"tables": {}, **part})
 
     assert [field] == fields(answer)
@@ -152,7 +152,7 @@ def test_no_part(box: Sandbox, part: dict[str, Any], field: str, text: str) -> N
 
 
 def test_table(box: Sandbox) -> None:
-    """A table gives its records in stored form, and how many."""
+    """A table returns its records in stored form, and how many."""
     body = call(box, "GET", "/state/users").get_json()
 
     assert ["records", "total"] == list(body)
@@ -162,7 +162,7 @@ def test_table(box: Sandbox) -> None:
 
 @pytest.mark.parametrize("path", ["/state/usrs", "/state/usrs/7", "/state/_transitions"])
 def test_unknown_table(box: Sandbox, path: str) -> None:
-    """An unknown table names the tables; the mock's own are none."""
+    """An unknown table names the tables; the mock's own are not among them."""
     answer = call(box, "GET", path)
 
     assert 404 == answer.status_code
@@ -188,7 +188,7 @@ def test_put_with_another_key(box: Sandbox) -> None:
 
 
 def test_put_faulty_record(box: Sandbox) -> None:
-    """Every fault of a record is told; nothing is stored."""
+    """Every fault of a record is reported; nothing is stored."""
     answer = call(box, "PUT", "/state/users/7", json={"screen_nam": "x", "_password": 1})
 
     assert 422 == answer.status_code

@@ -11,7 +11,7 @@ from tests.support import Sandbox, sandbox
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox whose clock stands still, with a replay job under way."""
+    """A sandbox whose clock is frozen, with a replay job under way."""
     box = sandbox(freeze=datetime(2026, 3, 1, tzinfo=UTC))
     world = box.platform.worlds.default
     with world.work():
@@ -27,7 +27,7 @@ def state(box: Sandbox) -> Any:
 
 
 def test_list(box: Sandbox) -> None:
-    """Each kind tells its pace, its states and what is under way."""
+    """Each kind shows its pace, its states and what is in progress."""
     assert {
         "progression": "time",
         "seconds": 2.0,

@@ -20,14 +20,14 @@ ATTEMPTS = [
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox whose clock stands still and whose webhook gets nothing."""
+    """A sandbox whose clock is frozen and whose webhook gets nothing."""
     box = sandbox(freeze=datetime(2026, 6, 10, tzinfo=UTC))
     call(box, "PATCH", f"/state/webhooks/{WEBHOOK}", json={"valid": False})
     return box
 
 
 def test_add_an_event(box: Sandbox) -> None:
-    """An added event stands in the log; the answer says whether it is delivered, and why not."""
+    """An added event is in the log; the answer says whether it is delivered, and why not."""
     answer = call(box, "POST", "/events", json=EVENT)
 
     event = answer.get_json()
@@ -52,7 +52,7 @@ def test_add_an_event(box: Sandbox) -> None:
     ],
 )
 def test_faulty_event(box: Sandbox, change: dict[str, Any], field: str) -> None:
-    """An event with a fault is not added; the fault is told with its field."""
+    """An event with a fault is not added; the fault is reported with its field."""
     before = call(box, "GET", "/state/events").get_json()["total"]
 
     answer = call(box, "POST", "/events", json=EVENT | change)
@@ -131,7 +131,7 @@ def test_a_right_answer_makes_a_webhook_valid(box: Sandbox, receiver: Receiver) 
 def test_only_a_wrong_answer_makes_a_webhook_invalid(
     box: Sandbox, receiver: Receiver, answer: tuple[int, bytes], *, valid: bool
 ) -> None:
-    """A status that may be better the next time leaves it as it is; the error is told."""
+    """A status that may be better the next time leaves it as it is; the error is reported."""
     receiver.challenge = lambda _token: answer
     change = {"url": receiver.url, "valid": True}
     call(box, "PATCH", f"/state/webhooks/{WEBHOOK}", json=change)

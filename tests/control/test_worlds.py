@@ -54,7 +54,7 @@ def test_copy_a_world(box: Sandbox) -> None:
 
 
 def test_a_world_that_stands_still(box: Sandbox) -> None:
-    """With `freeze` its clock stands there, after a reset as well, and fixtures count from it."""
+    """With `freeze` its clock stays there, after a reset as well, and fixtures count from it."""
     call(box, "PUT", "/worlds/w1", json={"freeze": "2026-03-01T12:00:00Z"})
     begun = call(box, "GET", "/state/events/1990134709188526080", "w1").get_json()
     call(box, "PUT", "/clock", "w1", json={"action": "advance", "seconds": 60})
@@ -67,7 +67,7 @@ def test_a_world_that_stands_still(box: Sandbox) -> None:
 
 
 def test_a_copy_that_stands_still(box: Sandbox) -> None:
-    """A copy keeps its records as they are; only its clock stands elsewhere."""
+    """A copy keeps its records as they are; only its clock differs."""
     box.change("users", "2244994945", name="Changed")
     call(box, "PUT", "/worlds/w1", json={"from": "default", "freeze": "2026-03-01T12:00:00Z"})
     call(box, "PUT", "/clock", "w1", json={"action": "resume"})
@@ -83,7 +83,7 @@ def test_a_copy_that_stands_still(box: Sandbox) -> None:
     [("0001-01-01T00:00:00Z", 422), ("soon", 422), (5, 422), ("9999-12-31T23:59:59Z", 422)],
 )
 def test_a_world_cannot_stand_anywhere(box: Sandbox, freeze: object, status: int) -> None:
-    """A moment that is none, or out of a clock's bounds, makes no world."""
+    """Text that is no moment, or a moment outside a clock's range, makes no world."""
     refused = call(box, "PUT", "/worlds/w1", json={"freeze": freeze})
 
     assert status == refused.status_code
@@ -141,7 +141,7 @@ def test_list_worlds(box: Sandbox) -> None:
 
 
 def test_drop_a_world(box: Sandbox) -> None:
-    """A dropped world is gone; dropping it again says that there is none."""
+    """A dropped world is gone; dropping it again reports that it does not exist."""
     call(box, "PUT", "/worlds/w1")
 
     assert 204 == call(box, "DELETE", "/worlds/w1").status_code

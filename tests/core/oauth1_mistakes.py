@@ -56,7 +56,7 @@ def joined(
 
 
 def as_arranged(pairs: Iterable[tuple[str, str]]) -> str:
-    """Parameters encoded and joined in the order given."""
+    """Parameters encoded and joined in this order."""
     return joined(pairs, arrange=lambda encoded: encoded)
 
 
@@ -95,7 +95,7 @@ def request(
     header: Sequence[tuple[str, str]] = OAUTH,
     body: str | None = None,
 ) -> SignedRequest:
-    """A request with this signature, the usual one but for what is given."""
+    """A request with this signature, the usual one except for the arguments."""
     query = urlencode(QUERY) if query is None else query
     form = urlencode(FORM) if form == "" else form
     items = [*header, ("oauth_signature", sent)]

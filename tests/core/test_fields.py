@@ -1,4 +1,4 @@
-"""The field types: what they take, what they refuse, and how they say so."""
+"""The field types: what they accept, what they refuse, and how they say so."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def faults(schema: type[Schema], sent: Any) -> list[tuple[str, str, str]]:
     ],
 )
 def test_a_value_within_its_bounds_is_taken(name: str, sent: object, loaded: object) -> None:
-    """Values just inside the bounds, and the spellings that real clients send, are taken."""
+    """Values just inside the bounds, and the spellings that real clients send, are accepted."""
     assert Sample().load({name: sent}) == {name: loaded}
 
 
@@ -158,7 +158,7 @@ def test_integers_take_ascii_digits_only(text: str) -> None:
     [(7.0, 7), (1e1, 10), (1.0, 1), (-0.0, None), (11.0, None), (7.5, None), (1e300, None)],
 )
 def test_a_json_number_without_a_fraction_is_whole(value: float, number: int | None) -> None:
-    """`7.0` is an integer, as JSON Schema says, within the same bounds; `7.5` is none."""
+    """`7.0` is an integer, as JSON Schema says, within the same bounds; `7.5` is not."""
     schema = Schema.from_dict({"count": Integer(low=1, high=10)})()
 
     if number is None:

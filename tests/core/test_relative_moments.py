@@ -39,7 +39,7 @@ def load(folder: Path, *records: dict[str, str], now: datetime = NOON) -> Base:
 
 
 def world(base: Base, freeze: datetime = NOON) -> World:
-    """A world on these fixtures whose clock stands."""
+    """A world on these fixtures whose clock is frozen."""
     return World("default", Blueprint(base, settings=WorldSettings(freeze=freeze)))
 
 
@@ -82,7 +82,7 @@ def test_a_world_counts_from_its_own_start(tmp_path: Path) -> None:
 
 
 def test_a_reset_counts_anew(tmp_path: Path) -> None:
-    """After a reset the moments count from the clock's new beginning, whatever stood there."""
+    """After a reset the moments count from the clock's new beginning, whatever was there."""
     place = world(load(tmp_path, {"id": "1", "at": "now"}))
     with place.work():
         place.store.put("happenings", "1", {"id": "1", "at": "gone"})
@@ -100,7 +100,7 @@ def test_absolute_moments_cost_a_new_world_nothing(tmp_path: Path) -> None:
 
 
 def test_a_world_that_starts_with_the_server_costs_nothing(tmp_path: Path) -> None:
-    """Where the clock is frozen at one moment, the fixtures stand as they were loaded."""
+    """Where the clock is frozen at one moment, the fixtures are as they were loaded."""
     place = world(load(tmp_path, {"id": "1", "at": "now-2h"}))
 
     assert 0 == place.store.snapshot().size
@@ -108,7 +108,7 @@ def test_a_world_that_starts_with_the_server_costs_nothing(tmp_path: Path) -> No
 
 
 def test_a_saved_state_keeps_its_moments(tmp_path: Path) -> None:
-    """Going back to a saved state counts nothing anew, however the clock went meanwhile."""
+    """Going back to a saved state calculates nothing again, however the clock moved meanwhile."""
     place = world(load(tmp_path, {"id": "1", "at": "now-2h"}), NOON + timedelta(hours=1))
     saved = place.save()
     place.clock.advance(3600)
@@ -118,7 +118,7 @@ def test_a_saved_state_keeps_its_moments(tmp_path: Path) -> None:
 
 
 def test_a_record_of_a_later_folder_takes_the_moments_along(tmp_path: Path) -> None:
-    """An overlay that gives an absolute moment is not counted from now."""
+    """An overlay that has an absolute moment is not counted from now."""
     below, above = tmp_path / "below", tmp_path / "above"
     for folder, at in ((below, "now"), (above, "2026-01-01T00:00:00Z")):
         folder.mkdir()
@@ -131,7 +131,7 @@ def test_a_record_of_a_later_folder_takes_the_moments_along(tmp_path: Path) -> N
 
 
 def test_a_wrong_moment_is_complained_of(tmp_path: Path) -> None:
-    """What looks like a relative moment and is none is refused where it stands."""
+    """What looks like a relative moment but is not one is refused with its place."""
     (tmp_path / "happenings.json").write_text('[\n {"id": "1", "at": "now-2 h"}]')
 
     complaints = fixtures.check([tmp_path], [HAPPENINGS])
@@ -151,7 +151,7 @@ def test_only_moments_count_from_now(tmp_path: Path) -> None:
 
 
 def test_a_durable_world_keeps_its_moments_over_a_restart(tmp_path: Path) -> None:
-    """A stored world goes on with the moments of its own beginning; a reset counts them anew."""
+    """A stored world keeps the moments of its own beginning; a reset calculates them again."""
     settings = Settings(store=f"tinydb:{tmp_path / 'state.json'}")
 
     def moments(*, reset: bool = False) -> list[str]:

@@ -64,7 +64,7 @@ def test_a_wrong_method_never_falls_back_to_a_varying_segment(
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "POST"])
 def test_a_reserved_segment_is_never_a_varying_one(method: str) -> None:
-    """`cards/all` leads nowhere, while what is below it and beside it stays."""
+    """`cards/all` leads nowhere, while what is below it and next to it stays."""
     router = Router(ROUTES)
     router.reserve("/12/accounts/:account_id/cards/all")
 

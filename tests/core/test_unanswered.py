@@ -73,7 +73,7 @@ def test_every_path_that_is_left_out_would_be_a_record(box: Sandbox) -> None:
 
 
 def test_the_journal_knows_why(box: Sandbox) -> None:
-    """The diagnosis tells a path that is left out from a misspelt one."""
+    """The diagnosis distinguishes a path that is left out from a misspelt one."""
     box.call("GET", f"{CARDS}/all")
     box.call("GET", "/12/acounts")
 

@@ -233,7 +233,7 @@ def test_a_body_that_is_not_read_is_told(method: str, body: bytes, warned: str |
 
 
 def test_codes_are_named_once_and_in_order() -> None:
-    """Several kinds of things that were ignored stand beside one another."""
+    """Several kinds of things that were ignored are listed together."""
     box = sandbox()
 
     answer = box.call("PUT", f"{LINE_ITEM}?zz=1&yy=2&name=a&name=b&account_id=x")
@@ -246,7 +246,7 @@ def test_codes_are_named_once_and_in_order() -> None:
 
 
 def test_a_value_without_effect_is_told() -> None:
-    """A bid amount beside AUTO, and a second order, are taken and change nothing."""
+    """A bid amount with AUTO, and a second order, are accepted and change nothing."""
     box = sandbox()
     amount = box.call(
         "PUT", LINE_ITEM, query_string={"bid_strategy": "AUTO", "bid_amount_local_micro": "1"}
@@ -275,7 +275,7 @@ def test_every_code_is_documented() -> None:
 
 
 def test_a_refusal_names_what_was_ignored_too() -> None:
-    """The header stands on failures as on successes."""
+    """Failures have the header as successes do."""
     answer = sandbox().call("GET", LINE_ITEM, query_string={"zz": "1", "with_deleted": "maybe"})
 
     assert (400, "unknown-parameter") == (answer.status_code, answer.headers["X-Mock-Warnings"])

@@ -70,7 +70,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str, str, str]] = [
 
 @pytest.fixture
 def box(box: Sandbox) -> Sandbox:
-    """A sandbox whose clock stands at noon."""
+    """A sandbox whose clock is frozen at noon."""
     box.platform.worlds.default.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
     return box
 
@@ -186,7 +186,7 @@ ITEMS = [
 def test_item_faults_are_parallel_to_the_input(
     box: Sandbox, path: str, ids: dict[str, str]
 ) -> None:
-    """Nothing is beside them but the echoed operations, of which only what could be read."""
+    """There is nothing else but the echoed operations, of which only what could be read."""
     answer = box.call("POST", path, data=json.dumps(ITEMS), content_type="application/json")
 
     assert (400, {

@@ -96,7 +96,7 @@ def test_an_advanced_clock_moves_what_is_due(kitchen: Kitchen) -> None:
 
 
 def test_a_running_clock_moves_what_is_due() -> None:
-    """Nobody need look: real time alone brings the moment."""
+    """No request is needed: real time alone brings the moment."""
     kitchen = Kitchen(freeze=None)
     kitchen.pace(seconds=0.05)
     kitchen.bake()
@@ -147,7 +147,7 @@ def test_a_reset_world_is_forgotten(kitchen: Kitchen) -> None:
 
 
 def test_a_record_that_went_another_way_is_forgotten(kitchen: Kitchen) -> None:
-    """What was moved by hand, or taken out, needs no watching."""
+    """What was moved by hand, or removed, needs no watching."""
     kitchen.bake("rye")
     kitchen.bake("wheat")
     with kitchen.world.work():

@@ -114,7 +114,7 @@ class TestProgressions:
 
 @pytest.fixture
 def slow(receiver: Receiver) -> Iterator[Desk]:
-    """A sandbox whose first delivery is held up until `receiver.stopping` is set."""
+    """A sandbox whose first delivery waits until `receiver.stopping` is set."""
     receiver.plan.append(hang)
     with Desk(receiver.url, delivery=DeliverySettings(timeout=10 * PATIENCE, attempts=1)) as desk:
         desk.pace("immediate")

@@ -131,7 +131,7 @@ def test_an_event_of_an_undone_request_is_not_delivered(desk: Desk, receiver: Re
     ],
 )
 def test_the_moment_may_be_given(desk: Desk, given: str, kept: str) -> None:
-    """Instants and moments that count from now are taken up to the present one."""
+    """Instants and moments that count from now are accepted up to the present one."""
     assert kept == add(desk, created_at=given).record["created_at"]
 
 

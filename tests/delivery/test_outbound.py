@@ -38,7 +38,7 @@ class Names:
         self.asked: list[str] = []
 
     def __call__(self, host: str, port: int, *args: Any, **kwargs: Any) -> list[Address]:
-        """Stand in for `socket.getaddrinfo`."""
+        """Replace `socket.getaddrinfo`."""
         if host not in self.addresses:
             return list(_REAL_LOOKUP(host, port, *args, **kwargs))
         self.asked.append(host)
@@ -142,7 +142,7 @@ def test_a_name_that_leads_elsewhere_is_refused(names: Names, no_way_out: list[A
 def test_an_address_that_is_not_loopback_is_refused(
     address: str, no_way_out: list[Address]
 ) -> None:
-    """Literal addresses are held to the same rule, mapped ones included."""
+    """Literal addresses are checked by the same rule, mapped ones included."""
     fault = fault_of(lambda: Outbound().send("POST", f"http://{address}:8080/", {}, b"{}"))
 
     assert "address" == fault.kind
@@ -167,7 +167,7 @@ def test_a_name_that_changes_its_mind_gains_nothing(
 def test_of_several_addresses_only_the_allowed_ones_are_tried(
     names: Names, receiver: Receiver, no_way_out: list[Address]
 ) -> None:
-    """A name with a foreign address beside a loopback one is called at the loopback one."""
+    """A name with a foreign address and a loopback one is called at the loopback one."""
     names.addresses["both.example"] = [["10.0.0.1", "127.0.0.1"]]
 
     url = f"http://both.example:{receiver.port}/"
@@ -280,7 +280,7 @@ def test_a_broken_answer_is_told_apart(
     ids=["silence", "header", "body", "status"],
 )
 def test_the_time_is_for_the_whole_answer(receiver: Receiver, misbehaviour: Misbehaviour) -> None:
-    """However an answer drips, it is given up when its time is over, not later."""
+    """However an answer drips, it is ended when its time is over, not later."""
     receiver.plan.append(misbehaviour)
     started = UPTIME()
 
@@ -379,7 +379,7 @@ class TestTLS:
         authority: trustme.CA,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """A dripping answer is given up over TLS as well."""
+        """A dripping answer is ended over TLS as well."""
         secure.plan.append(drip(b"HTTP/1.1 200 OK\r\nX-Long: "))
         with authority.cert_pem.tempfile() as file:
             monkeypatch.setenv("SSL_CERT_FILE", file)

@@ -145,7 +145,7 @@ class Scripted(Sender):
         return None
 
     def deliver(self, sent: sender.Dispatch) -> DeliveryOutcome:
-        """The next outcome; taken when none is left."""
+        """The next outcome; success when none is left."""
         self.asked.append(sent.event_id)
         return self.outcomes.pop(0) if self.outcomes else "accepted"
 
@@ -174,7 +174,7 @@ class TestPatience:
 
     @pytest.mark.parametrize("between", ["accepted", "refused"])
     def test_an_answer_in_between_begins_the_count_anew(self, between: DeliveryOutcome) -> None:
-        """Two silent events, any answer, and two more silent ones are no reason to give up."""
+        """Two silent events, any answer, and two more silent ones are no reason to stop."""
         script, fate = self.run("silent", "silent", between, "silent", "silent")
 
         assert 15 == len(script.asked)

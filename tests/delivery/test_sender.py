@@ -56,7 +56,7 @@ class TestReceiversThatFail:
         status: int | None,
         error: str,
     ) -> None:
-        """Two failed attempts and a third that is taken make a complete job, all on record."""
+        """Two failed attempts and a third that is accepted make a complete job, all on record."""
         receiver.plan.extend([misbehaviour, misbehaviour])
         job_id = desk.create()
         desk.wait()
@@ -68,7 +68,7 @@ class TestReceiversThatFail:
         assert ("COMPLETE", 2, 0, None) == desk.fate(job_id)
 
     def test_the_same_bytes_are_sent_again(self, desk: Desk, receiver: Receiver) -> None:
-        """A repeated attempt is a true duplicate, which receivers can tell by the event's id."""
+        """A repeated attempt is a true duplicate; receivers can recognize it by the event's id."""
         receiver.plan.append(500)
         desk.create()
         desk.wait()
@@ -224,7 +224,7 @@ class TestChallenge:
         assert "Incomplete" == receiver.statuses[0]["job_state"]
 
     def test_each_job_has_a_token_of_its_own(self, desk: Desk, receiver: Receiver) -> None:
-        """Nobody can answer with what was right the last time."""
+        """The right answer of the last time is not accepted again."""
         desk.create()
         desk.wait()
         desk.create()

@@ -72,7 +72,7 @@ def test_one_lane_is_done_in_order_by_one_at_a_time(crew: Crew) -> None:
 
 
 def test_lanes_run_beside_one_another(crew: Crew) -> None:
-    """A lane that is held up holds up no other."""
+    """A lane that waits does not delay another."""
     workers, gate, passed = crew(2), threading.Event(), threading.Event()
     workers.submit("slow", waiting_for(gate))
     workers.submit("fast", passed.set)
@@ -97,7 +97,7 @@ def test_lanes_take_turns(crew: Crew) -> None:
 
 
 def test_no_more_threads_than_allowed(crew: Crew) -> None:
-    """Ten held-up lanes share the three threads there may be."""
+    """Ten waiting lanes share the three threads there may be."""
     workers, gate = crew(3), threading.Event()
     for lane in range(10):
         workers.submit(lane, waiting_for(gate))

@@ -94,7 +94,7 @@ def test_a_blueprint_is_served(platform: MockPlatform) -> None:
 
 
 def test_a_blueprint_is_not_called_as_a_family(platform: MockPlatform) -> None:
-    """Flask would run its hooks for `accounts.list` too; under another name it is taken."""
+    """Flask would run its hooks for `accounts.list` too; under another name it is accepted."""
     blueprint = flask.Blueprint("accounts", __name__, url_prefix="/own")
     blueprint.get("/a")(lambda: "a")
 

@@ -32,7 +32,7 @@ class PollClient:
         self._url = f"{base_url}/12/accounts/{account}/cards/poll"
 
     def create(self, name: str, choices: tuple[str, str], minutes: int = 1440) -> str:
-        """Create a card and give its id."""
+        """Create a card and return its id."""
         parameters = {
             "name": name,
             "first_choice": choices[0],
@@ -62,7 +62,7 @@ class PollClient:
                 return cards
 
     def _after_lost_answer(self, name: str) -> str | None:
-        """The card that was created although nobody said so."""
+        """The card that was created although no answer reported it."""
         return next((card["id"] for card in self.list() if card["name"] == name), None)
 
     def _data(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

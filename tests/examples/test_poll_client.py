@@ -59,7 +59,7 @@ def test_a_lost_answer_makes_one_card(polls: PollClient) -> None:
 
 @pytest.mark.mock_scenario("answer-lost", times=None)
 def test_the_last_attempt_raises(mock_platform: WorldFace) -> None:
-    """A client that cannot look gives up after its attempts."""
+    """A client that cannot look stops after its attempts."""
 
     class Blind(PollClient):
         def _after_lost_answer(self, name: str) -> str | None:

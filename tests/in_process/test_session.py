@@ -93,7 +93,7 @@ def test_a_host_header_wins_over_the_address() -> None:
 
 
 def test_encoded_paths_are_kept_as_sent() -> None:
-    """What was percent-encoded reaches the application so in REQUEST_URI, decoded beside it."""
+    """REQUEST_URI has what was percent-encoded as it was sent, PATH_INFO has it decoded."""
     seen = session(echo).get("/a%2Fb/%C3%A9?q=%20x&e=").json()
 
     assert seen["REQUEST_URI"] == "/a%2Fb/%C3%A9?q=%20x&e="
@@ -270,7 +270,7 @@ def test_an_application_may_start_its_answer_late() -> None:
 
 
 def test_an_application_that_never_answers_is_a_fault() -> None:
-    """Ending without start_response is told, not taken for an empty answer."""
+    """Ending without start_response is reported, not treated as an empty answer."""
 
     def silent(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
         return []
@@ -293,7 +293,7 @@ def test_what_the_application_raises_the_call_raises() -> None:
 
 
 def test_repeated_headers_are_kept_apart() -> None:
-    """Two Set-Cookie headers are two cookies, and both stand in the raw headers."""
+    """Two Set-Cookie headers are two cookies, and both are in the raw headers."""
     cookies = [("Set-Cookie", "a=1; Path=/"), ("Set-Cookie", "b=2; Path=/; HttpOnly")]
     client = session(answering("200 OK", cookies))
 
@@ -382,7 +382,7 @@ def test_the_usual_arguments_of_requests_are_accepted() -> None:
 
 
 def test_other_servers_are_not_answered_in_process() -> None:
-    """Only addresses that begin with the server's own are taken, not those that merely look so."""
+    """Only addresses that begin with the server's own are handled, not similar ones."""
     client = session(echo, "http://127.0.0.1:80")
     urls = ("http://127.0.0.1:80/x", "http://127.0.0.1:8090/x", "https://127.0.0.1:80/x")
 
@@ -522,7 +522,7 @@ def test_an_adapter_that_is_no_http_is_left_alone() -> None:
     "fault", [ConnectionResetError("disk"), TimeoutError("lock"), BadStatusLine("x")], ids=repr
 )
 def test_no_fault_of_the_application_is_the_networks(mounted: str, fault: Exception) -> None:
-    """What looks like a broken connection is not taken for one, and nothing is retried."""
+    """What looks like a broken connection is not treated as one, and nothing is retried."""
     called: list[int] = []
 
     def broken(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:

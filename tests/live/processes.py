@@ -82,7 +82,7 @@ class Served:
         return line
 
     def stop(self, number: int = signal.SIGTERM) -> int:
-        """Send a signal and wait for the end; gives the status."""
+        """Send a signal and wait for the end; returns the status."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         status = self.process.wait(PATIENCE)

@@ -1,6 +1,6 @@
 """The platform's own Python client for the advertising interface, against `mock-platform serve`.
 
-Its code runs as it is, over a socket and with its own OAuth 1.0a signatures. The tests give it the
+Its code runs as it is, over a socket and with its own OAuth 1.0a signatures. The tests pass it the
 sandbox's address, version 12 where it says 11, and the neutral word in paths and fields.
 """
 
@@ -37,7 +37,7 @@ BENT = "1712880000001000003"
 
 
 def descendants(klass: type[Any]) -> Iterator[type[Any]]:
-    """Every class of the client that stands for a resource."""
+    """Every class of the client that represents a resource."""
     for child in klass.__subclasses__():
         yield child
         yield from descendants(child)
@@ -149,7 +149,7 @@ def test_accounts_are_searched_sorted_and_counted(ads: Ads) -> None:
 
 
 def test_features_are_the_accounts_own(ads: Ads) -> None:
-    """features() gives the keys that are granted; on the sandbox address as well."""
+    """features() returns the keys that are granted; on the sandbox address as well."""
     expected = sorted(ads.world.record("accounts", ACCOUNT)["_features"])
 
     assert expected == ads.account().features()
@@ -501,7 +501,7 @@ def exhaust(ads: Ads) -> None:
 
 @pytest.mark.spec("B, Errors", "Error body format")
 def test_429_is_raised_and_tried_again_after_a_delay(ads: Ads) -> None:
-    """RateLimit tells the reset; retry_max and retry_delay hold; the next window is free."""
+    """RateLimit shows the reset; retry_max and retry_delay are obeyed; the next window is free."""
     exhaust(ads)
     ask = campaign.LineItem.all
     with pytest.raises(error.RateLimit) as refused:

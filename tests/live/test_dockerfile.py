@@ -107,7 +107,7 @@ def checked(env: dict[str, str]) -> int:
 
 
 def free_port() -> str:
-    """A port that nobody listens on."""
+    """A port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return str(free.getsockname()[1])
 
@@ -243,7 +243,7 @@ def test_the_port_is_the_one_that_is_exposed() -> None:
 
 
 def test_python_is_one_that_the_package_takes() -> None:
-    """Both stages stand on the same image, so that the environment fits where it is copied."""
+    """Both stages use the same image, so that the environment fits where it is copied."""
     bases = {rest.split()[0] for name, rest in IMAGE.instructions if name == "FROM"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     (base,) = bases

@@ -25,7 +25,7 @@ def renamed(body: Any) -> Any:
 
 
 def test_differences_are_found(tmp_path: Path) -> None:
-    """A renamed field, another type, value, status and a missing header are told, nothing else."""
+    """A renamed field, another type, value, status and a missing header are found, nothing else."""
     file = tmp_path / "credentials.env"
     file.write_text(ended("credentials").stdout)
     with differing(

@@ -95,7 +95,7 @@ def test_the_smoke_test_passes(copied: Path, tool: Tool) -> None:
 
 
 def test_the_smoke_test_finds_an_outage(tool: Tool) -> None:
-    """Beside a server that fails it stops at the first answer that is not as it should be."""
+    """With a server that fails it stops at the first answer that is not as it should be."""
     tool("curl")
     script = FOLDER / "shell" / "smoke.sh"
 
@@ -122,7 +122,7 @@ def test_the_smoke_test_says_how_to_run_it() -> None:
 
 
 def test_the_contract_coverage_is_printed(copied: Path, tool: Tool) -> None:
-    """The server knows what the script met, although the script's world is gone."""
+    """The server knows what the script exercised, although the script's world is gone."""
     tool("curl")
 
     done = run_bash(COVERAGE, copied, **QUIET)

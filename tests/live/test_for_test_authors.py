@@ -83,7 +83,7 @@ def test_commands_work(folder: Path) -> None:
 
 
 def test_nothing_of_the_plugin_is_left_out(pytester: pytest.Pytester) -> None:
-    """Each fixture, marker and option that pytest tells of stands in a table, and no other."""
+    """Each fixture, marker and option that pytest lists is in a table, and no other."""
     asked = ("--help", "--markers", "--fixtures")
     lines = [line for option in asked for line in pytester.runpytest_inprocess(option).stdout.lines]
     starts = re.compile(r"(?:@pytest\.mark\.)?(mock_\w+|  --mock-[\w-]+)")

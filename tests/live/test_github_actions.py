@@ -41,7 +41,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def run_job(name: str, project: Path, **env: str) -> list[str]:
-    """Run a job's commands one after the other; gives their output. Nothing is installed."""
+    """Run a job's commands one after the other; returns their output. Nothing is installed."""
     passed_on = project / "github-env"
     passed_on.touch()
     output = []
@@ -97,7 +97,7 @@ def test_the_python_job(project: Path) -> None:
 
 
 def test_the_node_job(project: Path, tool: Tool) -> None:
-    """The tests of npm run beside a server."""
+    """The tests of npm run with a server."""
     tool("node")
     tool("npm")
 

@@ -48,7 +48,7 @@ class Client:
         )
 
     def deliveries(self) -> list[dict[str, Any]]:
-        """What the control plane tells of deliveries."""
+        """What the control plane reports about deliveries."""
         found: list[dict[str, Any]] = self.control("GET", "/deliveries")["deliveries"]
         return found
 
@@ -95,7 +95,7 @@ def test_a_receiver_gets_the_events_over_http(client: Client, receiver: Receiver
 def test_every_attempt_shows_in_the_deliveries(
     client: Client, receiver: Receiver, platform: MockPlatform
 ) -> None:
-    """Errors, redirects and what was taken in the end are told with their statuses."""
+    """Errors, redirects and what was accepted in the end are reported with their statuses."""
     receiver.plan.extend([500, redirect("http://127.0.0.1:1/"), 200])
     client.replay(hours=1)
     assert platform.wait_for_deliveries(WAIT)

@@ -94,7 +94,7 @@ def test_faults(
 
 
 def test_the_bytes_of_garbage_are_no_http() -> None:
-    """Nobody could take them for an answer."""
+    """They cannot be mistaken for an answer."""
     assert not GARBAGE.startswith(b"HTTP")
 
 

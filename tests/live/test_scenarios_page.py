@@ -41,7 +41,7 @@ def variables() -> str:
 def test_the_command_shows_what_is_said(
     section: str, variables: str, live_server: LiveServer, tool: Tool
 ) -> None:
-    """The last answer has the status, the media type and the code that the page tells."""
+    """The last answer has the status, the media type and the code that the page shows."""
     tool("curl")
     (command,) = _BLOCK.findall(section)
 

@@ -126,7 +126,7 @@ def test_a_taken_port_is_status_3(served: Served) -> None:
 
 
 def test_bad_fixtures_are_status_4(tmp_path: Path) -> None:
-    """Every fault is told before anything is bound."""
+    """Every fault is reported before anything is bound."""
     (tmp_path / "users.json").write_text('[{"id": "x", "screen_name": "ok", "name": "x"}]')
 
     result = ended("serve", "--port", 0, "--fixtures", tmp_path)
@@ -199,7 +199,7 @@ def test_a_store_in_use_is_status_4(tmp_path: Path) -> None:
 
 
 def test_every_interface_wants_a_control_token() -> None:
-    """On 0.0.0.0 a token is made up, told in READY and in the log, and needed."""
+    """On 0.0.0.0 a token is made up, printed in READY and in the log, and needed."""
     with serving("--host", "0.0.0.0") as served:
         token = served.ready["control_token"]
         url = f"{served.url}/_mock/credentials"
@@ -242,7 +242,7 @@ def test_https_names_its_authority(tmp_path: Path) -> None:
 
 
 def test_the_option_of_former_servers_is_taken_with_a_warning() -> None:
-    """`--server` named one of two servers; it is accepted, and said to change nothing."""
+    """`--server` named one of two servers; it is accepted, and reported to change nothing."""
     with serving("--server", "granian") as served:
         answer = requests.get(f"{served.url}/12/accounts", headers=bearer(), timeout=PATIENCE)
 
@@ -255,7 +255,7 @@ def test_the_option_of_former_servers_is_taken_with_a_warning() -> None:
 
 
 def test_each_request_is_one_line_without_credentials(served: Served) -> None:
-    """Status, method, address, operation; secrets in the address are taken out."""
+    """Status, method, address, operation; secrets in the address are redacted."""
     url = f"{served.url}/12/accounts?access_token=very-secret&count=1"
     answer = requests.get(url, headers=bearer(), timeout=PATIENCE)
 
@@ -309,7 +309,7 @@ def test_changed_fixtures_are_loaded_again(tmp_path: Path) -> None:
 
 
 def test_bad_changes_leave_the_last_sound_fixtures(tmp_path: Path) -> None:
-    """The faults are logged, the server goes on; when they are mended it takes the files."""
+    """The faults are logged, the server goes on; when they are fixed it loads the files."""
     file = tmp_path / "users.json"
     file.write_text(json.dumps([USER]))
     with serving("--fixtures", tmp_path, "--watch") as served:
@@ -421,7 +421,7 @@ def test_run_passes_signals_on() -> None:
 
 
 def test_run_tells_bad_fixtures(tmp_path: Path) -> None:
-    """Nothing is run beside a server that cannot start."""
+    """Nothing is run with a server that cannot start."""
     (tmp_path / "users.json").write_text("[{}]")
 
     result = ended("run", "--fixtures", tmp_path, "--", "sh", "-c", "echo ran")

@@ -72,7 +72,7 @@ def both(
     """What a call meets where rules act, over a socket and both ways in-process: all the same.
 
     Compared besides: what the world holds afterwards, and what its journal says, once it has that
-    many `calls`: a client may have given up before its call was answered.
+    many `calls`: a client may have stopped before its call was answered.
     """
     found: list[Told] = []
     ways: tuple[Way, ...] = ("socket", "session", "adapter")
@@ -176,7 +176,7 @@ READINGS: dict[str, Callable[[requests.Response], object]] = {
 @pytest.mark.parametrize("then", [{"fault": "truncate"}, {"delay": {"slow_body": 0.1}}], ids=str)
 @pytest.mark.parametrize("reading", READINGS)
 def test_bodies_are_read_in_every_way(platform: MockPlatform, reading: str, then: object) -> None:
-    """Whole and cut bodies give the same parts, and the same is raised where they end."""
+    """Whole and cut bodies have the same parts, and the same is raised where they end."""
 
     def call(session: requests.Session, url: str) -> object:
         answer = session.get(f"{url}/line_items", stream=True, timeout=PATIENCE)
@@ -200,7 +200,7 @@ def test_bodies_are_read_in_every_way(platform: MockPlatform, reading: str, then
     ids=str,
 )  # fmt: skip
 def test_answers_later_than_the_timeout(platform: MockPlatform, then: object, timeout: Any) -> None:
-    """Every form of timeout is obeyed, and told as it was given."""
+    """Every form of timeout is obeyed, and reported as it was set."""
     told = both(platform, calling(timeout=timeout), one(then))
 
     assert "ReadTimeout" == raised(told)
@@ -252,7 +252,7 @@ def test_in_process_no_timeout_is_waited_for(
 
 
 def test_in_process_a_held_connection_ends_without_timeout(platform: MockPlatform) -> None:
-    """A call that would hang for ever over a socket, for want of a timeout, is told so."""
+    """A call that would hang for ever over a socket, because it has no timeout, is reported."""
     begin(platform, one({"fault": "timeout"}))
 
     with pytest.raises(requests.ReadTimeout, match=r"\(read timeout=None\)"):
@@ -297,7 +297,7 @@ def test_answers_of_the_authors_own(
     ids=lambda then: str(then)[:60],
 )
 def test_odd_answers(platform: MockPlatform, then: object) -> None:
-    """No body to cut, an encoding that lies, a long text, failures and altered answers."""
+    """No body to cut, a false encoding, a long text, failures and altered answers."""
     both(platform, calling(), one(then))
 
 

@@ -1,7 +1,7 @@
 """Any WSGI application over the server's socket and behind `WsgiAdapter`: the same answers.
 
 What the sandbox itself never says is said here: answers in parts, of unknown or wrong length,
-compressed, late in the middle; bytes that are no answer, or nobody's.
+compressed, late in the middle; bytes that are no answer, or no one's.
 """
 
 from __future__ import annotations

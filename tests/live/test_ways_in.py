@@ -166,7 +166,7 @@ def test_httpx_over_a_socket(platform: MockPlatform, fault: str, kind: type[Exce
 def test_without_a_connection_none_can_break(
     platform: MockPlatform, fault: str, stage: str
 ) -> None:
-    """Other transports are told where faults can be had; what the stage says has been done."""
+    """Other transports learn where faults are possible; what the stage reports has happened."""
     arm(platform, {"fault": fault, "stage": stage})
     transport = httpx.WSGITransport(app=platform.wsgi)
     before = len(platform.state["poll_cards"])
@@ -200,7 +200,7 @@ def test_delays_are_waited_for_without_a_connection(platform: MockPlatform) -> N
 
 @pytest.mark.parametrize("way", ["session", "Flask"])
 def test_delays_in_process_end_with_the_platform(way: str) -> None:
-    """Whoever stops the platform need not wait for an answer that nobody wants any more."""
+    """Whoever stops the platform need not wait for an answer that is no longer wanted."""
     platform = MockPlatform.start(auth="off")
     arm(platform, {"delay": 300})
     client: Any = platform.session() if way == "session" else platform.test_client()

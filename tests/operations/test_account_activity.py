@@ -27,7 +27,7 @@ def desk(receiver: Receiver) -> Iterator[Desk]:
 def post(
     desk: Desk, webhook_id: str = WEBHOOK, *, bearer: str = BEARER, **query: Any
 ) -> TestResponse:
-    """Ask for a replay the old way, for the last hour unless given otherwise."""
+    """Ask for a replay the old way, for the last hour unless an argument changes it."""
     whole = {"from_date": desk.ago(hours=1), "to_date": desk.ago()} | query
     return desk.client.post(
         f"/2/account_activity/replay/webhooks/{webhook_id}/subscriptions/all",
@@ -118,7 +118,7 @@ def test_its_deprecation_is_warned_of(desk: Desk, moment: datetime, warned: bool
 
 
 def test_everything_wrong_is_told_at_once(desk: Desk) -> None:
-    """Path and query are held to the same rules as the successor's body."""
+    """Path and query are checked by the same rules as the successor's body."""
     answer = post(desk, "x" * 3, from_date=desk.ago(hours=24, minutes=1), to_date="nope")
     errors = answer.get_json()["errors"]
 

@@ -93,7 +93,7 @@ class TestParameters:
         ["CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA", "PROMOTED_ACCOUNT"],
     )
     def test_entity_types(self, box: Sandbox, entity_type: str) -> None:
-        """The five documented types are taken."""
+        """The five documented types are accepted."""
         assert ask(box, entity_type=entity_type).status_code == 200
 
     @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/account_history")
@@ -113,7 +113,7 @@ class TestParameters:
         ],
     )
     def test_whole_hours(self, box: Sandbox, start: str) -> None:
-        """Whole hours are taken in every ISO 8601 form, and echoed in one."""
+        """Whole hours are accepted in every ISO 8601 form, and echoed in one."""
         response = ask(box, start_time=start)
 
         assert times(response) == TIMES
@@ -181,7 +181,7 @@ class TestParameters:
 
     @given(st.datetimes(), st.booleans())
     def test_only_whole_hours(self, moment: datetime, on_the_hour: bool) -> None:
-        """A moment is taken exactly if nothing is left below the hour."""
+        """A moment is accepted exactly if nothing is left below the hour."""
         hour = moment.replace(minute=0, second=0, microsecond=0)
         if on_the_hour:
             moment = hour
@@ -275,7 +275,7 @@ class TestEntries:
 
     @pytest.mark.parametrize("name", ["with_total_count", "with_deleted", "sort_by"])
     def test_no_other_list_parameters(self, box: Sandbox, name: str) -> None:
-        """What other lists take beside count and cursor is ignored here."""
+        """What other lists accept besides count and cursor is ignored here."""
         body = ask(box, **{name: "true"}).get_json()
 
         assert "total_count" not in body

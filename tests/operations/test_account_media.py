@@ -47,7 +47,7 @@ def test_several_creative_types(box: Sandbox) -> None:
     "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
 )
 def test_account_media_ids(box: Sandbox) -> None:
-    """Ids restrict the list; 200 of them are taken, 201 refused."""
+    """Ids restrict the list; 200 of them are accepted, 201 refused."""
     found = data(get(box, "account_media", account_media_ids="2q01,2pzo,2r1c,nothing"))
     full = get(box, "account_media", account_media_ids=",".join(["2pzo"] * 200))
     beyond = get(box, "account_media", account_media_ids=",".join(["2pzo"] * 201))

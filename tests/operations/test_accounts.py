@@ -99,7 +99,7 @@ class TestList:
 
     @pytest.mark.spec("B, Accounts", "GET /12/accounts: account_ids")
     def test_ids_at_most_200(self, box: Sandbox) -> None:
-        """200 ids are taken, 201 are refused, and so is an empty one."""
+        """200 ids are accepted, 201 are refused, and so is an empty one."""
         ids = [f"a{number}" for number in range(200)]
 
         assert listed(box, account_ids=",".join(ids)) == []
@@ -251,7 +251,7 @@ class TestCreate:
         assert box.call("GET", f"/12/accounts/{account}/features").get_json()["data"] == []
 
     def test_never_replaces_another(self, box: Sandbox) -> None:
-        """An id that is taken already is drawn again."""
+        """An id that exists already is drawn again."""
         world = box.platform.worlds.default
         taken = Ids(world.seed, world.name, world.ids.drawn).base36(6)
         with world.work():
@@ -294,7 +294,7 @@ class TestUpdate:
     @pytest.mark.spec("B, Accounts", "PUT /12/accounts/:account_id")
     @pytest.mark.parametrize("industry", INDUSTRY_TYPES)
     def test_industry_type(self, box: Sandbox, industry: str) -> None:
-        """Each of the fourteen industry types is taken."""
+        """Each of the fourteen industry types is accepted."""
         body = update(box, WHOLESALE, industry_type=industry).get_json()
 
         assert body["data"]["industry_type"] == industry

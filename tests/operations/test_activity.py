@@ -146,7 +146,7 @@ class TestSubscribe:
         assert "Did you mean 'profile.update.bio'?" in message
 
     def test_former_name(self, client: Client) -> None:
-        """A former name is taken with a warning."""
+        """A former name is accepted with a warning."""
         answer = client.subscribe(event_type="ProfileBioUpdate")
 
         assert 200 == answer.status_code
@@ -273,7 +273,7 @@ class TestList:
 
     @pytest.mark.parametrize("token", ["short", "x" * 40])
     def test_foreign_token(self, client: Client, token: str) -> None:
-        """A token that is none of this list is refused."""
+        """A token that is not in this list is refused."""
         assert 1 == len(messages(client.call("GET", f"{PATH}?pagination_token={token}")))
 
 
@@ -436,7 +436,7 @@ class TestFanOut:
     def test_why_not(
         self, client: Client, subscription: dict[str, Any], event: dict[str, Any], reason: str
     ) -> None:
-        """Whatever reaches nobody says why, subscription by subscription."""
+        """An event without receivers says why, subscription by subscription."""
         body = {"webhook_id": WEBHOOK} | subscription
         client.create(**{name: value for name, value in body.items() if value is not None})
 

@@ -1,4 +1,4 @@
-"""The audience estimate: what criteria are taken, and how the size behaves (document B)."""
+"""The audience estimate: what criteria are accepted, and how the size behaves (document B)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class TestRequest:
     @pytest.mark.spec("B, Accounts", "POST /12/accounts/:account_id/audience_estimate")
     @pytest.mark.parametrize("kind", RESTRICTING)
     def test_not_primary(self, box: Sandbox, kind: str) -> None:
-        """The other types are taken beside a primary criterion, and not without one."""
+        """The other types are accepted with a primary criterion, and not without one."""
         criterion = {"targeting_type": kind, "targeting_value": "x"}
 
         response = post(box, {CRITERIA: [criterion, criterion]})
@@ -182,7 +182,7 @@ class TestSize:
 
     @pytest.mark.spec("B, Accounts", "POST /12/accounts/:account_id/audience_estimate")
     def test_operator_for_all(self, box: Sandbox) -> None:
-        """operator_type beside the criteria is that of those without one."""
+        """operator_type next to the criteria is that of those without one."""
         excluded = AMERICA | {"operator_type": "NE"}
         included = COFFEE | {"operator_type": "EQ"}
 

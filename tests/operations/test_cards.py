@@ -232,7 +232,7 @@ class TestCreate:
     @pytest.mark.spec("B, Card", "Label: {type: ENUM")
     @pytest.mark.parametrize("value", LABELS)
     def test_labels(self, box: Sandbox, value: str) -> None:
-        """Every documented label is taken."""
+        """Every documented label is accepted."""
         label = {"type": "ENUM", "value": value}
 
         assert label == data(create(box, media(), button(label=label)))["components"][1]["label"]
@@ -489,7 +489,7 @@ class TestUpdate:
         assert before == data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {}))
 
     def test_whole_record(self, box: Sandbox) -> None:
-        """A card sent back as it was read is taken; its read-only fields are ignored."""
+        """A card sent back as it was read is accepted; its read-only fields are ignored."""
         for key in (WEBSITE_CARD, SLIDES_CARD):
             before = data(get(box, f"cards/{key}"))
             after = data(send(box, "PUT", f"cards/{key}", before))
@@ -569,7 +569,7 @@ class TestList:
     @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
     @pytest.mark.parametrize("name", ["card_id", "card_ids"])
     def test_ids(self, box: Sandbox, name: str) -> None:
-        """Ids restrict the list; 200 of them are taken, 201 refused."""
+        """Ids restrict the list; 200 of them are accepted, 201 refused."""
         pair = {name: f"{SLIDES_CARD},{WEBSITE_CARD},nothing"}
         found = get(box, "cards", **pair)
         beyond = get(box, "cards", **{name: ",".join([WEBSITE_CARD] * 201)})
@@ -582,7 +582,7 @@ class TestList:
 
     @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
     def test_card_uris(self, box: Sandbox) -> None:
-        """Addresses restrict the list; 200 of them are taken, 201 refused."""
+        """Addresses restrict the list; 200 of them are accepted, 201 refused."""
         uri = f"card://{WEBSITE_CARD}"
         found = data(get(box, "cards", card_uris=f"{uri},card://1"))
         answers = [get(box, "cards", card_uris=",".join([uri] * n)) for n in (200, 201)]
@@ -646,7 +646,7 @@ class TestList:
 
     @pytest.mark.spec("B, Card", "Legacy types such")
     def test_legacy_type(self, box: Sandbox) -> None:
-        """Legacy types are taken by the filter."""
+        """The filter accepts legacy types."""
         query = {"card_types": "IMAGE_CONVERSATION"}
 
         assert [] == data(get(box, "cards", **query))

@@ -330,7 +330,7 @@ def test_no_update(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
 def test_card_ids(box: Sandbox) -> None:
-    """Ids restrict the list; 200 of them are taken, 201 refused."""
+    """Ids restrict the list; 200 of them are accepted, 201 refused."""
     found = get(box, "cards/poll", card_ids=f"{IMAGE_POLL},{VIDEO_POLL},nothing")
     answers = [get(box, "cards/poll", card_ids=",".join([IMAGE_POLL] * n)) for n in (200, 201)]
 

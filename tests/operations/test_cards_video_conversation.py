@@ -97,7 +97,7 @@ def test_create(box: Sandbox) -> None:
 @pytest.mark.spec("B, Video conversation card", "first_cta_post")
 @pytest.mark.spec("B, Video conversation cards", "poster_media_key")
 def test_create_with_everything(box: Sandbox) -> None:
-    """All fields together; keys of poster and unlocked media are taken and not served."""
+    """All fields together; keys of poster and unlocked media are accepted and not served."""
     record = data(post(box, PATH, **FULL))
     write_only = ("poster_media_key", "unlocked_image_media_key", "unlocked_video_media_key")
 
@@ -456,7 +456,7 @@ def test_update_of_unknown(box: Sandbox, key: str) -> None:
     "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
 )
 def test_card_ids(box: Sandbox) -> None:
-    """Ids restrict the list; 200 of them are taken, 201 refused."""
+    """Ids restrict the list; 200 of them are accepted, 201 refused."""
     found = data(get(box, PATH, card_ids=f"{TWO},{ONE},nothing"))
     answers = [get(box, PATH, card_ids=",".join([ONE] * n)) for n in (200, 201)]
 

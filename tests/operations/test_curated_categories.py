@@ -75,7 +75,7 @@ class TestList:
 
     @pytest.mark.parametrize("codes", ["XX", "us", "USA", "UK", "US,,DE", "840"])
     def test_no_country(self, box: Sandbox, codes: str) -> None:
-        """Only ISO 3166-1 alpha-2 codes are taken."""
+        """Only ISO 3166-1 alpha-2 codes are accepted."""
         response = ask(box, country_codes=codes)
 
         assert response.status_code == 400

@@ -270,7 +270,7 @@ def test_delete_takes_users_out_by_any_identifier(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, Custom audiences", "Batches succeed")
 def test_operations_are_applied_in_order(box: Sandbox) -> None:
-    """A user put in and taken out within one batch is out; the other way round it is in."""
+    """A user added and removed within one batch is out; the other way round it is in."""
     user = {"email": [EMAIL]}
     upload(box, [update(user), update(user, kind="Delete")])
     gone = stored(box)

@@ -243,7 +243,7 @@ class TestYoungLists:
         return box.client.put("/_mock/state/do_not_reach_lists/9zz", json=record)
 
     def pace(self, box: Sandbox, **pace: Any) -> dict[str, Any]:
-        """Say how fast lists are processed."""
+        """Set how fast lists are processed."""
         path = "/_mock/transitions/do_not_reach_list"
         found: dict[str, Any] = box.client.put(path, json=pace).get_json()
         return found

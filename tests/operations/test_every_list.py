@@ -161,7 +161,7 @@ def test_a_foreign_cursor_is_refused(box: Sandbox, listing: Operation, cursor: s
 
 @each("sort_by")
 def test_a_cursor_of_another_order_is_refused(box: Sandbox, listing: Operation) -> None:
-    """A cursor continues the order that it was given for."""
+    """A cursor continues the order that it was made for."""
     _, first = read(box, listing, count="1", sort_by="created_at-desc")
     status, _ = read(box, listing, cursor=first["next_cursor"], sort_by="created_at-asc")
 

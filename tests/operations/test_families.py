@@ -14,7 +14,7 @@ NO_FAMILIES = {"__init__", "openapi"}
 
 
 def test_every_module_is_in_the_table() -> None:
-    """A family that nobody added to `FAMILIES` would not be served."""
+    """A family that was not added to `FAMILIES` would not be served."""
     modules = {path.stem for path in PACKAGE.glob("*.py")}
 
     assert modules - NO_FAMILIES == set(FAMILIES)

@@ -103,14 +103,14 @@ class TestParameters:
     @pytest.mark.spec("B, Keyword insights", "granularity: required")
     @pytest.mark.parametrize("granularity", ["WEEK", "day", "TOTAL", ""])
     def test_other_granularity(self, box: Sandbox, granularity: str) -> None:
-        """Only DAY and HOUR are taken."""
+        """Only DAY and HOUR are accepted."""
         assert faults(ask(box, granularity=granularity)) == [("INVALID_PARAMETER", "granularity")]
 
     @pytest.mark.spec("B, Keyword insights", "negative_keywords")
     @pytest.mark.spec("B, Limits", "Keyword insights: 10", side="inside")
     @pytest.mark.parametrize(("keywords", "negative"), [(10, 0), (1, 9), (9, 1), (5, 5)])
     def test_ten_keywords(self, box: Sandbox, keywords: int, negative: int) -> None:
-        """Ten keywords together are taken, however they are shared out."""
+        """Ten keywords together are accepted, however they are distributed."""
         negatives = words(negative) if negative else None
 
         assert ask(box, keywords=words(keywords), negative_keywords=negatives).status_code == 200
@@ -193,7 +193,7 @@ class TestWindow:
     @pytest.mark.spec("B, Limits", "Keyword insights: 7", side="inside")
     @pytest.mark.parametrize("granularity", ["DAY", "HOUR"])
     def test_seven_days(self, box: Sandbox, granularity: str) -> None:
-        """Exactly seven days are taken, in 7 buckets or 168."""
+        """Exactly seven days are accepted, in 7 buckets or 168."""
         found = data(box, granularity=granularity, end_time="2026-11-08T00:00:00Z")
 
         assert len(found["post_volume"]) == {"DAY": 7, "HOUR": 168}[granularity]

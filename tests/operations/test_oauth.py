@@ -63,7 +63,7 @@ def test_request_tokens_have_the_public_shape(box: Sandbox) -> None:
     "place", [SIGNATURE_TYPE_AUTH_HEADER, SIGNATURE_TYPE_QUERY, SIGNATURE_TYPE_BODY]
 )
 def test_oauth_parameters_stand_in_header_query_or_body(box: Sandbox, place: str) -> None:
-    """Every OAuth parameter, oauth_callback included, is taken from each of the three places."""
+    """Every OAuth parameter, oauth_callback included, is read from each of the three places."""
     client = Client(HARBOR.key, HARBOR.secret, callback_uri=CALLBACK, signature_type=place)
     form = {"Content-Type": FORM} if place == SIGNATURE_TYPE_BODY else {}
     url, headers, body = client.sign(

@@ -245,7 +245,7 @@ def test_the_threshold_holds_without_other_limits() -> None:
 
 
 def test_two_limits_send_each_header_once() -> None:
-    """With an OAuth limit beside it the headers show the tighter one."""
+    """With an OAuth limit as well the headers show the tighter one."""
     box = sandbox(bearer_threshold=2, oauth_limit=5)
     response = post(box, "/oauth2/token", GRANT)
 
@@ -349,7 +349,7 @@ def test_a_token_is_revoked_once_and_by_its_own_app(box: Sandbox) -> None:
 
 
 def test_the_owners_oauth1_signature_revokes_too(box: Sandbox) -> None:
-    """The public pages disagree on the credentials: app's keys with its owner's token are taken."""
+    """The public pages disagree: the app's keys with its owner's token are accepted as well."""
     response = box.call("POST", "/oauth2/invalidate_token", form={"access_token": BEARER})
 
     assert {"access_token": BEARER} == response.get_json()

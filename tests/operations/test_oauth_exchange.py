@@ -55,7 +55,7 @@ def test_the_access_token_acts_for_the_user_who_allowed(box: Sandbox) -> None:
 @pytest.mark.spec("A, POST {base_url}/oauth/access_token", "oauth_verifier")
 @pytest.mark.parametrize("place", ["header", "query", "body", "header and body"])
 def test_the_verifier_stands_in_header_query_or_body(box: Sandbox, place: str) -> None:
-    """oauth_verifier is taken from each place, and from two of them."""
+    """oauth_verifier is read from each place, and from two of them."""
     keys = begun(box)
     verifier = granted(box, keys)
     in_header = verifier if "header" in place else None

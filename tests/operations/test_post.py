@@ -47,7 +47,7 @@ def box(box: Sandbox) -> Sandbox:
 
 
 def create(box: Sandbox, **params: Any) -> Any:
-    """Post as the authenticated user, with a text, unless given otherwise."""
+    """Post as the authenticated user, with a text, unless arguments change it."""
     return post(box, "post", **{"as_user_id": OWN, "text": "Hello"} | params)
 
 
@@ -182,7 +182,7 @@ def test_stored(box: Sandbox) -> None:
 @pytest.mark.spec("B, Versioning", "The conversation_settings")
 @pytest.mark.parametrize("value", ["EVERYONE", "FOLLOWING", "MENTIONED_USERS", None])
 def test_conversation_settings(box: Sandbox, value: str | None) -> None:
-    """Each of the three is taken, EVERYONE is the default, and POST returns none of them."""
+    """Each of the three is accepted, EVERYONE is the default, and POST returns none of them."""
     record = data(create(box, **{} if value is None else {"conversation_settings": value}))
 
     assert "conversation_settings" not in record
@@ -203,7 +203,7 @@ class TestUser:
     @pytest.mark.spec("B, Posting on behalf of an advertiser", "as_user_id: required")
     @pytest.mark.spec("B, Authentication", "Posting on behalf")
     def test_granted(self, box: Sandbox) -> None:
-        """An advertiser who gave a grant is posted for; the caller contributed."""
+        """An advertiser who granted this is posted for; the caller contributed."""
         record = data(create(box, as_user_id=ADVERTISER))
 
         assert ("northbike_co", ADVERTISER) == (
@@ -475,7 +475,7 @@ class TestMedia:
     )
     @pytest.mark.parametrize("value", ["VISIT_SITE", "WATCH_NOW"])
     def test_cta(self, box: Sandbox, value: str) -> None:
-        """Both calls to action are taken, with a value; another one is refused."""
+        """Both calls to action are accepted, with a value; another one is refused."""
         fine = create(box, media_keys=VIDEO, video_cta=value, video_cta_value="https://a.example")
         alone = create(box, media_keys=VIDEO, video_cta=value)
         lost = create(box, media_keys=VIDEO, video_cta_value="https://a.example")
@@ -487,7 +487,7 @@ class TestMedia:
         assert [(INVALID, "video_cta")] == faults(other)
 
     def test_without_video(self, box: Sandbox) -> None:
-        """Said without a video it has no effect but a warning in the journal."""
+        """Without a video it has no effect but a warning in the journal."""
         record = data(create(box, media_keys=IMAGE, video_title="Title"))
         entry = box.platform.worlds.default.journal.find()[-1]
 

@@ -136,7 +136,7 @@ def test_another_user_is_out_of_reach(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, Product catalogs (early access only)", "GET /product_catalogs: user_id")
 def test_user_id_may_be_the_users_own(box: Sandbox) -> None:
-    """user_id is taken and echoed as a number; it finds the catalog of that user."""
+    """user_id is accepted and echoed as a number; it finds the catalog of that user."""
     body = box.call("GET", BASE, query_string={"user_id": "2244994945"}).get_json()
 
     assert {"user_id": 2244994945} == body["request"]["params"]
@@ -396,7 +396,7 @@ BAD = [
 def test_what_the_table_forbids_is_an_error_of_the_item(
     box: Sandbox, rule: str, change: dict[str, Any]
 ) -> None:
-    """Each rule makes its item an ERROR with a reason; the sound one beside it is stored."""
+    """Each rule makes its item an ERROR with a reason; the correct one next to it is stored."""
     broken = {k: v for k, v in (SOUND | change).items() if v is not None}
     results = upsert(box, broken, SOUND | {"id": "FINE"})
 
@@ -436,7 +436,7 @@ def test_an_item_that_is_no_object_is_an_error(box: Sandbox) -> None:
 
 
 def test_everything_wrong_with_a_product_is_told_at_once(box: Sandbox) -> None:
-    """Rules of several fields are judged beside those of single ones, by what is sound."""
+    """Rules of several fields are checked together with those of single ones, by what is sound."""
     broken = {
         **SOUND,
         "brand": "",

@@ -231,7 +231,7 @@ class TestRefused:
         assert {"webhook_id", "from_date", "to_date"} == set(found)
 
     def test_one_malformed_date_does_not_hide_the_other(self, desk: Desk) -> None:
-        """The date that can be read is held to the window all the same."""
+        """The date that can be read is checked against the window as well."""
         found = faults_in(desk.post(from_date="202611191159", to_date="tomorrow"))
 
         assert {"from_date", "to_date"} == set(found)
@@ -279,7 +279,7 @@ class TestRefused:
     def test_parameters_of_the_content_type_do_not_matter(
         self, desk: Desk, content_type: str
     ) -> None:
-        """A charset beside application/json, and its case, are no reason to refuse."""
+        """A charset after application/json, and its case, are no reason to refuse."""
         answer = desk.client.post(
             "/2/webhooks/replay",
             data=b"{}",

@@ -51,7 +51,7 @@ def client(desk: Desk) -> Client:
 
 
 def test_none(client: Client) -> None:
-    """An app without webhooks is told so with an empty list."""
+    """An app without webhooks gets an empty list."""
     answer = client.call("GET")
 
     assert 200 == answer.status_code
@@ -85,7 +85,7 @@ def test_register_with_envelope(receiver: Receiver) -> None:
 
 
 def test_register_as_a_user(client: Client, receiver: Receiver) -> None:
-    """A user's signature is taken as well; the webhook belongs to the app."""
+    """A user's signature is accepted as well; the webhook belongs to the app."""
     assert 200 == client.register(receiver.url, keys=HARBOR).status_code
     assert 1 == len(client.ids())
 
@@ -347,7 +347,7 @@ class TestValidityOverTime:
 
     @pytest.mark.parametrize(("hours", "valid"), [(27.9, True), (28, False), (29, False)])
     def test_a_dead_receiver(self, desk: Desk, webhook: str, hours: float, valid: bool) -> None:
-        """One that nobody answers for is valid until 28 hours after the last pass."""
+        """One without a receiver is valid until 28 hours after the last pass."""
         record = desk.record("webhooks", webhook)
         desk.lead_to(
             f"http://127.0.0.1:{unused_port()}/",

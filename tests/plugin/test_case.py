@@ -97,7 +97,7 @@ def test_each_test_has_a_fresh_world() -> None:
 
 
 def test_a_rule_that_had_to_act_fails_the_test() -> None:
-    """The failure names the rule, and the notes tell the story."""
+    """The failure names the rule, and the notes report what happened."""
     result = _run(Failing, "test_silent")
 
     ((_, told),) = result.failures

@@ -155,7 +155,7 @@ def test_a_fresh_world_costs_next_to_nothing() -> None:
 
 
 def test_late_requests_are_refused_and_told(run: Run) -> None:
-    """A request to the world of an earlier test finds it closed; the run's end tells of it."""
+    """A request to the world of an earlier test finds it closed; the end of the run reports it."""
     result = run(
         """
         import requests

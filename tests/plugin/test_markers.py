@@ -45,7 +45,7 @@ def test_a_scenario_acts_with_its_parameters(run: Run) -> None:
 
 
 def test_a_scenario_may_be_a_file(pytester: pytest.Pytester, run: Run) -> None:
-    """A file is found beside the test's own file."""
+    """A file is found in the folder of the test's file."""
     pytester.path.joinpath("down.yaml").write_text(
         '{"name": "down", "rules": [{"on": "accounts.list", "then": {"respond": {"status": 503}}}]}'
     )
@@ -219,7 +219,7 @@ def test_a_marker_brings_the_fixture(run: Run) -> None:
     ],
 )
 def test_a_bad_marker_is_told(run: Run, marker: str, told: str) -> None:
-    """What is wrong with a marker stands alone, without a traceback."""
+    """What is wrong with a marker is shown alone, without a traceback."""
     result = run(f"import pytest\n@pytest.mark.{marker}\ndef test_it(mock_platform): pass\n")
 
     result.assert_outcomes(errors=1)
@@ -227,7 +227,7 @@ def test_a_bad_marker_is_told(run: Run, marker: str, told: str) -> None:
 
 
 def test_a_folder_and_a_moment_that_are_none_are_told(pytester: pytest.Pytester, run: Run) -> None:
-    """Fixtures and clock name what they were given."""
+    """Fixtures and clock name their arguments."""
     result = run(
         """
         import pytest

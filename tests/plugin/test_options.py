@@ -18,7 +18,7 @@ def test_it(mock_platform):
 
 
 def test_coverage_is_summed_up(run: Run) -> None:
-    """`--mock-coverage` alone tells the totals of the run."""
+    """`--mock-coverage` alone prints the totals of the run."""
     result = run(ONE, "--mock-coverage")
 
     lines = section(result, "mock_platform: contract coverage")
@@ -27,7 +27,7 @@ def test_coverage_is_summed_up(run: Run) -> None:
 
 
 def test_coverage_goes_to_files(pytester: pytest.Pytester, run: Run) -> None:
-    """The name's ending tells the form; folders are made."""
+    """The name's ending decides the form; folders are made."""
     names = ["out/a.html", "out/a.xml", "out/a.json", "out/a.txt"]
     result = run(ONE, *(f"--mock-coverage={name}" for name in names))
 
@@ -41,7 +41,7 @@ def test_coverage_goes_to_files(pytester: pytest.Pytester, run: Run) -> None:
 
 
 def test_without_the_option_nothing_is_told(run: Run) -> None:
-    """Coverage is counted by the server in any case, and told on demand."""
+    """Coverage is counted by the server in any case, and reported on demand."""
     assert not any("coverage" in heading for heading in headings(run(ONE)))
 
 

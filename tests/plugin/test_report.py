@@ -137,7 +137,7 @@ def test_a_long_journal_is_cut(run: Run) -> None:
 
 
 def test_a_test_that_asked_nothing_says_so(run: Run) -> None:
-    """An empty journal is told, and headings with nothing under them are left out."""
+    """An empty journal is reported, and headings with nothing under them are left out."""
     result = run("def test_it(mock_platform): assert 0")
 
     assert ["no request reached this test's world"] == section(result, "mock_platform journal")
@@ -145,7 +145,7 @@ def test_a_test_that_asked_nothing_says_so(run: Run) -> None:
 
 
 def test_a_test_that_passes_says_nothing(run: Run) -> None:
-    """The journal of a test that passed is nobody's concern."""
+    """The journal of a test that passed is not shown."""
     result = run("def test_it(mock_platform_session): mock_platform_session.get('/12/accounts')")
 
     result.assert_outcomes(passed=1)
@@ -172,7 +172,7 @@ def test_a_rule_that_had_to_act_fails_the_test(run: Run) -> None:
 
 
 def test_each_subtest_tells_its_story(run: Run) -> None:
-    """The journal stands with each failing subtest, and not once more with the test around them."""
+    """The journal is shown with each failing subtest, and not again with the test around them."""
     result = run(
         """
         def test_it(subtests, mock_platform_session):
@@ -255,7 +255,7 @@ def test_a_fault_of_the_sandbox_fails_the_test(run: Run, where: str) -> None:
 
 @pytest.mark.usefixtures("broken")
 def test_a_fault_after_the_test_is_an_error_of_its_end(run: Run) -> None:
-    """What fails in the sandbox while fixtures clean up is told as well."""
+    """What fails in the sandbox while fixtures clean up is reported as well."""
     result = run(
         """
         import contextlib, pytest
@@ -298,7 +298,7 @@ def test_a_fault_of_the_sandbox_is_shown_beside_the_test_s_own(run: Run) -> None
 
 
 def test_many_changes_are_summed_up(run: Run) -> None:
-    """Of more than five records of one table the number is told."""
+    """Of more than five records of one table the number is shown."""
     source = """
     def test_it(mock_platform):
         session = mock_platform.session("oauth1")
@@ -326,5 +326,5 @@ def test_many_changes_are_summed_up(run: Run) -> None:
     ],
 )
 def test_addresses_are_shown_without_server_and_world(url: str, shown: str) -> None:
-    """Only what the client chose is told."""
+    """Only what the client chose is shown."""
     assert shown == report.address(url)

@@ -106,7 +106,7 @@ def test_deliveries_of_a_running_server_are_waited_for(shared: MockPlatform) -> 
 
 
 def test_a_running_server_judges_as_well(run: Run, shared: MockPlatform) -> None:
-    """Rules that had to act fail the test, and the story is told, over an address too."""
+    """Rules that had to act fail the test, and what happened is reported, over an address too."""
     result = run(
         """
         import pytest
@@ -179,7 +179,7 @@ def test_a_server_that_is_not_there_is_told(run: Run) -> None:
 
 @pytest.mark.parametrize(("status", "shown"), [(200, ""), (404, "404: ")])
 def test_a_server_that_is_none_of_ours_is_told(run: Run, status: int, shown: str) -> None:
-    """Whatever another server answers, it is said what to give instead."""
+    """Whatever another server answers, it is said what to use instead."""
     app = Response("<html>", status)
     with make_server("127.0.0.1", 0, app) as server, ThreadPoolExecutor(1) as pool:
         pool.submit(server.serve_forever)
@@ -273,7 +273,7 @@ def test_a_server_with_an_authority_of_its_own(run: Run, monkeypatch: pytest.Mon
 
 
 def test_only_worlds_of_one_s_own_get_other_fixtures(shared: MockPlatform) -> None:
-    """The default world begins as its server was told to."""
+    """The default world begins as its server was configured."""
     platform = MockPlatform.connect(shared.base_url)
 
     with pytest.raises(NotInProcess, match="Start the server with --fixtures DIR"):
@@ -282,7 +282,7 @@ def test_only_worlds_of_one_s_own_get_other_fixtures(shared: MockPlatform) -> No
 
 
 def test_fixtures_may_refer_to_those_of_the_server(pytester: pytest.Pytester, run: Run) -> None:
-    """What a test lays on top refers to records that only that server has."""
+    """What a test adds on top refers to records that only that server has."""
     server, more = pytester.mkdir("server"), pytester.mkdir("more")
     server.joinpath("apps.json").write_text(
         '[{"id": "9", "name": "Nine", "consumer_key": "k9", "consumer_secret": "s9"}]'

@@ -1,4 +1,4 @@
-"""What the models of families share: a world that begins anew, requests of the well-known user."""
+"""What the models of families share: a world that starts again, requests of the well-known user."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Record = dict[str, Any]
 
 
 class Family(RuleBasedStateMachine):
-    """A sandbox whose world begins anew with each sequence; its clock stands between calls."""
+    """A sandbox whose world starts again with each sequence; its clock is frozen between calls."""
 
     box: Sandbox
 

@@ -1,8 +1,8 @@
 """Straight to the platform and by way of Flask, requests are answered byte for byte alike.
 
-Four servers begin alike and are asked the same: two in which nobody listens, one of them without a
+Four servers begin alike and are asked the same: two without listeners, one of them without a
 WSGI environ, one with a hook, and one with an added route. So what one request changes, the next
-meets on each of them.
+finds on each of them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Answer = tuple[str, list[tuple[str, str]], bytes]
 
 
 class Four:
-    """The same platform: nobody listens, a hook listens, a route was added, asked without WSGI."""
+    """The same platform: without listeners, with a hook, with an added route, without WSGI."""
 
     def __init__(self) -> None:
         moment = parse_instant("2026-03-01T12:00:00Z")

@@ -57,7 +57,7 @@ def key_of(family: str) -> str:
 
 
 def card_type(keys: list[str], end: str, *, slides: bool = False) -> str:
-    """The documented type of a card, told in another way than the product tells it."""
+    """The documented type of a card, defined in another way than in the product."""
     kinds = {"VIDEO" if key in VIDEOS else "IMAGE" for key in keys}
     kind = kinds.pop() if len(kinds) == 1 else "MIXED_MEDIA"
     where = {"DETAILS": "WEBSITE", "BUTTON": "APP"}[end]
@@ -86,7 +86,7 @@ class Creatives(RuleBasedStateMachine):
             self.model[family] = {record[key_of(family)]: record for record in listed}
 
     def keep(self, family: str, record: dict[str, Any]) -> None:
-        """The record as answered is what every later read must give."""
+        """The record as answered is what every later read must return."""
         self.model[family][record[key_of(family)]] = record
 
     def living(self, family: str) -> list[str]:

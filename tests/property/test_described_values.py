@@ -1,4 +1,4 @@
-"""The description against what is served: what it allows is taken, what it forbids is refused.
+"""The description against what is served: what it allows is accepted, what it forbids is refused.
 
 Every closed set that the description shows is tried, in paths, queries, forms and JSON bodies: each
 value of an enumeration, texts that fit a pattern, and others.
@@ -172,7 +172,7 @@ def shape(text: str, value: str) -> str:
 
 @pytest.fixture(scope="module")
 def box() -> Sandbox:
-    """A sandbox that asks nobody who they are."""
+    """A sandbox that authenticates no one."""
     return sandbox(auth="off")
 
 
@@ -184,7 +184,7 @@ def document(box: Sandbox) -> dict[str, Any]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_enumerations(box: Sandbox, document: dict[str, Any], family: str) -> None:
-    """Each value of an enumeration is taken; others, and those in another case, are refused."""
+    """Each value of an enumeration is accepted; others, and those in another case, are refused."""
     found = [place for place in places(document, family) if place.allowed()]
     assert found or family == "v2"
 
@@ -200,7 +200,7 @@ def test_enumerations(box: Sandbox, document: dict[str, Any], family: str) -> No
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_patterns(box: Sandbox, document: dict[str, Any], family: str) -> None:
-    """Texts that fit a pattern are taken, others are refused."""
+    """Texts that fit a pattern are accepted, others are refused."""
     for place in places(document, family):
         if place.pattern is not None:
             compare_pattern(box, place, place.pattern)

@@ -1,6 +1,6 @@
 """Line items with their curated categories, and audience permissions, against plain models.
 
-Accounts and creatives have models of their own beside this one, as have products and uploads.
+Accounts and creatives have models of their own, as have products and uploads.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def paid_from(line_item: Record) -> Record:
 
 
 def told(before: Record, optimization: str, sent: Mapping[str, str]) -> set[tuple[str, str]]:
-    """What document B's update table says against a change, told in another way than the product.
+    """What document B's update table forbids, written in another way than the product.
 
     Only rules in which a parameter of the request takes part.
     """
@@ -152,7 +152,7 @@ class LineItems(Family):
 
     @rule(which=st.integers(0, 20), sent=CHANGES)
     def change(self, which: int, sent: dict[str, str]) -> None:
-        """A change is taken whole or refused whole, with everything that speaks against it."""
+        """A change is accepted whole or refused whole, with everything that speaks against it."""
         before = self.pick(which)
         self.tick()
         response = self.call("PUT", f"{BASE}/line_items/{before['id']}", query_string=sent)
@@ -246,7 +246,7 @@ class LineItems(Family):
 
     @rule(which=st.integers(0, 20))
     def look_back(self, which: int) -> None:
-        """The history of a line item tells each change of this sequence, in order."""
+        """The history of a line item shows each change of this sequence, in order."""
         item = self.pick(which)
         query = {
             "entity_type": "LINE_ITEM",
@@ -393,7 +393,7 @@ class Permissions(Family):
 
     @rule(audience=AUDIENCES, account=ACCOUNTS)
     def look(self, audience: str, account: str) -> None:
-        """The owner sees what stands, a granted account its own, others nothing; so in both."""
+        """The owner sees all grants, a granted account its own, others nothing; so in both."""
         keys = NORTHBIKE if account == OTHER_ACCOUNT else HARBOR
         response = self.ask("GET", account, f"{audience}/permissions")
         path = f"/12/accounts/{account}/custom_audiences/{audience}/permissions"

@@ -1,6 +1,6 @@
 """Pages stay right while others write: in threads, and in orders that can be repeated.
 
-Whatever is created, changed and deleted between two pages, every record that stands from the first
+Whatever is created, changed and deleted between two pages, every record that exists from the first
 page to the last is listed exactly once, in every family and every order.
 """
 
@@ -178,7 +178,7 @@ CASES = [(name, sort) for name, family in FAMILIES.items() for sort in (None, *f
 
 
 def nothing() -> None:
-    """What happens between two pages if nobody writes."""
+    """What happens between two pages without writers."""
 
 
 def walk(
@@ -205,7 +205,7 @@ def walk(
 
 
 def everything(box: Sandbox, family: Family) -> list[str]:
-    """The keys of a list as it stands, from one page."""
+    """The keys of a list as it is now, from one page."""
     most = 50 if family.path.endswith("media_library") else 100
     return walk(box, family, most, None)
 
@@ -224,7 +224,7 @@ def box(sandboxes: Sandboxes) -> Sandbox:
 
 
 class Writer(threading.Thread):
-    """Creates records and deletes what it created, until it is told to stop."""
+    """Creates records and deletes what it created, until it must stop."""
 
     def __init__(self, box: Sandbox, family: Family, numbers: Iterator[int]) -> None:
         super().__init__()
@@ -258,7 +258,7 @@ class Writer(threading.Thread):
 @pytest.mark.usefixtures("hurried_threads")
 @pytest.mark.parametrize(("name", "sort"), CASES)
 def test_pages_while_threads_write(box: Sandbox, name: str, sort: str | None) -> None:
-    """What stands throughout is on exactly one page, nothing is on two, and totals agree after."""
+    """What exists throughout is on exactly one page, nothing is on two, and totals agree after."""
     family = FAMILIES[name]
     numbers = itertools.count()
     standing = [family.create(box, next(numbers)) for _ in range(STANDING)]

@@ -58,7 +58,7 @@ class Caller:
     def run(
         self, family: str, mode: GenerationMode, auths: Sequence[Auth] = AUTH
     ) -> dict[Auth, Counter[int]]:
-        """Call every operation of a family, each one in a fresh world; gives the statuses."""
+        """Call every operation of a family, each one in a fresh world; returns the statuses."""
         statuses = {auth: Counter[int]() for auth in auths}
         twins = sandbox_twins(self.platforms["strict"])
         for found in self._schema.get_all_operations():
@@ -129,7 +129,7 @@ def sandbox_twins(platform: Platform) -> set[str]:
 
 
 def takes_parameters(operation: Any) -> bool:
-    """Whether there is anything beside the path that a call could get wrong."""
+    """Whether there is anything besides the path that a call could get wrong."""
     return bool(list(operation.query) or list(operation.body))
 
 

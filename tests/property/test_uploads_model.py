@@ -241,7 +241,7 @@ class Users(Family):
 
     @initialize()
     def begin(self) -> None:
-        """The model begins with the sizes that the records tell."""
+        """The model begins with the sizes that the records show."""
         self.start()
         self.people: dict[str, set[Person]] = {key: self.stored(key) for _, key, _ in LISTS}
         self.find_unknown_keys = {
@@ -256,7 +256,7 @@ class Users(Family):
 
     @rule(audience=st.booleans(), operations=OPERATIONS, faulty=st.integers(0, 5))
     def upload(self, audience: bool, operations: list[Any], faulty: int) -> None:
-        """A batch is taken whole, in order, or, with one fault in it, not at all."""
+        """A batch is accepted whole, in order, or, with one fault in it, not at all."""
         kinds = ("email", "handle", "partner_user_id") if audience else ("email",)
         body = []
         for kind, users in operations:

@@ -77,7 +77,7 @@ def millis(text: str) -> int:
 
 
 def test_every_whole_number_has_its_twin(events: list[Record]) -> None:
-    """Beside each key with a whole number its text under the key with _str, and no other."""
+    """Each key with a whole number has its text under the key with _str, and no other."""
     seen = 0
     for event in events:
         for found in contents(event):

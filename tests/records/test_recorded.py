@@ -105,7 +105,7 @@ def test_a_whole_world_as_recorded(box: Sandbox) -> None:
     ("query", "status"), [("as=Recorded", 400), ("as=", 422), ("sa=recorded", 400)]
 )
 def test_what_the_query_may_say(box: Sandbox, query: str, status: int) -> None:
-    """Only the one word is taken; nothing is kept by accident."""
+    """Only the one word is accepted; nothing is kept by accident."""
     response = box.client.patch(f"{STATE}?{query}", json={"tracking_tags": []})
 
     assert status == response.status_code
@@ -176,7 +176,7 @@ def test_check_prints_warnings_and_is_content(
 
 
 def test_a_scenario_sets_recorded_keys() -> None:
-    """`set` takes a record that says so, and refuses unknown keys of others."""
+    """`set` accepts a record that says so, and refuses unknown keys of others."""
 
     def complain(merge: dict[str, Any]) -> list[str]:
         found: list[str] = []

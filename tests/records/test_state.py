@@ -73,7 +73,7 @@ def test_put_creates_with_defaults(state: State) -> None:
 
 
 def test_put_takes_the_key_from_beside_the_record(state: State) -> None:
-    """The key may be given outside the record; inside it must then be the same."""
+    """The key may be passed outside the record; inside it must then be the same."""
     body = {key: value for key, value in ACCOUNT.items() if key != "id"}
 
     assert state["accounts"].put(body, key="acc2")["id"] == "acc2"
@@ -177,7 +177,7 @@ def test_records_come_and_go_as_copies(state: State) -> None:
 
 
 def test_patch_merges(state: State) -> None:
-    """Given fields replace, null removes, the others stay."""
+    """Passed fields replace, null removes, the others stay."""
     state["accounts"].put(ACCOUNT)
 
     patched = state["accounts"].patch("acc1", {"name": "Books", "industry_type": None})
@@ -246,7 +246,7 @@ def test_a_dump_loads_into_another_world(platform: Platform, state: State) -> No
 
 
 def test_loading_replaces_everything(platform: Platform, state: State) -> None:
-    """A table that a document leaves out becomes empty; clock and ids stay if not given."""
+    """A table that a document leaves out becomes empty; clock and ids stay if they are missing."""
     world: World = platform.worlds.default
     world.ids.base36()
     users = state["users"].all()

@@ -1,4 +1,4 @@
-"""The shipped fixtures tell one story: dates, amounts, names and references agree across tables."""
+"""The shipped fixtures fit together: dates, amounts, names and references agree across tables."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def entity_histories(world: World) -> Iterator[tuple[Record, list[Record]]]:
 
 
 def test_a_history_begins_with_the_creation(world: World) -> None:
-    """The first entry is the CREATE, when the entity was made, and shows what held then."""
+    """The first entry is the CREATE, when the entity was made, with the values of that time."""
     kinds = set()
     for record, (first, *others) in entity_histories(world):
         data = first["entity_data"]

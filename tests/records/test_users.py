@@ -43,7 +43,7 @@ def test_what_is_stored_is_shown() -> None:
 
 
 def test_a_user_object_can_be_stored_again() -> None:
-    """What was shown is taken as a record, with the id as text and the time as other tables."""
+    """What was shown is accepted as a record, with the id as text and the time as other tables."""
     shown = make_user_object(stored(followers_count=3))
     again = {name: value for name, value in shown.items() if name != "id_str"}
     record, faults = USERS.load(again | {"id": "5", "created_at": "2020-01-01T00:00:00Z"})

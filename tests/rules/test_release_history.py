@@ -130,7 +130,7 @@ def test_former_names_are_warned_of_once_they_are_deprecated() -> None:
 
 @pytest.mark.parametrize("name", ["like.create", "oauth.revoke", "follow.follow", "chat.received"])
 def test_public_names_are_known_and_warned_of(name: str) -> None:
-    """What the public facts name beyond the spec is taken, with a word about it."""
+    """What the public facts name beyond the spec is accepted, with a note."""
     entry = find_event_name(name)
     assert entry is not None
 

@@ -55,7 +55,7 @@ def test_every_problem(box: Sandbox, slug: str) -> None:
 
 
 def test_live_fields(box: Sandbox) -> None:
-    """What is not given comes from the request; what is given stays."""
+    """Missing values come from the request; set ones stay."""
     arm(box, {"on": "webhooks.replay", "then": {
         "problem": "resource-not-found", "detail": "gone", "title": "T", "status": 410,
         "resource_type": "poll",
@@ -96,7 +96,7 @@ def test_live_fields(box: Sandbox) -> None:
 def test_errors_of_the_advertising_interface(
     box: Sandbox, error: Any, status: int, body: Any
 ) -> None:
-    """Numeric and named codes have the status of their table, unless one is given."""
+    """Numeric and named codes have the status of their table, unless one is set."""
     arm(box, {"on": "line_items.list", "then": {"error": error}})
 
     answer = box.call("GET", LINE_ITEMS)
@@ -154,7 +154,7 @@ def test_named_errors_of_oauth(box: Sandbox) -> None:
     ],
 )  # fmt: skip
 def test_respond(box: Sandbox, respond: Any, status: int, kind: str | None, data: bytes) -> None:
-    """An answer of one's own, with the media type of its body unless another is given."""
+    """An answer of one's own, with the media type of its body unless another is set."""
     arm(box, {"on": "line_items.list", "then": {"respond": respond}})
 
     answer = box.call("GET", LINE_ITEMS)
@@ -163,7 +163,7 @@ def test_respond(box: Sandbox, respond: Any, status: int, kind: str | None, data
 
 
 def test_patch(box: Sandbox) -> None:
-    """Patches act on the true answer in order: fields are set, replaced and taken out."""
+    """Patches act on the true answer in order: fields are set, replaced and removed."""
     true = box.call("GET", ITEM).get_json()
     arm(box, {"on": "line_items.get", "then": [
         {"patch": {"data": {"name": "first", "goal": None}}}, {"patch": {"data": {"name": "2"}}},
@@ -269,7 +269,7 @@ def test_rate_limit(box: Sandbox) -> None:
 def test_rate_limit_before_an_answer(
     box: Sandbox, answer: dict[str, Any], status: int, text: str, *, limit_first: bool
 ) -> None:
-    """Beside an answer, in either order, it is given until the window is used up."""
+    """With an answer, in either order, it is sent until the window is used up."""
     box.platform.worlds.default.clock.freeze()
     effects = [{"rate_limit": {"limit": 1, "window": 60}}, answer]
     arm(box, {"on": "line_items.list", "then": effects if limit_first else effects[::-1]})
@@ -323,7 +323,7 @@ def test_items_beyond_the_batch(box: Sandbox) -> None:
 
 
 def test_items_of_products(box: Sandbox) -> None:
-    """Products are judged one by one: the named one is an ERROR, the others are taken."""
+    """Products are judged one by one: the named one is an ERROR, the others are accepted."""
     refusal = {"items": {"0": "INVALID_IMAGE"}}
     arm(box, {"on": "product_catalogs.products.upsert", "then": refusal})
     record = box.record("products", "1547080787865940007")

@@ -10,7 +10,7 @@ from tests.scenario.support import OPERATIONS, SOUND, write
 
 
 def test_shipped_and_given(tmp_path: Path) -> None:
-    """Scenarios of a folder and of single files are known by name; a given file comes first."""
+    """Scenarios of a folder and of single files are known by name; a single file comes first."""
     write(tmp_path / "shipped", "b.yaml")
     write(tmp_path / "shipped", "a.json", '{"name": "a", "rules": [{"then": {"error": 89}}]}')
     write(tmp_path / "shipped", "README.md", "no scenario")

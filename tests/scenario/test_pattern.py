@@ -49,7 +49,7 @@ def test_patterns_that_could_hang_are_refused(pattern: str, expected: str) -> No
 
 
 def test_the_longest_pattern() -> None:
-    """As long as it may be, it is taken."""
+    """Up to the maximum length it is accepted."""
     assert compile_pattern("a" * MAX_PATTERN_CHARACTERS).fullmatch("a" * MAX_PATTERN_CHARACTERS)
 
 

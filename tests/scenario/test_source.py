@@ -103,7 +103,7 @@ def test_what_is_not_taken(text: str, line: int, column: int, expected: str) -> 
     ],
 )
 def test_json_that_is_not_taken(text: str, expected: str) -> None:
-    """JSON is held to the same rules."""
+    """JSON is checked by the same rules."""
     assert expected in fault(text, JSON)[2]
 
 

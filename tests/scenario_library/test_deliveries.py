@@ -102,7 +102,7 @@ def test_receiver_slow(desk: Desk, receiver: Receiver) -> None:
 def test_a_long_wait_ends_with_its_world(
     desk: Desk, receiver: Receiver, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody waits five minutes for what is not wanted any more, and nothing is sent then."""
+    """A delivery that is no longer wanted is not waited for, and nothing is sent then."""
     waiting, pause = threading.Event(), Sender._pause
 
     def noticed(self: Sender, *given: Any) -> None:

@@ -1,4 +1,4 @@
-"""Scenarios with a story: answers that deceive, limits that fill, tokens that end."""
+"""Scenarios with several steps: answers that deceive, limits that fill, tokens that end."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_only_the_second_delete_is_the_second_one(box: Sandbox) -> None:
 
 
 def test_operation_errors_name_the_item_and_nothing_is_kept(box: Sandbox) -> None:
-    """An array parallel to the input; the sound operation beside the refused one is not kept."""
+    """An array parallel to the input; the correct operation next to the refused one is not kept."""
     Stage("audience-batch-operation-errors", box)
     before = box.platform.worlds.default.store.count("audience_users", {})
     upload = {"operation_type": "Update", "params": {"users": [{"email": [HASH]}]}}
@@ -161,7 +161,7 @@ def test_operation_errors_name_the_item_and_nothing_is_kept(box: Sandbox) -> Non
     ],
 )
 def test_counts_that_differ(box: Sandbox, name: str, operation: str, data: Any) -> None:
-    """All looks well but for the counts, and the upload was taken."""
+    """All looks well but for the counts, and the upload was accepted."""
     stage = Stage(name, box)
 
     answer = stage.ask(operation)
@@ -224,7 +224,7 @@ def test_a_product_set_takes_its_time(box: Sandbox) -> None:
 def test_products_refused_one_by_one(
     box: Sandbox, name: str, statuses: list[str], made: int
 ) -> None:
-    """The refused ones have errors and no key, the others are taken."""
+    """The refused ones have errors and no key, the others are accepted."""
     stage = Stage(name, box)
 
     answer = stage.ask("product_catalogs.products.upsert")

@@ -204,7 +204,7 @@ def test_a_missing_resource_is_named_after_its_parameter(
 
 
 def test_a_user_token_swaps_the_kinds_of_authentication(box: Sandbox) -> None:
-    """A caller with a user's token is told to use an app's."""
+    """A caller with a user's token learns that it needs an app's."""
     stage = Stage("unsupported-authentication", box, on="accounts.get")
 
     detail = box.call("GET", f"/12/accounts/{ACCOUNT}").get_json()["detail"]

@@ -137,7 +137,7 @@ def test_a_chunked_body_is_read_whole(wire: Wire) -> None:
 
 
 def test_an_idle_connection_after_a_chunked_body_needs_no_thread() -> None:
-    """The end of the last chunk is taken off the connection, which then waits with the others."""
+    """The end of the last chunk is read from the connection, which then waits with the others."""
     with ServerThread(show, threads=1) as server, Wire(server) as first, Wire(server) as second:
         first.send(CHUNKED + b"1\r\nx\r\n0\r\n\r\n").answer()
 
@@ -145,7 +145,7 @@ def test_an_idle_connection_after_a_chunked_body_needs_no_thread() -> None:
 
 
 def test_a_chunked_body_that_nobody_reads_is_skipped() -> None:
-    """It is never taken for a next request, and the connection goes on behind it."""
+    """It is never read as a next request, and the connection goes on behind it."""
     with ServerThread(hello) as server, Wire(server) as wire:
         wire.send(CHUNKED + b"5\r\nGET /\r\n0\r\n\r\n")
 
@@ -181,7 +181,7 @@ def test_a_client_that_waits_behind_another_request_is_told_in_its_turn(wire: Wi
 
 
 def test_head_has_headers_only() -> None:
-    """A HEAD is answered without the body that the application gives, and what follows fits."""
+    """A HEAD is answered without the body that the application returns, and what follows fits."""
     with ServerThread(hello) as server, Wire(server) as wire:
         answer = wire.get(method="HEAD").answer(head=True)
 
@@ -191,7 +191,7 @@ def test_head_has_headers_only() -> None:
 
 @pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
 def test_statuses_without_a_body_have_none(status: str) -> None:
-    """204 and 304 send no body, whatever the application gives, and the connection goes on."""
+    """204 and 304 send no body, whatever the application returns, and the connection goes on."""
 
     def wordy(environ: Environ, start_response: Start) -> list[bytes]:
         if environ["PATH_INFO"] == "/none":
@@ -259,7 +259,7 @@ def test_a_length_that_is_no_number_is_refused(wire: Wire, length: str) -> None:
 
 
 def test_a_client_too_slow_within_a_request_is_told() -> None:
-    """Who takes too long to say the whole request gets 408 and the end."""
+    """A client that takes too long for a request gets 408 and the end."""
     limits = ConnectionSettings(head_seconds=0.05)
     with ServerThread(hello, limits=limits) as server, Wire(server) as wire:
         wire.send(b"GET / HTTP/1.1\r\n")
@@ -300,7 +300,7 @@ def test_a_long_answer_arrives_whole() -> None:
 
 
 def test_a_part_is_sent_when_it_is_there() -> None:
-    """A streamed answer is not held back until its end."""
+    """A streamed answer is not kept back until its end."""
     seen = threading.Event()
 
     def stepwise(_environ: Environ, start_response: Start) -> Iterator[bytes]:
@@ -338,7 +338,7 @@ def test_an_answer_may_be_begun_anew() -> None:
 
 
 def test_the_write_of_pep_3333_works() -> None:
-    """Parts written by the callable that `start_response` gives come before the body."""
+    """Parts written by the callable that `start_response` returns come before the body."""
 
     def writing(_environ: Environ, start_response: Start) -> list[bytes]:
         write = start_response("200 OK", [("Content-Length", "6")])
@@ -432,7 +432,7 @@ def test_plain_http_on_a_tls_port_is_told_so() -> None:
 
 
 def test_tls_on_a_plain_port_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """The client cannot be told in its own protocol, so the log tells."""
+    """The client cannot be answered in its own protocol, so it is logged."""
     with ServerThread(show) as server:
         context = ssl.create_default_context()
         with Wire(server) as wire, pytest.raises((ssl.SSLError, OSError)):

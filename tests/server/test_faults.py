@@ -70,7 +70,7 @@ def test_an_empty_reply_is_a_clean_end(tls: TlsMaterial | None, connect: Connect
 
 
 def test_an_empty_reply_to_a_body_is_no_reset() -> None:
-    """The end is clean also where the client still sends a body that nobody read."""
+    """The end is clean also where the client still sends a body that is not read."""
     with ServerThread(doing(lambda c: c.close())) as server, Wire(server) as wire:
         wire.send(b"POST /act HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n")
         wire.send(bytes(3_000_000))
@@ -79,7 +79,7 @@ def test_an_empty_reply_to_a_body_is_no_reset() -> None:
 
 
 def test_a_truncated_body(tls: TlsMaterial | None) -> None:
-    """A body shorter than its length is sent, then the end: clients tell what is missing."""
+    """A body shorter than its length is sent, then the end: clients notice what is missing."""
 
     def truncated(_environ: Environ, start_response: Start) -> list[bytes]:
         start_response("200 OK", [("Content-Length", "1000")])
@@ -134,7 +134,7 @@ def test_raw_bytes_and_then_a_reset() -> None:
 
 
 def test_no_answer_at_all_occupies_no_thread(tls: TlsMaterial | None, connect: Connect) -> None:
-    """A held connection stays open and silent while the only worker serves others."""
+    """A connection without an answer stays open and silent while the only worker serves others."""
     with (
         ServerThread(doing(lambda c: c.hold()), tls=tls, threads=1) as server,
         connect(server) as held,
@@ -163,7 +163,7 @@ def test_a_held_connection_outlives_the_idle_time() -> None:
 
 
 def test_a_client_that_leaves_a_held_connection_is_let_go() -> None:
-    """The server closes its side once the client gave up; asking again does not help."""
+    """The server closes its side once the client stopped; asking again does not help."""
     with ServerThread(doing(lambda c: c.hold()), threads=1) as server:
         for _ in range(3):
             with Wire(server) as wire:

@@ -46,7 +46,7 @@ def run(ready: Ready, tls: TlsMaterial | None = None) -> threading.Thread:
 
 @pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
 def test_it_serves_until_it_is_told_to_stop(*, tls: bool) -> None:
-    """The address is told once it can be called; after the stop nobody listens."""
+    """The address is reported once it can be called; after the stop it is closed."""
     material = TlsMaterial.generate() if tls else None
     ready = Ready()
     thread = run(ready, material)

@@ -95,7 +95,7 @@ def test_a_client_that_came_before_the_start_is_answered() -> None:
 
 
 def test_a_port_in_use_is_told_by_the_constructor() -> None:
-    """Nothing has to be started to learn that the port is taken."""
+    """Nothing has to be started to learn that the port is in use."""
     with ServerThread(hello) as server, pytest.raises(CannotBind):
         ServerThread(hello, port=server.port)
 

@@ -1,4 +1,4 @@
-"""Clients that are slow, silent or never read: they cost little, and nobody waits for them."""
+"""Clients that are slow, silent or never read: they cost little, and no one waits for them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def connect(server: ServerThread, said: bytes) -> socket.socket:
 
 
 def slow_clients(server: ServerThread, ca: Path | None, clients: ExitStack) -> None:
-    """Half heads, bodies that never come, half handshakes, silence, and answers nobody reads."""
+    """Half heads, bodies that never come, half handshakes, silence, and answers never read."""
     count = 100 if ca is None else 20  # whose handshakes take their time
     for said in (HALF_HEAD, NO_BODY, b""):
         for _ in range(count):
@@ -53,7 +53,7 @@ def slow_clients(server: ServerThread, ca: Path | None, clients: ExitStack) -> N
 
 @pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
 def test_others_are_answered_beside_slow_clients(*, tls: bool) -> None:
-    """Slow clients of every kind hold up nobody, though there is one worker."""
+    """Slow clients of every kind delay no others, even with one worker."""
     material = TlsMaterial.generate() if tls else None
     ca = None if material is None else material.ca
     with ServerThread(large, tls=material, threads=1) as server, ExitStack() as clients:
@@ -89,7 +89,7 @@ def test_slow_clients_are_gone_after_their_deadlines(*, tls: bool) -> None:
 
 @pytest.mark.parametrize("said", [HALF_HEAD, b"G", NO_BODY, NO_BODY + b"x" * 99])
 def test_a_request_that_does_not_come_is_given_up(said: bytes) -> None:
-    """After its time the client is told 408, and the application never saw the request."""
+    """After its time the client gets 408, and the application never saw the request."""
     seen: list[str] = []
 
     def watching(environ: Environ, start_response: Start) -> list[bytes]:
@@ -122,7 +122,7 @@ def test_a_request_that_ends_early_acts_on_nothing(said: bytes) -> None:
 
 
 def test_a_slow_body_is_taken_while_it_comes() -> None:
-    """A body is given up when it comes too slowly, not when it is long."""
+    """A body is refused when it comes too slowly, not when it is long."""
     limits = ConnectionSettings(head_seconds=0.05, body_bytes_per_second=1)
     with ServerThread(show, limits=limits) as server, Wire(server) as wire:
         wire.send(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60\r\n\r\n" + b"x" * 30)
@@ -133,7 +133,7 @@ def test_a_slow_body_is_taken_while_it_comes() -> None:
 
 
 def test_a_client_that_never_reads_is_let_go() -> None:
-    """An answer that nobody takes is kept for a while, then the connection ends."""
+    """An answer that is not read is kept for a while, then the connection ends."""
     limits = ConnectionSettings(write_seconds=0.1)
     with ServerThread(large, limits=limits) as server, Wire(server) as wire:
         wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -158,7 +158,7 @@ def test_a_half_handshake_is_given_up() -> None:
 
 @pytest.mark.parametrize("which", ["connections", "connections_per_address"])
 def test_connections_have_limits(which: str) -> None:
-    """One more is told 503 with `Retry-After`; once one has left, the next is answered."""
+    """One more gets 503 with `Retry-After`; once one has left, the next is answered."""
     limits = ConnectionSettings(**{which: 2})
     with ServerThread(hello, limits=limits) as server:
         with Wire(server) as one, Wire(server) as two:
@@ -176,7 +176,7 @@ def test_connections_have_limits(which: str) -> None:
 
 
 def test_unfinished_bodies_have_a_limit_together() -> None:
-    """Bodies on their way share a bound; the one that passes it is told 503."""
+    """Bodies on their way share a limit; the one that exceeds it gets 503."""
     limits = ConnectionSettings(waiting_bytes=150)
     with ServerThread(show, limits=limits) as server, Wire(server) as one, Wire(server) as two:
         one.send(NO_BODY + b"x" * 90)
@@ -211,7 +211,7 @@ def test_a_pause_in_a_body_holds_no_thread() -> None:
 
 
 def test_a_client_that_asks_much_in_advance_is_answered_in_turn() -> None:
-    """A thousand requests in one packet are answered in order, and others beside them."""
+    """A thousand requests in one packet are answered in order, and others meanwhile."""
     asked = b"".join(b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n" % number for number in range(1000))
     with ServerThread(show) as server, Wire(server) as greedy, Wire(server) as other:
         greedy.send(asked)

@@ -24,7 +24,7 @@ def certificate(path: Path) -> x509.Certificate:
 
 
 def names(material: TlsMaterial) -> list[str]:
-    """What the server certificate stands for."""
+    """The names in the server certificate."""
     found = certificate(material.certificate).extensions.get_extension_for_class(
         x509.SubjectAlternativeName
     )
@@ -57,7 +57,7 @@ def mode(path: Path) -> int:
 
 
 def test_loopback_is_always_covered(tmp_path: Path) -> None:
-    """The certificate stands for both loopback addresses, localhost and the hosts asked for."""
+    """The certificate names both loopback addresses, localhost and the hosts asked for."""
     material = TlsMaterial.generate(["sandbox.test", "10.1.2.3", "localhost"], tmp_path)
 
     assert ["127.0.0.1", "::1", "localhost", "sandbox.test", "10.1.2.3"] == names(material)
@@ -87,7 +87,7 @@ def test_keys_are_private(tmp_path: Path) -> None:
 
 
 def test_the_files_are_where_they_are_looked_for(tmp_path: Path) -> None:
-    """`ca.pem` and `server.pem` stand in the folder, and no draft is left beside them."""
+    """`ca.pem` and `server.pem` are in the folder, and no draft is left with them."""
     material = TlsMaterial.generate(directory=tmp_path)
 
     assert (tmp_path / "ca.pem", tmp_path / "server.pem") == (material.ca, material.certificate)

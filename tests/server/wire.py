@@ -1,4 +1,4 @@
-"""A client that says exactly what a test tells it to, and an application that shows what it got."""
+"""A client that sends exactly what a test asks for, and an application that shows what it got."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ those that it checks: `@pytest.mark.spec("B, Cards", "POST /12/accounts/:account
 first text is the document's letter and the heading; each other one is the beginning of a row, long
 enough that only one row of the heading begins so. `case="…"` names a parametrized case by a text of
 the test's module, `side="inside"` or `side="outside"` the side of a limit (without it, both).
-Rows that several tests check stand in `rows.py`, and are named by their name: `spec(PAGED)`.
+Rows that several tests check are in `rows.py`, and are named by their name: `spec(PAGED)`.
 
 Markers are read from the source, so that a run of a single module also sees all of them.
 """

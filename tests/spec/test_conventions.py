@@ -1,4 +1,4 @@
-"""What document B says once for all of its operations, held for each of them."""
+"""What document B says once for all of its operations, checked for each of them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def path_of(operation: Operation, **others: str) -> str:
 
 
 def named(operation: Operation) -> str:
-    """The operation's id, to tell the cases apart."""
+    """The operation's id, to distinguish the cases."""
     return operation.id
 
 
@@ -237,7 +237,7 @@ def test_endpoints_that_are_not_shown_do_not_exist(box: Sandbox, path: str) -> N
 def test_names_are_neutral(box: Sandbox) -> None:
     """No path, parameter or field has the brand word or the former name of posts in it.
 
-    An older name is taken on input where the document prints it beside the neutral one.
+    An older name is accepted on input where the document prints it next to the neutral one.
     """
     words = json.dumps(describe_everything(box.platform).at("http://localhost")["paths"])
     words = words.replace("post.tweet-mode", "")  # the id of the assumption about it
@@ -522,7 +522,7 @@ FILTERS = {
 @pytest.mark.spec("B, Limits", "ID filters: up")
 @pytest.mark.parametrize(("id_", "name"), sorted(FILTERS))
 def test_id_filters_take_200(box: Sandbox, id_: str, name: str) -> None:
-    """200 identifiers are taken, 201 refused; unknown ones find nothing and fail nothing."""
+    """200 identifiers are accepted, 201 refused; unknown ones find nothing and fail nothing."""
     value = "card://1" if name == "card_uris" else "1"
     inside = ask(box, id_, **{name: ",".join([value] * 200)})
     outside = ask(box, id_, **{name: ",".join([value] * 201)})

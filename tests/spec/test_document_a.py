@@ -131,7 +131,7 @@ def test_the_event_types_of_the_document(name: str, meaning: str) -> None:
 )
 @pytest.mark.parametrize(("slug", "field"), VALUES)
 def test_extra_fields_take_the_documented_values(slug: str, field: str) -> None:
-    """Each value of an enumeration is taken, and none beside them."""
+    """Each value of an enumeration is accepted, and no others."""
     required = REQUIRED.get(slug, {})
     for value in VALUES[slug, field]:
         shown = problem(slug, **required | {field: value}).as_json("http://h")

@@ -45,7 +45,7 @@ def test_every_rule_has_tests() -> None:
 
 
 def test_every_operation_has_its_row() -> None:
-    """The 64 documented operations stand once each in the table, and no other one does."""
+    """The 64 documented operations are in the table once each, and no other one is."""
     named = [each.operation for section in sections("B") for each in section.rows if each.operation]
 
     assert {} == {op: n for op, n in Counter(named).items() if n > 1}

@@ -113,7 +113,7 @@ def test_a_world_is_added_once(archive: Archive) -> None:
 
 @pytest.mark.parametrize("name", ["", "a/b", "a@b"])
 def test_names_that_would_be_ambiguous(archive: Archive, name: str) -> None:
-    """Neither a world nor a point has a name that a longer name could not be taken apart to."""
+    """Neither a world nor a point has a name that splitting a longer name could result in."""
     with pytest.raises(ValueError, match="is no name for a kept world"):
         archive.add(name, whole(), {})
     with pytest.raises(ValueError, match="is no name for a point"):
@@ -167,7 +167,7 @@ def test_points_are_dropped_once(archive: Archive) -> None:
 
 
 def test_worlds_come_back(reopen: Opener, tmp_path: Path) -> None:
-    """Records, what is kept beside them and points; nothing where worlds end with the process."""
+    """Records, what is kept with them and points; nothing where worlds end with the process."""
     archive = reopen(tmp_path)
     first = archive.add("default", whole(item("n", 5, name="new")), {})
     second = archive.add("w1", whole(), {"origin": point(item("o", 5)), "gone": point({})})

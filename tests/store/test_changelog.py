@@ -20,14 +20,14 @@ Write = Callable[[int, bytes], int]
 
 
 def body(number: int, text: str = "") -> bytes:
-    """A change; the inner seal must never be taken for the line's own."""
+    """A change; the inner seal must never be read as the line's own."""
     inner = {"x": text, "crc": "12345678"}
     return orjson.dumps({"seq": number, "after": inner})
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the log stands."""
+    """The path of the log."""
     return tmp_path / "state.json.log"
 
 
@@ -40,7 +40,7 @@ def log(path: Path) -> Iterator[ChangeLog]:
 
 
 def read(path: Path) -> list[int]:
-    """The numbers of the changes in a log, opened anew."""
+    """The numbers of the changes in a log that was opened again."""
     log = ChangeLog(path, sync=False)
     found: list[int] = []
     try:
@@ -51,7 +51,7 @@ def read(path: Path) -> list[int]:
 
 
 class FullDisk:
-    """Stands in for `os.write`: takes so many bytes more, then says that the disk is full."""
+    """Replaces `os.write`: accepts so many bytes more, then says that the disk is full."""
 
     def __init__(self, room: int, write: Write) -> None:
         self._room = room
@@ -139,7 +139,7 @@ class TestReplay:
         assert [1, 2, 3] == read(path)
 
     def test_written_on_after_a_cut(self, path: Path, log: ChangeLog) -> None:
-        """The next line stands where the one that was cut short began."""
+        """The next line is where the one that was cut short began."""
         log.append(body(1))
         log.append(body(2))
         path.write_bytes(path.read_bytes()[:-5])
@@ -278,7 +278,7 @@ class TestAppend:
         assert times == len(synced)
 
     def test_failing_sync(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A line that the disk did not confirm is taken back."""
+        """A line that the disk did not confirm is removed."""
         log = ChangeLog(path, sync=True)
         log.append(body(1))
 
@@ -294,7 +294,7 @@ class TestAppend:
         assert [1] == read(path)
 
     def test_cut(self, path: Path, log: ChangeLog) -> None:
-        """A log that was cut begins anew."""
+        """A log that was cut starts from scratch."""
         log.append(body(1))
         log.cut()
         assert b"" == path.read_bytes()

@@ -42,7 +42,7 @@ def test_a_device_is_refused(path: Path, suffix: str) -> None:
 
 
 def test_a_pipe_is_refused_without_waiting_for_its_writer(path: Path) -> None:
-    """Nobody ever writes to it, so reading it would take for ever."""
+    """Nothing ever writes to it, so reading it would take for ever."""
     os.mkfifo(path)
 
     with pytest.raises(StoreError, match=f"{path} is a pipe, where a store needs a regular file"):
@@ -76,7 +76,7 @@ def test_links_in_a_circle_are_refused(path: Path) -> None:
 
 
 def test_every_file_is_its_owners_alone(path: Path) -> None:
-    """Store, log and lock hold secrets or are written by one, so nobody else reads them."""
+    """Store, log and lock hold secrets or are written by one, so no one else reads them."""
     before = os.umask(0)
     try:
         with TinyDBArchive(path) as archive:

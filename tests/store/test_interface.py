@@ -1,4 +1,4 @@
-"""The contract of a store, held by every backend."""
+"""The contract of a store, tested on every backend."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class TestRecords:
         assert ["a", "c", "b"] == keys(empty)
 
     def test_remove(self, store: MemoryStore) -> None:
-        """Removing gives the record back once, and `None` from then on."""
+        """Removing returns the record once, and `None` from then on."""
         store.put("items", "n", item("n"))
 
         assert item("n") == store.remove("items", "n")
@@ -148,7 +148,7 @@ class TestRecords:
 
     @pytest.mark.parametrize("value", [["a"], {"a": 1}])
     def test_lists_and_objects_in_a_matched_field(self, empty: MemoryStore, value: Any) -> None:
-        """A field that holds a list or an object can be matched, and is told from its text."""
+        """A field that holds a list or an object can be matched, and differs from its text."""
         empty.put("items", "odd", item("odd", group=value))
         empty.put("items", "text", item("text", group=repr(value)))
         empty.put("items", "plain", item("plain"))
@@ -162,7 +162,7 @@ class TestPages:
     """page and prefix."""
 
     def test_kinds_in_one_order(self, empty: MemoryStore) -> None:
-        """Absent and null values stand first, then numbers, then texts."""
+        """Absent and null values come first, then numbers, then texts."""
         kinds: dict[str, Record] = {
             "text": {"name": "10"},
             "number": {"name": 9},
@@ -199,7 +199,7 @@ class TestPages:
 
     @pytest.mark.parametrize("order", ORDERS, ids=repr)
     def test_pages_join(self, store: MemoryStore, order: Order) -> None:
-        """Pages of any size, one after another, give what one page gives."""
+        """Pages of any size, one after another, return what one page returns."""
         for number in range(7):
             record = item(f"n{number}", name="Xyz"[number % 3], rank=number % 2)
             store.put("items", record["id"], record)
@@ -526,7 +526,7 @@ def states(draw: st.DrawFn) -> Tables:
 
 
 def rank_of(order: Order, record: Record) -> tuple[Any, ...]:
-    """The order's definition, said once more in plain words."""
+    """The order's definition, written once more in plain words."""
     value = None if order.field is None else record.get(order.field)
     if isinstance(value, str):
         return ("text", value.casefold() if order.fold else value)

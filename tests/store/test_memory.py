@@ -1,4 +1,4 @@
-"""Stores in memory over shared fixtures; what every store does stands in `test_store`."""
+"""Stores in memory over shared fixtures; what every store does is tested in `test_store`."""
 
 from __future__ import annotations
 

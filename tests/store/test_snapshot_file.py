@@ -74,7 +74,7 @@ class TestStorage:
     def test_failing_write(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
     ) -> None:
-        """Whatever step fails, the old file stands and no half of a new one is left."""
+        """Whatever step fails, the old file remains and no half of a new one is left."""
         path = tmp_path / "state.json"
         storage = AtomicStorage(path)
         storage.write({"items": {"1": {"id": "old"}}})
@@ -92,7 +92,7 @@ class TestStorage:
         assert [path] == list(tmp_path.iterdir())
 
     def test_not_json(self, tmp_path: Path) -> None:
-        """What cannot be said in JSON is refused before anything is touched."""
+        """What JSON cannot express is refused before anything is touched."""
         path = tmp_path / "state.json"
         storage = AtomicStorage(path)
         storage.write({"items": {}})
@@ -117,7 +117,7 @@ class TestForm:
     """What the file looks like to those who open it."""
 
     def test_document(self) -> None:
-        """Records stand as they are; the two tables of our own say what is needed beside them."""
+        """Records are stored as they are; the two tables of our own have what else is needed."""
         default = state(items={"1": {"id": "1"}, "2": {"id": "2"}})
         other = state(media={"m": {"media_key": "m", "n": "m2"}})
 
@@ -144,7 +144,7 @@ class TestForm:
         } == encoded(default=default, w1=other)
 
     def test_order_is_that_of_places(self) -> None:
-        """Documents stand in insertion order, also where a change came late."""
+        """Documents are in insertion order, also where a change came late."""
         found = state(items={"1": {"id": "1"}, "2": {"id": "2"}})
         found.take({("items", "1"): Row(5, {"id": "1"})})
 
@@ -162,7 +162,7 @@ class TestForm:
         ],
     )
     def test_where_keys_stand(self, records: dict[str, Any], keys: dict[str, Any]) -> None:
-        """The field that holds the key is found, and keys that stand nowhere are listed."""
+        """The field that holds the key is found, and keys that are in no field are listed."""
         found = state(items=records)
 
         assert keys == encoded(default=found)["_worlds"]["1"]["keys"]["items"]
@@ -193,7 +193,7 @@ class TestForm:
 
 
 class TestChecksum:
-    """Damage is noticed, whatever it hits; what another program wrote is told from damage."""
+    """Damage is noticed, whatever it hits; what another program wrote is not reported as damage."""
 
     def written(self, path: Path) -> bytes:
         """A snapshot with numbers, escapes and letters beyond ASCII in it."""
@@ -246,7 +246,7 @@ class TestChecksum:
         ) == str(caught.value)
 
     def test_without_a_checksum(self, tmp_path: Path) -> None:
-        """A file from before checksums is read, and so is one whose checksum was taken out."""
+        """A file from before checksums is read, and so is one whose checksum was removed."""
         path = tmp_path / "state.json"
         content = self.written(path)
         path.write_bytes(re.sub(rb',"checksum":"[0-9a-f]{8}"', b"", content, count=1))
@@ -270,7 +270,7 @@ class TestChecksum:
     def test_written_by_another_program(
         self, tmp_path: Path, form: dict[str, Any], caplog: pytest.LogCaptureFixture
     ) -> None:
-        """What TinyDB and the usual tools wrote since is taken, and said in the log."""
+        """What TinyDB and the usual tools wrote since is accepted, and logged."""
         path = tmp_path / "state.json"
         self.written(path)
         with TinyDB(path, encoding="utf-8", **form) as plain:
@@ -319,7 +319,7 @@ class TestByHand:
     """Files that someone changed with TinyDB."""
 
     def test_insert_change_remove(self, tmp_path: Path) -> None:
-        """Documents inserted, changed and removed by hand are taken as they are."""
+        """Documents inserted, changed and removed by hand are accepted as they are."""
         path = tmp_path / "state.json"
         AtomicStorage(path).write(
             encoded(default=state(items={"1": {"id": "1"}, "2": {"id": "2"}}))
@@ -366,7 +366,7 @@ class TestRefusals:
         "tables", [[], 5, "x", {"items": {}}, {"_default": {"1": {}}}, {"_archive": 1}], ids=repr
     )
     def test_foreign(self, tables: Any) -> None:
-        """A file of something else is told from ours."""
+        """A file of something else is recognized as such."""
         with pytest.raises(StoreForeign, match=r"^state\.json was not written by this program"):
             decode(PATH, tables)
 

@@ -34,7 +34,7 @@ ALL: list[Durability] = ["snapshot", *LOGGED]
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the store stands."""
+    """The path of the store."""
     return tmp_path / "state.json"
 
 
@@ -45,7 +45,7 @@ def base() -> Base:
 
 
 def log_of(path: Path) -> Path:
-    """The change log beside a snapshot."""
+    """The change log of a snapshot."""
     return path.with_name(f"{path.name}.log")
 
 
@@ -106,7 +106,7 @@ class TestReopening:
 
     @pytest.mark.parametrize("durability", ALL)
     def test_after_close(self, path: Path, base: Base, durability: Durability) -> None:
-        """Records, their order, what is kept beside them and cursors are as before."""
+        """Records, their order, what is kept with them and cursors are as before."""
         with TinyDBArchive(path, durability) as archive:
             store = begin(archive, base, ids=5)
             with store.transaction():
@@ -300,7 +300,7 @@ class TestLog:
             assert before == log_of(path).read_bytes()
 
     def test_meta(self, path: Path, base: Base) -> None:
-        """What is kept beside the records is written when it changed, with records or alone."""
+        """What is kept with the records is written when it changed, with records or alone."""
         meta = {"ids": 1}
         archive = TinyDBArchive(path)
         store = open_store(archive, base, meta=lambda: meta)
@@ -393,7 +393,7 @@ class TestLog:
         assert "4 changes are already in the snapshot" in caplog.text
 
     def test_crash_while_writing_a_snapshot(self, path: Path, base: Base) -> None:
-        """Half a new snapshot beside the old one is not looked at."""
+        """Half a new snapshot next to the old one is not looked at."""
         archive = TinyDBArchive(path)
         begin(archive, base).put("items", "n", record("n"))
         crash(archive)
@@ -516,7 +516,7 @@ class TestFullDisk:
         assert ["f1", "f2", "f3", "f4", "before", "after"] == list(stored(path)["items"])
 
     def test_commit_in_part(self, path: Path) -> None:
-        """A line of which only a part was taken leaves no trace."""
+        """A line of which only a part was written leaves no trace."""
         archive = TinyDBArchive(path)
         store = begin(archive, Base())
         store.put("items", "before", record("before"))
@@ -583,7 +583,7 @@ class TestFullDisk:
     @pytest.mark.parametrize("value", [datetime(2026, 1, 1, tzinfo=UTC), {1}, 2**64, "\ud800"])
     @pytest.mark.parametrize("durability", ALL)
     def test_not_json(self, path: Path, durability: Durability, value: Any) -> None:
-        """What JSON cannot say is refused at the commit under every durability, and undone."""
+        """What JSON cannot express is refused at the commit under every durability, and undone."""
         with TinyDBArchive(path, durability) as archive:
             store = begin(archive, Base())
             with pytest.raises(TypeError):
@@ -616,7 +616,7 @@ class TestRefusals:
         return str(caught.value)
 
     def test_in_use(self, path: Path) -> None:
-        """A second server is told who has the file."""
+        """A second server learns who has the file."""
         with TinyDBArchive(path):
             said = self.refused(path, StoreInUse)
         TinyDBArchive(path).close()
@@ -662,7 +662,7 @@ class TestRefusals:
         assert f"{path}: the checksum of the file is wrong" in self.refused(path, StoreDamaged)
 
     def test_changed_by_hand(self, path: Path, base: Base) -> None:
-        """What TinyDB wrote is taken, and has a checksum again from the moment it is opened."""
+        """What TinyDB wrote is accepted, and has a checksum again from the moment it is opened."""
         with TinyDBArchive(path) as archive:
             begin(archive, base).put("items", "1", record("1", n=10))
         with TinyDB(path) as plain:

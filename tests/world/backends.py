@@ -64,7 +64,7 @@ def crash(archive: Archive) -> None:
 
 
 class ReopeningStore:
-    """Opens the files anew after every operation, by turns after a clean close and a crash."""
+    """Opens the files again after every operation, by turns after a clean close and a crash."""
 
     def __init__(self, base: Base, path: Path) -> None:
         self._base = base
@@ -102,7 +102,7 @@ class ReopeningStore:
 
     @contextmanager
     def transaction(self) -> Iterator[list[Change]]:
-        """As every store's; the files are opened anew after the outermost one."""
+        """As every store's; the files are opened again after the outermost one."""
         self._depth += 1
         try:
             with self._store.transaction() as changes:

@@ -199,7 +199,7 @@ class TestRunning:
 
 
 class TestStanding:
-    """A clock that stands still."""
+    """A clock that is frozen."""
 
     def test_from_the_start(self, machine: Machine) -> None:
         """A clock can begin frozen."""
@@ -210,7 +210,7 @@ class TestStanding:
         assert at(50) == clock.now()
 
     def test_freeze(self, machine: Machine) -> None:
-        """It stops at the present moment of the world, or at a given one."""
+        """It stops at the present moment of the world, or at a chosen one."""
         clock = Clock()
         clock.advance(10)
         clock.freeze()
@@ -224,7 +224,7 @@ class TestStanding:
         assert at(20) == clock.now()
 
     def test_moved_while_standing(self, machine: Machine) -> None:
-        """Travelling and advancing move it, and it stands there."""
+        """Travelling and advancing move it, and it stays there."""
         clock = Clock(START)
         clock.travel(at(100))
         clock.advance(0.25)
@@ -234,7 +234,7 @@ class TestStanding:
         assert at(100.25) == clock.now()
 
     def test_resume(self, machine: Machine) -> None:
-        """It runs on from where it stood, whatever time has passed."""
+        """It continues from where it was, whatever time has passed."""
         clock = Clock(at(100))
         machine.run(5)
         clock.resume()
@@ -269,7 +269,7 @@ class TestWaiting:
         assert expected == Clock(START).real_seconds_until(at(seconds))
 
     def test_listeners(self) -> None:
-        """Every kind of jump is told to everyone, when it has happened."""
+        """Every kind of jump is reported to all listeners, after it happened."""
         clock = Clock(START)
         told: list[tuple[int, datetime]] = []
         for number in (1, 2):
@@ -296,7 +296,7 @@ class TestState:
 
     @pytest.mark.parametrize("frozen", [True, False])
     def test_round_trip(self, machine: Machine, frozen: bool) -> None:
-        """A clock restored from what another gave, by way of JSON, shows the same time."""
+        """A clock restored from another's state, by way of JSON, shows the same time."""
         clock = Clock()
         clock.advance(12.5)
         if frozen:

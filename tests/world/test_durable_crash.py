@@ -37,7 +37,7 @@ class Writer:
         )
 
     def run_and_kill(self, path: Path, how: str, log_limit: int, run: int, patience: int) -> int:
-        """Kill a child once it has told of `patience` commits; how many it had told of by then."""
+        """Kill a child after it reported `patience` commits; returns how many it had reported."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{path}\t{how}\t{log_limit}\t{run}\n")
@@ -100,13 +100,13 @@ def check_plain_tinydb(path: Path) -> None:
 def test_acknowledged_commits_survive(
     writer: Writer, tmp_path: Path, durability: str, series: int
 ) -> None:
-    """Every commit that was told of is there, whole and in order, and at most one more."""
+    """Every commit that was reported is there, whole and in order, and at most one more."""
     check_kills(writer, tmp_path / "state.json", durability, series)
 
 
 @pytest.mark.parametrize("series", range(2))
 def test_acknowledged_snapshots_survive(writer: Writer, tmp_path: Path, series: int) -> None:
-    """A snapshot that was told of is there, or the next one; never half of either."""
+    """A snapshot that was reported is there, or the next one; never half of either."""
     check_kills(writer, tmp_path / "state.json", "snapshot", series)
 
 

@@ -79,7 +79,7 @@ class TestRepeating:
     """The same again, and never what another draws."""
 
     def test_same_seed(self) -> None:
-        """One seed and one name give one sequence."""
+        """One seed and one name result in one sequence."""
         one, two = ids(5, "w"), ids(5, "w")
 
         assert [draw_all(one) for _ in range(3)] == [draw_all(two) for _ in range(3)]

@@ -120,7 +120,7 @@ class TestCommonMemory:
     def test_beyond_the_bound_the_largest_gives_up_its_oldest(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """Whoever keeps little keeps it; what was dropped is counted, and told once."""
+        """Whoever keeps little keeps it; what was dropped is counted, and logged once."""
         memory, first, second = self.journals(6)
         for number in range(5):
             first.add(entry(number, world="busy"))
@@ -235,7 +235,7 @@ def test_entries_are_found_by_what_they_are(query: Query, found: list[str]) -> N
 
 
 def test_a_limit_keeps_the_newest() -> None:
-    """With a limit the newest entries are given, still oldest first."""
+    """With a limit the newest entries are returned, still oldest first."""
     journal = Journal()
     for number in range(4):
         journal.add(entry(number))

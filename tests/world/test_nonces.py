@@ -1,4 +1,4 @@
-"""Nonces are taken once."""
+"""Each nonce is accepted once."""
 
 from __future__ import annotations
 

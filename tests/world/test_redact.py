@@ -151,7 +151,7 @@ def test_what_is_no_secret_stays(value: str) -> None:
 
 
 def test_what_is_encoded_too_often_is_not_shown() -> None:
-    """Nobody looks for secrets ten levels deep, so nothing of it is shown."""
+    """Secrets are not searched ten levels deep, so nothing of it is shown."""
     value = f"oauth_token={SECRET}"
     for _ in range(10):
         value = quote(value, safe="")

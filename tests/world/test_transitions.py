@@ -60,7 +60,7 @@ def test_time_moves_when_the_clock_has_come_that_far(world: World) -> None:
 
 
 def test_polls_moves_after_so_many_looks(world: World) -> None:
-    """Under `polls` looking counts only when it is said to."""
+    """Under `polls` looking counts only when it is asked to."""
     world.transitions.set_pace("job", progression="polls", polls=2)
     world.transitions.begin("job", "7", to="FAILED")
 
@@ -133,7 +133,7 @@ def test_what_there_is_not_is_told(world: World, kind: str, key: str, to: str, t
 
 
 def test_the_paces_can_be_saved(world: World) -> None:
-    """What `state` gives, `restore` returns to."""
+    """What `state` returns, `restore` returns to."""
     world.transitions.set_pace("job", progression="polls", polls=3)
     saved = world.transitions.state()
     world.transitions.restore({})

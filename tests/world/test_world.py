@@ -41,7 +41,7 @@ def test_work_is_all_or_nothing() -> None:
 
 
 def test_notices_go_out_after_the_commit() -> None:
-    """Whoever is told finds the work committed and the lock free."""
+    """A listener finds the work committed and the lock free."""
     world, seen = make(), []
 
     def listener(heard: World, notice: Notice) -> None:

@@ -27,7 +27,7 @@ class Refused(Exception):
 
 
 def try_in_vain(world: World) -> None:
-    """An attempt that changes and tells a lot, and fails."""
+    """An attempt that changes and notifies a lot, and fails."""
     with world.attempt():
         world.store.put("t", "d", {"id": "d"})
         world.store.put("t", "a", {"id": "a", "n": 2})

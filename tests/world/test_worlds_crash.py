@@ -48,7 +48,7 @@ class Server:
     def run_and_kill(
         self, path: Path, log_limit: int, run: int, patience: int
     ) -> tuple[bytes, int]:
-        """Kill a child after `patience` answers; what it found, and how many it gave by then."""
+        """Kill a child after `patience` answers; returns what it found and how many it sent."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{path}\t{log_limit}\t{run}\n".encode())
         self._process.stdin.flush()

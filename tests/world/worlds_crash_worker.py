@@ -1,7 +1,7 @@
-"""A server that is used over its control plane until it is killed, telling of each answer.
+"""A server that is used over its control plane until it is killed, and reports each answer.
 
 Each line on standard input (`path`, `log_limit`, `run`, tabs between) starts a child that opens the
-store, tells what it found there, and then does `operation(run, 0)`, `operation(run, 1)`, … for
+store, reports what it found there, and then does `operation(run, 0)`, `operation(run, 1)`, … for
 ever; when it is dead, the next line is read. Children are forked from one process that has loaded
 everything, so they begin at once.
 """

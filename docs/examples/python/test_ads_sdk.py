@@ -10,7 +10,7 @@ from twitter_ads.http import Request
 
 @pytest.fixture
 def account(mock_platform, monkeypatch):
-    """Gives the user's first account, with options of the SDK's client.
+    """Returns the user's first account, with options of the SDK's client.
 
     The SDK names the host of the real service and an older version of its paths.
     """

@@ -74,7 +74,7 @@ def test_the_third_attempt_gets_through(outside, line_items):
 
 @pytest.mark.mock_scenario("rate-limited", limit=1, window=60)
 def test_a_limit_ends_with_its_window(inside, line_items, mock_platform):
-    """The sandbox's clock is moved on; nobody waits, and nobody's own clock is touched."""
+    """The sandbox's clock is moved; no test waits, and the real clock does not change."""
     assert inside.get(line_items).headers["x-rate-limit-remaining"] == "0"
     assert inside.get(line_items).status_code == 429
 

@@ -9,7 +9,7 @@ from mock_platform import WsgiAdapter
 
 @pytest.fixture
 def signed(mock_platform):
-    """Makes a session that signs as the well-known user; with a wrong secret if told so."""
+    """Makes a session that signs as the well-known user; with a wrong secret if asked for."""
 
     def make(secret=None):
         app, user = mock_platform.credentials["app"], mock_platform.credentials["user"]
@@ -61,7 +61,7 @@ def test_all_faults_are_named_at_once(signed, polls):
 
 
 def test_a_wrong_secret_is_explained(signed, polls, mock_platform):
-    """The answer tells no more than the service does; the journal tells what is wrong."""
+    """The answer shows no more than the service does; the journal shows what is wrong."""
     assert signed(secret="wrong").get(polls).status_code == 401
 
     (entry,) = mock_platform.journal.find(status=401)

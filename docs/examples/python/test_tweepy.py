@@ -26,7 +26,7 @@ def client(mock_platform):
 
 @pytest.fixture
 def replay(client, mock_platform):
-    """Asks for the events of the last ten minutes to be delivered again; gives the answer."""
+    """Asks for the events of the last ten minutes to be delivered again; returns the answer."""
 
     def ask():
         now = mock_platform.clock.now()

@@ -93,7 +93,7 @@ def caller(world: World, call: Call, by: Auth = USER, **settings: Any) -> Caller
 
 
 def refusal(world: World, call: Call, auth: Auth = USER, **settings: Any) -> tuple[str, str]:
-    """The kind of a refusal and what the journal is told."""
+    """The kind of a refusal and what the journal shows."""
     with pytest.raises(Unauthorized) as caught:
         caller(world, call, auth, **settings)
     assert call.diagnosis is not None
@@ -138,7 +138,7 @@ def test_an_app_signs_without_a_token(world: World) -> None:
 
 
 def test_a_request_token_signs_where_it_is_asked_for(world: World) -> None:
-    """The exchange is signed with the request token's secret; nobody is its user yet."""
+    """The exchange is signed with the request token's secret; it has no user yet."""
     token = request_tokens.issue(world, find_app(world, HARBOR.key) or {}, "oob", "read")
     keys = Keys(HARBOR.key, HARBOR.secret, token["id"], token["secret"])
     found = caller(world, signed(keys), REQUEST_TOKEN)
@@ -171,7 +171,7 @@ def test_operations_without_schemes_ask_nobody(world: World) -> None:
 
 
 def test_a_session_never_refuses(world: World) -> None:
-    """Without a cookie it is nobody; with one its user, for the app of the request token."""
+    """Without a cookie there is no user; with one its user, for the app of the request token."""
     token = request_tokens.issue(world, find_app(world, HARBOR.key) or {}, "oob", "read")
     session = sessions.log_in(world, {"id": "3805104374"}, token["id"], Session.anonymous())
     url = f"http://localhost/oauth/authorize?oauth_token={token['id']}"
@@ -281,7 +281,7 @@ def test_another_scheme_than_the_operations_is_unsupported(world: World) -> None
 
 
 def test_an_operation_may_word_its_refusals(world: World) -> None:
-    """`on_failure` sees what was found and gives what is raised; the journal keeps the reason."""
+    """`on_failure` sees what was found and returns what is raised; the journal keeps the reason."""
     seen: list[Failure] = []
 
     def worded(fault: Failure) -> Failure:
@@ -305,7 +305,7 @@ def test_an_operation_may_word_its_refusals(world: World) -> None:
 @pytest.mark.parametrize("tolerance", [300, 60])
 @pytest.mark.parametrize("side", [-1, 1])
 def test_the_tolerance_for_timestamps_is_a_setting(world: World, tolerance: int, side: int) -> None:
-    """Just inside it a request is taken, just outside refused, whatever the world's clock says."""
+    """Just inside it a request is accepted, just outside refused, at any time of the world."""
     world.clock.advance(10_000)
     now = int(machine_now().timestamp())
     inside = signed(timestamp=str(now + side * (tolerance - 2)))
@@ -319,7 +319,7 @@ def test_the_tolerance_for_timestamps_is_a_setting(world: World, tolerance: int,
 
 
 def test_a_nonce_counts_with_its_key_token_and_timestamp(world: World) -> None:
-    """The same nonce is refused for the same three, and taken where one of them differs."""
+    """The same nonce is refused for the same three, and accepted where one of them differs."""
     now = int(machine_now().timestamp())
     app = Keys(HARBOR.key, HARBOR.secret)
 
@@ -339,7 +339,7 @@ def test_a_nonce_counts_with_its_key_token_and_timestamp(world: World) -> None:
 
 
 def test_a_wrong_signature_uses_no_nonce_up(world: World) -> None:
-    """Nobody can spend another's nonces."""
+    """A client cannot use up another's nonces."""
     now = str(int(machine_now().timestamp()))
     wrong = Keys(HARBOR.key, HARBOR.secret, HARBOR.token, "wrong")
 
@@ -402,7 +402,7 @@ def test_bearer_tokens_are_found_encoded_and_decoded(world: World, value: str, f
     ],
 )
 def test_challenges(world: World, auth: Auth, challenges: list[str]) -> None:
-    """A refusal names the kinds of credentials that would be taken."""
+    """A refusal names the kinds of credentials that would be accepted."""
     with pytest.raises(Unauthorized) as caught:
         Authenticator(Settings()).caller(request(), world, auth)
 
@@ -502,6 +502,6 @@ def test_auth_off_finds_a_user_where_the_app_has_no_owner(world: World) -> None:
 
 
 def test_schemes_have_the_names_of_the_documentation() -> None:
-    """The names stand in refusals and in the table of operations."""
+    """The names are used in refusals and in the table of operations."""
     assert ("OAuth 1.0a User Context", "OAuth 2.0 Application-Only") == EITHER.names
     assert (True, False, False) == (EITHER.refuses, SESSION.refuses, NO_AUTH.refuses)

@@ -141,7 +141,7 @@ def test_rfc_protocol_example(
 
 
 def test_rfc_base_string() -> None:
-    """Repeated keys, empty values, + and %20 give the base string of RFC 5849, section 3.4.1.1."""
+    """Repeated keys, empty values, + and %20 make the base string of RFC 5849, section 3.4.1.1."""
     authorization = (
         'OAuth realm="Example", oauth_consumer_key="9djdj82h48djs9d2", '
         'oauth_token="kkk9d7dh3k39sjv7", oauth_signature_method="HMAC-SHA1", '
@@ -340,7 +340,7 @@ def test_address(url: str, expected: str) -> None:
 
 @pytest.mark.parametrize("counted", ["once", "twice"])
 def test_same_parameter_in_two_places(counted: str) -> None:
-    """A token that stands in header and form may be signed once or, as in RFC 5849, twice."""
+    """A token that is in header and form may be signed once or, as in RFC 5849, twice."""
     pairs = [(name, value) for name, value in COMPLETE.items() if name != "oauth_signature"]
     pairs.append(("oauth_verifier", "pin"))
     if counted == "twice":
@@ -392,7 +392,7 @@ def test_contradictory_places(name: str) -> None:
 def test_repeated_in_one_place(
     authorization: str, url: str, form: str | None, name: str, place: str
 ) -> None:
-    """An OAuth parameter, or any in the header, stands at most once in each place."""
+    """An OAuth parameter, or any in the header, occurs at most once in each place."""
     place = "Authorization header" if place == "header" else place
 
     assert (name, f"'{name}' stands twice in the {place}; send it once") == fault(
@@ -410,7 +410,7 @@ def test_realm_of_a_header_beside_parameters_in_the_query() -> None:
 
 
 def test_all_parameters_in_query() -> None:
-    """Parameters are read from the query alone too, an ordinary `realm` beside them."""
+    """Parameters are read from the query alone too, with an ordinary `realm` as well."""
     query = urlencode({**COMPLETE, "realm": "r", "oauth_callback": "oob"})
     credentials = parsed(SignedRequest("GET", f"{URL}?{query}", None, None))
 
@@ -512,7 +512,7 @@ def test_any_signature_text_is_compared(sent: str) -> None:
 
 
 def test_signature_with_its_plus_as_it_is() -> None:
-    """A header whose signature was not percent-encoded is read as it stands."""
+    """A header whose signature was not percent-encoded is read as it is."""
     authorization = header({**COMPLETE, "oauth_signature": "SIG"}).replace("SIG", "a+b/c=")
 
     assert "a+b/c=" == parsed(SignedRequest("GET", URL, authorization, None)).signature
@@ -559,7 +559,7 @@ def test_misspelled_name() -> None:
 
 
 def test_optional_parameters() -> None:
-    """Token, version, callback and verifier may be missing; an empty token is none."""
+    """Token, version, callback and verifier may be missing; an empty token counts as missing."""
     credentials = parsed(request({"oauth_token": None, "oauth_version": None}))
 
     assert (None, None, None) == (credentials.token, credentials.callback, credentials.verifier)
@@ -584,7 +584,7 @@ def test_signature_method(method: str) -> None:
 @pytest.mark.spec("A, Authentication", "Header Authorization")
 @pytest.mark.parametrize("version", ["1.0b", "2.0", "1", ""])
 def test_version(version: str) -> None:
-    """The version is 1.0, or a variant of it, if it is given."""
+    """The version is 1.0, or a variant of it, if it is sent."""
     assert (
         "oauth_version",
         f"oauth_version must be 1.0 or left out, got '{version}'",

@@ -1,4 +1,4 @@
-"""Each usual mistake in signing is told apart, within bounds, and no secret is told with it."""
+"""Each usual mistake in signing is recognized, within limits, and no secret is shown."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def diagnosis(
     others: dict[str, str] | None = None,
     hosts: Sequence[str] = HOSTS,
 ) -> Diagnosis:
-    """What is told of a request."""
+    """What is reported about a request."""
     credentials = parse(signed)
     assert credentials is not None
     others = OTHERS if others is None else others
@@ -78,7 +78,7 @@ def test_every_mistake_is_tried() -> None:
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.mistake)
 def test_no_secret_is_told(case: Wrong) -> None:
-    """Neither a secret, encoded or not, nor the signature stands in a diagnosis."""
+    """Neither a secret, encoded or not, nor the signature is in a diagnosis."""
     credentials = parse(case.signed)
     assert credentials is not None
     told = json.dumps(diagnosis(case.signed).as_json())
@@ -121,7 +121,7 @@ def test_right_signature() -> None:
 
 
 def test_wrong_secret() -> None:
-    """A signature that no usual mistake gives is put down to the secrets, and both are named."""
+    """A signature without a usual mistake is attributed to the secrets, and both are named."""
     found = diagnosis(request(signature(key="another&secret")))
 
     assert "secret" == found.mistake
@@ -159,7 +159,7 @@ def test_token_of_a_request_without_one() -> None:
 
 @pytest.mark.parametrize("counted", ["once", "twice"])
 def test_mistakes_beside_a_repeated_token(counted: str) -> None:
-    """A mistake is also told of a client that counts a repeated OAuth parameter once."""
+    """A mistake is also reported for a client that counts a repeated OAuth parameter once."""
     form = [("oauth_token", "token"), ("text", "a")]
     pairs = [*form[1:], *OAUTH] if counted == "once" else [*form, *OAUTH]
     address = "https://api.platform.test/12/a"
@@ -269,7 +269,7 @@ def test_bounds_of_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("secret", "shown"), [("12345678", False), ("1234567", True)])
 def test_secret_sent_as_a_parameter(secret: str, shown: bool) -> None:
-    """A secret that a client sends as a parameter is taken out, unless it is shorter than 8."""
+    """A secret that a client sends as a parameter is redacted, unless it is shorter than 8."""
     others = {"the secret of app 7": secret}
     signed = request(signature(), query=urlencode([("api_secret", secret)]))
     found = diagnosis(signed, others=others)
@@ -291,7 +291,7 @@ NAME = TEXT.filter(lambda name: not name.startswith("oauth_"))
     other=st.sampled_from(["another&secret", f"{C}&", f"{T}&{C}"]),
 )
 def test_any_parameters(query: Pairs, form: Pairs, body: str, other: str) -> None:
-    """Whatever is sent, a wrong key is told as what it is and no guess stumbles."""
+    """Whatever is sent, a wrong key is reported as such and no guess raises."""
     sent = signature(parameters=joined([*query, *form, *OAUTH]), key=other)
     signed = request(sent, query=urlencode(query), form=urlencode(form) or None, body=body)
     expected = {"another&secret": "secret", f"{C}&": "token-secret-missing"}

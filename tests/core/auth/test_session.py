@@ -55,7 +55,7 @@ def test_other_cookies_name_none(world: World, cookie: str | None) -> None:
 
 
 def test_a_value_that_nobody_logged_in_with_is_anonymous(world: World) -> None:
-    """A well-formed cookie guards forms but stands for nobody."""
+    """A well-formed cookie guards forms but belongs to no user."""
     found = sessions.find_session(call("mock_platform_session_w1=" + "x" * 40), world)
 
     assert Session("x" * 40) == found

@@ -35,7 +35,7 @@ from tests.support import sandbox
 
 
 class Part(Schema):
-    """What stands in a thing."""
+    """The parts of a thing."""
 
     name = Text(required=True)
 
@@ -227,7 +227,7 @@ def test_records() -> None:
 
 
 def test_names_of_components() -> None:
-    """Two schemas of one name are told apart by their modules."""
+    """Two schemas of one name are distinguished by their modules."""
     other = type("Part", (Schema,), {"__module__": "other.parts", "size": Integer()})
 
     schemas = document(operation(), operation(id="a.b", path="/12/parts", returns=One(other)))[
@@ -367,7 +367,7 @@ def test_extras() -> None:
 
 
 def test_other_spellings() -> None:
-    """Other spellings of a path stand beside it, with their own parameters and without its id."""
+    """Other spellings of a path are listed too, with their own parameters and without its id."""
     made = document(
         operation(path="/12/:kind/things", also=("/12/things", "/12/things.json"), params=None)
     )
@@ -434,7 +434,7 @@ def test_made_once() -> None:
 
 
 def test_documents_are_copies() -> None:
-    """Whoever changes a document changes nobody else's."""
+    """Whoever changes a document changes no other one."""
     description = Description(counting([]))
 
     description.at("http://a")["servers"].clear()

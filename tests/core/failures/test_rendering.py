@@ -1,4 +1,4 @@
-"""What of a failure stands beside its body; the bodies are tested where failures arise."""
+"""What a failure has besides its body; the bodies are tested where failures arise."""
 
 from __future__ import annotations
 
