@@ -18,9 +18,7 @@ from tests.support import Sandbox, faults
 
 
 @pytest.mark.spec("B, Account media record", "creative_type (enum")
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
-)
+@pytest.mark.spec("operations", "account_media.list")
 @pytest.mark.parametrize("kind", CREATIVE_TYPES)
 def test_each_creative_type_shows_something(box: Sandbox, kind: str) -> None:
     """The filter takes every creative type, echoes a list and shows that type alone."""
@@ -31,9 +29,7 @@ def test_each_creative_type_shows_something(box: Sandbox, kind: str) -> None:
 
 
 @pytest.mark.spec("B, Account media record", "creative_type (enum")
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
-)
+@pytest.mark.spec("operations", "account_media.list")
 def test_several_creative_types(box: Sandbox) -> None:
     """Types joined by commas are alternatives; unknown ones are refused."""
     both = data(get(box, "account_media", creative_types="PREROLL,VAST_PREROLL"))
@@ -43,9 +39,7 @@ def test_several_creative_types(box: Sandbox) -> None:
     assert [("INVALID_PARAMETER", "creative_types")] == faults(refused)
 
 
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media: account_media_ids"
-)
+@pytest.mark.spec("operations", "account_media.list")
 def test_account_media_ids(box: Sandbox) -> None:
     """Ids restrict the list; 200 of them are accepted, 201 refused."""
     found = data(get(box, "account_media", account_media_ids="2q01,2pzo,2r1c,nothing"))

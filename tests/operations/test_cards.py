@@ -237,9 +237,8 @@ class TestCreate:
 
         assert label == data(create(box, media(), button(label=label)))["components"][1]["label"]
 
-    @pytest.mark.spec(
-        "B, Card", "APP: type, country_code", "APP: googleplay_app_id", "APP: googleplay_deep_link"
-    )
+    @pytest.mark.spec("B, Card", "APP: type, country_code", "APP: googleplay_app_id")
+    @pytest.mark.spec("B, Card", "APP: googleplay_deep_link")
     @pytest.mark.parametrize(
         "destination",
         [
@@ -370,11 +369,9 @@ class TestRules:
         assert [("INVALID_PARAMETER", "slides[1]")] == faults(send(box, "POST", "cards", body))
 
     @pytest.mark.spec("B, Card", "Components (each", case="FOOTER")
-    @pytest.mark.spec("B, Card", "DETAILS: title", case="title")
-    @pytest.mark.spec("B, Card", "DETAILS: title", case="destination")
+    @pytest.mark.spec("B, Card", "DETAILS: title", case=("title", "destination"))
     @pytest.mark.spec("B, Card", "BUTTON: label (object)", case="label")
-    @pytest.mark.spec("B, Card", "Label: {type: ENUM", case="BUY")
-    @pytest.mark.spec("B, Card", "Label: {type: ENUM", case="TEXT")
+    @pytest.mark.spec("B, Card", "Label: {type: ENUM", case=("BUY", "TEXT"))
     @pytest.mark.spec("B, Card", "only on BUTTON", case="components[1].label")
     @pytest.mark.spec("B, Card", "Destination: WEBSITE")
     @pytest.mark.spec("B, Card", "WEBSITE: type, url", case="url")

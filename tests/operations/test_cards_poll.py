@@ -47,9 +47,8 @@ def box(box: Sandbox) -> Sandbox:
     return box
 
 
-@pytest.mark.spec(
-    "B, Poll card", "id, name, first_choice", "duration_in_minutes", "card_uri, card_type"
-)
+@pytest.mark.spec("B, Poll card", "id, name, first_choice", "duration_in_minutes")
+@pytest.mark.spec("B, Poll card", "card_uri, card_type")
 @pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
 @pytest.mark.spec("B, What public facts and settled questions add", "Numbers of poll")
 def test_text_poll(box: Sandbox) -> None:

@@ -63,9 +63,8 @@ INVALID, MISSING, INCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "INCLUSI
 
 @pytest.mark.spec("B, Video conversation card", "id, name, title", "media_key, media_url")
 @pytest.mark.spec("B, Video conversation cards", "POST .../video_conversation")
-@pytest.mark.spec(
-    "B, What public facts and settled questions add", "Numbers of poll", "Poll and conversation"
-)
+@pytest.mark.spec("B, What public facts and settled questions add", "Numbers of poll")
+@pytest.mark.spec("B, What public facts and settled questions add", "Poll and conversation")
 def test_create(box: Sandbox) -> None:
     """The card shows its media by address, sizes as strings, and leaves unset fields out."""
     response = post(box, PATH, **CARD)
@@ -452,9 +451,7 @@ def test_update_of_unknown(box: Sandbox, key: str) -> None:
     assert (404, [("CARD_NOT_FOUND", "card_id")]) == (response.status_code, faults(response))
 
 
-@pytest.mark.spec(
-    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
-)
+@pytest.mark.spec("operations", "cards_video_conversation.list")
 def test_card_ids(box: Sandbox) -> None:
     """Ids restrict the list; 200 of them are accepted, 201 refused."""
     found = data(get(box, PATH, card_ids=f"{TWO},{ONE},nothing"))
@@ -465,9 +462,7 @@ def test_card_ids(box: Sandbox) -> None:
     assert [(INVALID, "card_ids")] == faults(answers[1])
 
 
-@pytest.mark.spec(
-    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
-)
+@pytest.mark.spec("operations", "cards_video_conversation.list")
 def test_q(box: Sandbox) -> None:
     """The search is a prefix of the name in any case, of at most 80 characters."""
     assert ["Brew talk"] == [record["name"] for record in data(get(box, PATH, q="BREW"))]

@@ -64,17 +64,9 @@ def keys(box: Sandbox, family: Family, **query: str) -> list[str]:
     return [record[family.key] for record in data(get(box, family.path, **query))]
 
 
-@pytest.mark.spec(
-    "B, Account media",
-    "GET /12/accounts/:account_id/account_media: account_media_ids",
-    "DELETE the same",
-)
-@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-@pytest.mark.spec("B, Media library", "DELETE /12/accounts/:account_id/media_library/:media_key")
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
-@pytest.mark.spec(
-    "B, Video conversation cards", "GET /12/accounts/:account_id/cards/video_conversation"
-)
+@pytest.mark.spec("operations", "account_media.list", "account_media.delete", "cards.list")
+@pytest.mark.spec("operations", "media_library.delete", "cards_poll.list")
+@pytest.mark.spec("operations", "cards_video_conversation.list")
 @pytest.mark.spec("B, States and transitions", "Account media, media")
 @pytest.mark.spec("B, Common conventions", "with_deleted (boolean")
 def test_with_deleted(box: Sandbox, family: Family) -> None:
@@ -93,13 +85,8 @@ def test_with_deleted(box: Sandbox, family: Family) -> None:
     assert all_before == left if family.soft else family.one not in left
 
 
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media/:account_media_id"
-)
-@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards/:card_id")
-@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library/:media_key")
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll/:card_id")
-@pytest.mark.spec("B, Video conversation cards", "GET .../video_conversation/:card_id")
+@pytest.mark.spec("operations", "account_media.get", "cards.get", "media_library.get")
+@pytest.mark.spec("operations", "cards_poll.get", "cards_video_conversation.get")
 def test_one_with_deleted(box: Sandbox, family: Family) -> None:
     """A deleted record answers 404, and is read with with_deleted where that is documented."""
     path = f"{family.path}/{family.one}"
@@ -114,8 +101,7 @@ def test_one_with_deleted(box: Sandbox, family: Family) -> None:
         assert again.status_code == 404
 
 
-@pytest.mark.spec("B, Account media", "DELETE the same")
-@pytest.mark.spec("B, Media library", "DELETE /12/accounts/:account_id/media_library/:media_key")
+@pytest.mark.spec("operations", "account_media.delete", "media_library.delete")
 def test_second_delete(box: Sandbox, family: Family) -> None:
     """What is deleted cannot be deleted again."""
     assert delete(box, f"{family.path}/{family.one}").status_code == 200
@@ -124,13 +110,8 @@ def test_second_delete(box: Sandbox, family: Family) -> None:
     assert (404, family.missing) == (again.status_code, faults(again)[0][0])
 
 
-@pytest.mark.spec(
-    "B, Account media", "GET /12/accounts/:account_id/account_media/:account_media_id"
-)
-@pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards/:card_id")
-@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library/:media_key")
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll/:card_id")
-@pytest.mark.spec("B, Video conversation cards", "GET .../video_conversation/:card_id")
+@pytest.mark.spec("operations", "account_media.get", "cards.get", "media_library.get")
+@pytest.mark.spec("operations", "cards_poll.get", "cards_video_conversation.get")
 def test_one_is_read_as_listed(box: Sandbox, family: Family) -> None:
     """A record reads alone as in the list, its id echoed under the path's name."""
     listed = {record[family.key]: record for record in data(get(box, family.path))}

@@ -134,9 +134,7 @@ class TestList:
 class TestGet:
     """GET /12/accounts/:account_id/curated_categories/:curated_category_id."""
 
-    @pytest.mark.spec(
-        "B, Accounts", "GET /12/accounts/:account_id/curated_categories/:curated_category_id"
-    )
+    @pytest.mark.spec("operations", "curated_categories.get")
     def test_one(self, box: Sandbox) -> None:
         """One category is as in the list, under data."""
         body = box.call("GET", f"{PATH}/{CYCLING}").get_json()
@@ -144,9 +142,7 @@ class TestGet:
         assert body["data"] == ask(box).get_json()["data"][3]
         assert body["request"]["params"] == {"account_id": ACCOUNT, "id": CYCLING}
 
-    @pytest.mark.spec(
-        "B, Accounts", "GET /12/accounts/:account_id/curated_categories/:curated_category_id"
-    )
+    @pytest.mark.spec("operations", "curated_categories.get")
     def test_unknown(self, box: Sandbox) -> None:
         """An unknown one is not found."""
         response = box.call("GET", f"{PATH}/000000000000")

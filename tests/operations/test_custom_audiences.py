@@ -63,10 +63,7 @@ def stored(box: Sandbox, audience: str = "1nmth") -> list[dict[str, Any]]:
 
 
 @pytest.mark.spec("B, Targeted audience entry", "campaign_id, campaign_name")
-@pytest.mark.spec(
-    "B, Custom audiences",
-    "GET {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/targeted",
-)
+@pytest.mark.spec("operations", "custom_audiences.targeted")
 def test_targeted_shows_servable_line_items(box: Sandbox) -> None:
     """By default only line items that can serve are listed, by campaign."""
     body = box.call("GET", f"{base()}/targeted").get_json()
@@ -81,10 +78,7 @@ def test_targeted_shows_servable_line_items(box: Sandbox) -> None:
     assert body["next_cursor"] is None
 
 
-@pytest.mark.spec(
-    "B, Custom audiences",
-    "GET {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/targeted",
-)
+@pytest.mark.spec("operations", "custom_audiences.targeted")
 def test_targeted_shows_all_without_with_active(box: Sandbox) -> None:
     """with_active=false includes line items that cannot serve."""
     body = box.call("GET", f"{base()}/targeted?with_active=false").get_json()
@@ -93,10 +87,7 @@ def test_targeted_shows_all_without_with_active(box: Sandbox) -> None:
     assert body["request"]["params"]["with_active"] is False
 
 
-@pytest.mark.spec(
-    "B, Custom audiences",
-    "GET {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/targeted",
-)
+@pytest.mark.spec("operations", "custom_audiences.targeted")
 def test_targeted_is_paged(box: Sandbox) -> None:
     """A page holds 200 campaigns; its cursor leads to the others, and null ends the list."""
     world = box.platform.worlds.default
@@ -131,10 +122,7 @@ def test_targeted_takes_count_and_total(box: Sandbox) -> None:
     assert 2 == counted["total_count"]
 
 
-@pytest.mark.spec(
-    "B, Custom audiences",
-    "GET {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/targeted",
-)
+@pytest.mark.spec("operations", "custom_audiences.targeted")
 @pytest.mark.parametrize(
     ("table", "key", "change"),
     [
@@ -200,14 +188,9 @@ def test_permissions_take_the_filters_of_version_5(box: Sandbox) -> None:
 # -- users --------------------------------------------------------------------------------------
 
 
-@pytest.mark.spec(
-    "B, Custom audiences",
-    "POST {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/users",
-    "params.effective_at",
-    "params.expires_at",
-    "Several identifier",
-    "Response data: {success_count",
-)
+@pytest.mark.spec("operations", "custom_audiences.users")
+@pytest.mark.spec("B, Custom audiences", "params.effective_at", "params.expires_at")
+@pytest.mark.spec("B, Custom audiences", "Several identifier", "Response data: {success_count")
 def test_users_are_stored_with_defaults(box: Sandbox) -> None:
     """effective_at is now, expires_at 13 calendar months after the request."""
     size = box.record("custom_audiences", "1nmth")["audience_size"]
@@ -388,10 +371,7 @@ def test_request_level_faults_stand_under_errors(
     assert (response.status_code, faults(response)[0][0]) == (status, code)
 
 
-@pytest.mark.spec(
-    "B, Custom audiences",
-    "POST {ads_base_url}/12/accounts/:account_id/custom_audiences/:custom_audience_id/users",
-)
+@pytest.mark.spec("operations", "custom_audiences.users")
 def test_a_body_must_be_json(box: Sandbox) -> None:
     """Another content type is refused by name."""
     response = upload(box, [update(SOUND)], content_type="text/plain")

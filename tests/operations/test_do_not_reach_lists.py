@@ -37,12 +37,8 @@ def upload(box: Sandbox, body: Any, key: str = LIST) -> TestResponse:
     return box.call("POST", path, data=json.dumps(body), content_type="application/json")
 
 
-@pytest.mark.spec(
-    "B, Do-not-reach lists",
-    "POST "
-    "{ads_base_url}/12/batch/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id/users",
-    "Response data: array",
-)
+@pytest.mark.spec("operations", "do_not_reach_lists.users")
+@pytest.mark.spec("B, Do-not-reach lists", "Response data: array")
 @pytest.mark.spec("B, What public facts and settled questions add", "The batch of a")
 def test_a_batch_answers_per_operation(box: Sandbox) -> None:
     """Data and the echoed request are parallel to the input; users are not echoed."""
@@ -126,10 +122,7 @@ def test_only_email_and_phone_number_are_taken(box: Sandbox, kind: str) -> None:
     assert box.record("do_not_reach_lists", LIST)["_size"] == 2
 
 
-@pytest.mark.spec(
-    "B, Do-not-reach lists",
-    "DELETE {ads_base_url}/12/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id",
-)
+@pytest.mark.spec("operations", "do_not_reach_lists.delete")
 def test_a_list_is_deleted_once(box: Sandbox) -> None:
     """The list comes back deleted; afterwards it is not found, neither for uploads."""
     path = f"/12/accounts/{ACCOUNT}/do_not_reach_lists/{LIST}"
@@ -171,14 +164,10 @@ def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
     assert {"email": "2027-12-20T12:00:00Z", "phone_number": "2027-01-01T00:00:00Z"} == times
 
 
-@pytest.mark.spec(
-    "B, Do-not-reach lists",
-    "POST "
-    "{ads_base_url}/12/batch/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id/users",
-    "Same batch error",
-)
-@pytest.mark.spec("B, Do-not-reach lists", "users (array of", case="users[0].phone_number[0]")
+@pytest.mark.spec("operations", "do_not_reach_lists.users")
+@pytest.mark.spec("B, Do-not-reach lists", "Same batch error")
 @pytest.mark.spec("B, Errors", "Batch uploads report")
+@pytest.mark.spec("B, Do-not-reach lists", "users (array of", case="users[0].phone_number[0]")
 @pytest.mark.parametrize(
     ("item", "parameter"),
     [

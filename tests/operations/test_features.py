@@ -154,11 +154,7 @@ class TestAdd:
             assert ", ".join(SANDBOX_KEYS) in response.get_json()["errors"][0]["message"]
         assert keys(ask(box, "GET", PATH)) == GRANTED
 
-    @pytest.mark.spec(
-        "B, Accounts",
-        "POST {ads_sandbox_base_url}/12/accounts/:account_id/features",
-        "DELETE {ads_sandbox_base_url}/12/accounts/:account_id/features",
-    )
+    @pytest.mark.spec("operations", "features.add", "features.remove")
     @pytest.mark.parametrize("method", ["POST", "DELETE"])
     def test_required(self, box: Sandbox, method: str) -> None:
         """feature_keys is required."""
@@ -187,9 +183,7 @@ class TestRemove:
     """DELETE {sandbox}/12/accounts/:account_id/features."""
 
     @pytest.mark.spec("B, Account feature keys", "Sandbox add/remove")
-    @pytest.mark.spec(
-        "B, Accounts", "DELETE {ads_sandbox_base_url}/12/accounts/:account_id/features"
-    )
+    @pytest.mark.spec("operations", "features.remove")
     @pytest.mark.parametrize("key", SANDBOX_KEYS)
     def test_each(self, box: Sandbox, key: str) -> None:
         """Each documented key can be removed; one that is not there changes nothing."""

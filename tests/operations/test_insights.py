@@ -60,12 +60,8 @@ def words(count: int) -> str:
 class TestParameters:
     """What may be sent."""
 
-    @pytest.mark.spec(
-        "B, Keyword insights",
-        "GET {ads_base_url}/12/insights/keywords/search",
-        "related_keywords",
-        "tweet_volume renamed",
-    )
+    @pytest.mark.spec("B, Keyword insights", "GET {ads_base_url}/12/insights/keywords/search")
+    @pytest.mark.spec("B, Keyword insights", "related_keywords", "tweet_volume renamed")
     def test_shape(self, box: Sandbox) -> None:
         """Thirty related keywords and one volume a bucket; lists are echoed as lists, no cursor."""
         body = ask(box, negative_keywords="tea, cocoa", location=GERMANY).get_json()
@@ -83,9 +79,8 @@ class TestParameters:
             "location": GERMANY,
         }
 
-    @pytest.mark.spec(
-        "B, Keyword insights", "granularity: required", "keywords: required", "start_time: required"
-    )
+    @pytest.mark.spec("B, Keyword insights", "granularity: required", "keywords: required")
+    @pytest.mark.spec("B, Keyword insights", "start_time: required")
     @pytest.mark.parametrize("name", ["granularity", "keywords", "start_time"])
     def test_required(self, box: Sandbox, name: str) -> None:
         """Granularity, keywords and start are required, each by itself."""

@@ -34,9 +34,7 @@ def call(box: Sandbox, method: str, key: str = "", **params: Any) -> TestRespons
 
 
 @pytest.mark.spec("B, Line item curated category", "id, line_item_id")
-@pytest.mark.spec(
-    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
-)
+@pytest.mark.spec("operations", "line_item_curated_categories.list")
 def test_links_are_listed(box: Sandbox) -> None:
     """Deleted links are left out unless asked for; pages and totals work."""
     live = call(box, "GET").get_json()
@@ -57,11 +55,8 @@ def test_links_are_listed(box: Sandbox) -> None:
     }
 
 
-@pytest.mark.spec(
-    "B, Line item curated categories",
-    "PUT .../:line_item_curated_category_id",
-    "DELETE .../:line_item_curated_category_id",
-)
+@pytest.mark.spec("B, Line item curated categories", "PUT .../:line_item_curated_category_id")
+@pytest.mark.spec("B, Line item curated categories", "DELETE .../:line_item_curated_category_id")
 @pytest.mark.spec("B, States and transitions", "Account media, media")
 def test_a_link_is_created_changed_and_deleted(box: Sandbox) -> None:
     """What one call does, the next ones show; a second delete finds nothing."""
@@ -150,9 +145,7 @@ def listed(box: Sandbox, **params: str) -> list[str]:
     return [link["id"] for link in call(box, "GET", **params).get_json()["data"]]
 
 
-@pytest.mark.spec(
-    "B, Line item curated categories", "GET /12/accounts/:account_id/line_item_curated_categories"
-)
+@pytest.mark.spec("operations", "line_item_curated_categories.list")
 def test_links_are_sorted(box: Sandbox) -> None:
     """Timestamps and deleted sort both ways; what a link points at does not."""
     assert [FIRST, THIRD, SECOND] == listed(box, sort_by="updated_at-asc")
@@ -164,10 +157,7 @@ def test_links_are_sorted(box: Sandbox) -> None:
     )
 
 
-@pytest.mark.spec(
-    "B, Line item curated categories",
-    "GET .../line_item_curated_categories/:line_item_curated_category_id",
-)
+@pytest.mark.spec("operations", "line_item_curated_categories.get")
 def test_one_link_is_read(box: Sandbox) -> None:
     """It reads as it is listed, its id echoed; a deleted one only with with_deleted."""
     body = call(box, "GET", SECOND).get_json()
@@ -182,10 +172,7 @@ def test_one_link_is_read(box: Sandbox) -> None:
     assert (GONE, True) == (shown["id"], shown["deleted"])
 
 
-@pytest.mark.spec(
-    "B, Line item curated categories",
-    "GET .../line_item_curated_categories/:line_item_curated_category_id",
-)
+@pytest.mark.spec("operations", "line_item_curated_categories.get")
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 @pytest.mark.parametrize("key", ["nope", FOREIGN, GONE])
 def test_a_link_out_of_reach_is_not_found(box: Sandbox, method: str, key: str) -> None:

@@ -64,11 +64,8 @@ TAKEN = [
 
 
 @pytest.mark.spec("B, Line item", "Monetary amounts", case="5500000")
-@pytest.mark.spec(
-    "B, Line items",
-    "PUT /12/accounts/:account_id/line_items/:line_item_id",
-    "bid_amount_local_micro",
-)
+@pytest.mark.spec("B, Line items", "PUT /12/accounts/:account_id/line_items/:line_item_id")
+@pytest.mark.spec("B, Line items", "bid_amount_local_micro")
 @pytest.mark.spec("B, Line items", "advertiser_domain", case="shop.example.com")
 @pytest.mark.spec("B, Line items", "android_app_store_identifier", case="com.example.app")
 @pytest.mark.spec("B, Line items", "audience_expansion", case="EXPANDED")
@@ -385,9 +382,8 @@ def test_unknown_categories_are_not_found(box: Sandbox) -> None:
 
 
 @pytest.mark.spec("B, Line items", "DELETE the same", "DELETE is irreversible")
-@pytest.mark.spec(
-    "B, States and transitions", "Line item, DELETE: irreversible", "Line item, DELETE: child"
-)
+@pytest.mark.spec("B, States and transitions", "Line item, DELETE: irreversible")
+@pytest.mark.spec("B, States and transitions", "Line item, DELETE: child")
 @pytest.mark.spec("B, Errors", "Repeated DELETE")
 def test_a_delete_is_irreversible_and_happens_once(box: Sandbox) -> None:
     """The record is returned deleted, later calls find nothing, children stay as they are."""
@@ -448,9 +444,8 @@ def test_line_items_are_listed_and_filtered(box: Sandbox) -> None:
     assert by_ids["request"]["params"]["line_item_ids"] == [VIDEO, CLICKS, "x"]
 
 
-@pytest.mark.spec(
-    "B, Line items", "Update parameters", "bid_strategy: default", "goal: default depends"
-)
+@pytest.mark.spec("B, Line items", "Update parameters", "bid_strategy: default")
+@pytest.mark.spec("B, Line items", "goal: default depends")
 def test_what_is_not_sent_keeps_its_value(box: Sandbox) -> None:
     """Goal, bid strategy and pay_by have defaults where nothing is stored; an update has none."""
     before = box.record("line_items", INSTALLS)

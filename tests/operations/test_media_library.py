@@ -243,11 +243,8 @@ def test_lengths(box: Sandbox, name: str, most: int, method: str) -> None:
 
 
 @pytest.mark.spec("B, Media library object", "description (videos")
-@pytest.mark.spec(
-    "B, Media library",
-    "Description, poster_media_key",
-    "PUT /12/accounts/:account_id/media_library/:media_key",
-)
+@pytest.mark.spec("B, Media library", "Description, poster_media_key")
+@pytest.mark.spec("B, Media library", "PUT /12/accounts/:account_id/media_library/:media_key")
 @pytest.mark.parametrize("name", ["description", "title", "poster_media_key"])
 @pytest.mark.parametrize("uploaded", [UPLOADED_IMAGE, UPLOADED_GIF])
 def test_video_only(box: Sandbox, name: str, uploaded: str) -> None:

@@ -49,9 +49,8 @@ def listed(box: Sandbox, **query: str) -> list[dict[str, Any]]:
 # -- catalogs -----------------------------------------------------------------------------------
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "GET /product_catalogs: user_id", "one catalog per"
-)
+@pytest.mark.spec("B, Product catalogs (early access only)", "GET /product_catalogs: user_id")
+@pytest.mark.spec("B, Product catalogs (early access only)", "one catalog per")
 def test_a_user_has_one_catalog(box: Sandbox) -> None:
     """The catalog is listed as id and name; a second one is refused."""
     body = box.call("GET", BASE).get_json()
@@ -72,12 +71,8 @@ def test_catalogs_need_early_access(box: Sandbox) -> None:
     )
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)",
-    "POST /product_catalogs: name",
-    "PUT /product_catalogs/:product_catalog_id: name",
-    "DELETE /product_catalogs/:product_catalog_id: none",
-)
+@pytest.mark.spec("operations", "product_catalogs.create", "product_catalogs.update")
+@pytest.mark.spec("operations", "product_catalogs.delete")
 @pytest.mark.spec("B, States and transitions", "Product catalog")
 @pytest.mark.spec("B, What public facts and settled questions add", "A catalog's own")
 def test_a_catalog_is_created_renamed_and_deleted_for_good(box: Sandbox) -> None:
@@ -102,11 +97,7 @@ def test_a_catalog_is_created_renamed_and_deleted_for_good(box: Sandbox) -> None
     }
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)",
-    "POST /product_catalogs: name",
-    "PUT /product_catalogs/:product_catalog_id: name",
-)
+@pytest.mark.spec("operations", "product_catalogs.create", "product_catalogs.update")
 @pytest.mark.parametrize(
     ("method", "path", "query", "expected"),
     [
@@ -155,9 +146,8 @@ def test_products_need_a_catalog(box: Sandbox) -> None:
 
 
 @pytest.mark.spec("B, Product", "product_key: listed")
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "data.products_response", "unknown id creates"
-)
+@pytest.mark.spec("B, Product catalogs (early access only)", "data.products_response")
+@pytest.mark.spec("B, Product catalogs (early access only)", "unknown id creates")
 @pytest.mark.spec("B, States and transitions", "Product upsert")
 def test_unknown_ids_create_and_known_ids_update(box: Sandbox) -> None:
     """CREATE_SUCCESS, NO_CHANGE and UPDATE_SUCCESS follow from what is stored; the key stays."""
@@ -182,9 +172,7 @@ def test_unknown_ids_create_and_known_ids_update(box: Sandbox) -> None:
     assert (stored["title"], stored["sale_price"]) == ("Better roast", None)
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "PUT /product_catalogs/:product_catalog_id/products"
-)
+@pytest.mark.spec("operations", "product_catalogs.products.upsert")
 @pytest.mark.spec("B, Limits", "Product upsert")
 @pytest.mark.parametrize(("count", "status"), [(25, 200), (26, 400), (0, 400)])
 def test_a_request_holds_at_most_25_products(box: Sandbox, count: int, status: int) -> None:
@@ -254,8 +242,7 @@ GOOD = [
 @pytest.mark.spec("B, Product", "condition: required", case="refurbished")
 @pytest.mark.spec("B, Product", "price: required", case="0.99 EUR")
 @pytest.mark.spec("B, Product", "image_link: required", case="webp")
-@pytest.mark.spec("B, Product", "brand, gtin, mpn: optional", case="036000291452")
-@pytest.mark.spec("B, Product", "brand, gtin, mpn: optional", case="A-1")
+@pytest.mark.spec("B, Product", "brand, gtin, mpn: optional", case=("036000291452", "A-1"))
 @pytest.mark.spec("B, Product", "brand, gtin, mpn: gtin", case="978-3-16-148410-0")
 @pytest.mark.spec("B, Product", "mobile_link: optional", case="https://m.example/")
 @pytest.mark.spec("B, Product", "additional_image_link", case="additional_image_link")
@@ -266,8 +253,7 @@ GOOD = [
 @pytest.mark.spec("B, Product", "sale_price_effective_date", case="sale_price_effective_date")
 @pytest.mark.spec("B, Product", "item_group_id: optional", case="item_group_id")
 @pytest.mark.spec("B, Product", "gender: female", case="unisex")
-@pytest.mark.spec("B, Product", "color, size: color", case="navy")
-@pytest.mark.spec("B, Product", "color, size: color", case="facade")
+@pytest.mark.spec("B, Product", "color, size: color", case=("navy", "facade"))
 @pytest.mark.spec("B, Product", "age_group: adult", case="newborn")
 @pytest.mark.spec("B, Product", "custom_label_0", case="custom_label_")
 @pytest.mark.spec("B, Limits", "Field lengths: product", side="inside")
@@ -339,10 +325,8 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.spec("B, Product", "id: required, merchant", case="id is required")
-@pytest.mark.spec("B, Product", "id: required, merchant", case="id is not empty")
-@pytest.mark.spec("B, Product", "title: required", case="title is at most 150")
-@pytest.mark.spec("B, Product", "title: required", case="title")
+@pytest.mark.spec("B, Product", "id: required", case=("id is required", "id is not empty"))
+@pytest.mark.spec("B, Product", "title: required", case=("title is at most 150", "title"))
 @pytest.mark.spec("B, Product", "description: required", case="description is at most 5000")
 @pytest.mark.spec("B, Product", "description: required", case="description is plain text")
 @pytest.mark.spec("B, Product", "description: required", case="description")
@@ -351,16 +335,13 @@ BAD = [
 @pytest.mark.spec("B, Product", "condition: required", case="condition is one of three")
 @pytest.mark.spec("B, Product", "condition: required", case="condition")
 @pytest.mark.spec("B, Product", "price: required", case="price has one space")
-@pytest.mark.spec("B, Product", "price: required", case="price has a space")
-@pytest.mark.spec("B, Product", "price: required", case="price has a dot")
+@pytest.mark.spec("B, Product", "price: required", case=("price has a space", "price has a dot"))
 @pytest.mark.spec("B, Product", "price: required", case="price has a currency of ISO 4217")
 @pytest.mark.spec("B, Product", "price: required", case="price is a number")
-@pytest.mark.spec("B, Product", "link: required", case="link is https")
-@pytest.mark.spec("B, Product", "link: required", case="link is an address")
+@pytest.mark.spec("B, Product", "link: required", case=("link is https", "link is an address"))
 @pytest.mark.spec("B, Product", "link: required", case="link")
 @pytest.mark.spec("B, Product", "image_link: required", case="image is JPG, GIF, WEBP or PNG")
-@pytest.mark.spec("B, Product", "image_link: required", case="image is an address")
-@pytest.mark.spec("B, Product", "image_link: required", case="image_link")
+@pytest.mark.spec("B, Product", "image_link: required", case=("image is an address", "image_link"))
 @pytest.mark.spec(
     "B, Product", "brand, gtin, mpn: optional", case="brand is required without gtin and mpn"
 )
@@ -419,9 +400,7 @@ def test_all_required_fields_are_needed_every_time(box: Sandbox) -> None:
     assert box.record("products", "1547080787865940007") == before
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "PUT /product_catalogs/:product_catalog_id/products"
-)
+@pytest.mark.spec("operations", "product_catalogs.products.upsert")
 @pytest.mark.parametrize("body", [{}, {"products": {}}, {"products": None}, []])
 def test_a_body_without_products_is_refused(box: Sandbox, body: Any) -> None:
     """The body must hold an array of products."""
@@ -476,9 +455,7 @@ def test_an_update_replaces_the_product(box: Sandbox) -> None:
 
 
 @pytest.mark.spec("B, Product", "item_group_key", "a fetch returns")
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)", "GET /product_catalogs/:product_catalog_id/products"
-)
+@pytest.mark.spec("operations", "product_catalogs.products.list")
 def test_a_fetch_shows_the_first_member_of_a_group(box: Sandbox) -> None:
     """Variants of a group are hidden behind the first submitted; its key shows them all."""
     shown = [p for p in listed(box) if p["item_group_id"] == "TEE"]
@@ -537,10 +514,7 @@ def test_a_grouped_product_needs_its_group(box: Sandbox) -> None:
 # -- list and delete ----------------------------------------------------------------------------
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)",
-    "DELETE /product_catalogs/:product_catalog_id/products",
-)
+@pytest.mark.spec("operations", "product_catalogs.products.delete")
 @pytest.mark.spec("B, States and transitions", "Product catalog")
 @pytest.mark.spec("B, What public facts and settled questions add", "JSON endpoints")
 def test_deletes_are_permanent_and_reported_per_key(box: Sandbox) -> None:
@@ -561,10 +535,7 @@ def test_deletes_are_permanent_and_reported_per_key(box: Sandbox) -> None:
     assert all(r["message"] for r in report[1:])
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)",
-    "DELETE /product_catalogs/:product_catalog_id/products",
-)
+@pytest.mark.spec("operations", "product_catalogs.products.delete")
 def test_product_keys_are_required(box: Sandbox) -> None:
     """A delete without keys is refused."""
     response = send(box, "DELETE", PRODUCTS, {})

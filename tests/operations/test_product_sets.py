@@ -32,10 +32,7 @@ def where(attribute: str, operator: str, value: Any) -> dict[str, Any]:
 
 
 @pytest.mark.spec("B, Product set", "id, name, description")
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)",
-    "POST /product_catalogs/:product_catalog_id/product_sets",
-)
+@pytest.mark.spec("operations", "product_sets.create")
 @pytest.mark.spec("B, States and transitions", "Product set (FILTERED), create")
 @pytest.mark.spec("B, What public facts and settled questions add", "JSON endpoints")
 def test_a_manual_set_holds_the_given_products(box: Sandbox) -> None:
@@ -54,10 +51,7 @@ def test_a_manual_set_holds_the_given_products(box: Sandbox) -> None:
     }
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)",
-    "GET /product_catalogs/:product_catalog_id/product_sets/:product_set_id",
-)
+@pytest.mark.spec("operations", "product_sets.get")
 @pytest.mark.spec("B, What public facts and settled questions add", "A catalog's own")
 def test_a_set_is_read_with_its_own_id_echoed(box: Sandbox) -> None:
     """The set's key is echoed as id, the catalog under its own name."""
@@ -83,12 +77,9 @@ def _products(box: Sandbox) -> list[dict[str, Any]]:
 
 
 @pytest.mark.spec("B, Product set", "Filter attributes")
-@pytest.mark.spec("B, Product set", "Operators: GREATER_THAN", case="NOT_CONTAINS")
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)",
-    "POST /product_catalogs/:product_catalog_id/product_sets",
-)
+@pytest.mark.spec("operations", "product_sets.create")
 @pytest.mark.spec("B, States and transitions", "Product set (FILTERED), create")
+@pytest.mark.spec("B, Product set", "Operators: GREATER_THAN", case="NOT_CONTAINS")
 @pytest.mark.parametrize(
     ("filters", "ids"),
     [
@@ -187,10 +178,7 @@ def test_processing_can_fail(box: Sandbox) -> None:
         assert (found["processing_status"], found["product_ids"]) == ("FAILED", [])
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)",
-    "PUT /product_catalogs/:product_catalog_id/product_sets/:product_set_id",
-)
+@pytest.mark.spec("operations", "product_sets.update")
 @pytest.mark.spec("B, States and transitions", "Product set (FILTERED), PUT")
 @pytest.mark.spec("B, Errors", "Updating a FILTERED")
 @pytest.mark.spec("B, Not shown", "Parameters of the")
@@ -217,10 +205,7 @@ PRICE = where("price", "LESS_THAN", "1 USD")
 
 @pytest.mark.spec("B, Product set", "Filter attributes", case="color")
 @pytest.mark.spec("B, Product set", "Operators: GREATER_THAN", case="IS")
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)",
-    "POST /product_catalogs/:product_catalog_id/product_sets",
-)
+@pytest.mark.spec("operations", "product_sets.create")
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -324,10 +309,7 @@ def test_a_stored_set_keeps_the_rules_of_its_filters(box: Sandbox) -> None:
     )
 
 
-@pytest.mark.spec(
-    "B, Product catalogs (early access only)",
-    "POST /product_catalogs/:product_catalog_id/product_sets",
-)
+@pytest.mark.spec("operations", "product_sets.create")
 def test_unknown_products_are_not_found(box: Sandbox) -> None:
     """A key that is not of this catalog is 404."""
     body = {"name": "x", "type": "MANUAL", "product_keys": [ESPRESSO, "5"]}

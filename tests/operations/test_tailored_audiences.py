@@ -171,9 +171,7 @@ def test_only_the_owner_grants_and_revokes(box: Sandbox) -> None:
         assert (response.status_code, faults(response)[0][0]) == (403, "ACTION_NOT_ALLOWED")
 
 
-@pytest.mark.spec(
-    "B, Tailored audience permissions (version 5)", "DELETE /:tailored_audience_permission_id"
-)
+@pytest.mark.spec("operations", "tailored_audiences.permissions.delete")
 @pytest.mark.spec("B, States and transitions", "Tailored audience", "granted account")
 def test_a_revoked_account_can_no_longer_target(box: Sandbox) -> None:
     """Revoking returns the permission deleted, hides the audience, and happens once."""
@@ -211,11 +209,7 @@ def test_an_id_in_use_is_drawn_again(box: Sandbox) -> None:
     assert other == box.record("audience_permissions", taken)
 
 
-@pytest.mark.spec(
-    "B, Tailored audience permissions (version 5)",
-    "Base "
-    "{ads_base_url}/5/accounts/:account_id/tailored_audiences/:tailored_audience_id/permissions",
-)
+@pytest.mark.spec("B, Tailored audience permissions (version 5)", "Base {ads_base_url}/5/accounts")
 @pytest.mark.spec("B, Versioning", "The version is")
 def test_another_version_is_no_route(box: Sandbox) -> None:
     """Tailored audience permissions are on version 5 only."""

@@ -104,9 +104,8 @@ def test_errors_of_the_advertising_interface(
     assert (status, body) == (answer.status_code, answer.get_json())
 
 
-@pytest.mark.spec(
-    "A, Error object (media type application/json)", "code: integer (int32)", "message: string"
-)
+@pytest.mark.spec("A, Error object (media type application/json)", "code: integer (int32)")
+@pytest.mark.spec("A, Error object (media type application/json)", "message: string")
 @pytest.mark.spec("A, Errors", "Replay request")
 def test_errors_under_2(box: Sandbox) -> None:
     """Under /2 a numeric code is the flat error object, a named one a problem of its status."""

@@ -4,37 +4,27 @@ from __future__ import annotations
 
 Rows = dict[str, list[str]]
 
-ID_FILTERS: Rows = {
-    "B, Tailored audience permissions (version 5)": ["GET: count (default"],
-    "B, Account media": ["GET /12/accounts/:account_id/account_media: account_media_ids"],
-    "B, Cards": ["GET /12/accounts/:account_id/cards: card_types"],
-    "B, Poll cards": ["GET /12/accounts/:account_id/cards/poll: card_ids"],
-    "B, Video conversation cards": ["GET /12/accounts/:account_id/cards/video_conversation"],
-    "B, Accounts": ["GET /12/accounts: account_ids"],
-}
+_ID_FILTERS = [
+    "tailored_audiences.permissions.list",
+    "account_media.list",
+    "cards.list",
+    "cards_poll.list",
+    "cards_video_conversation.list",
+    "accounts.list",
+]
+_WRITTEN = [*_ID_FILTERS, "line_item_curated_categories.list"]
+_SORTED = [*_WRITTEN, "account_apps.list"]
+_COUNTED = [*_SORTED, "curated_categories.list"]
+_PRODUCTS = ["product_catalogs.products.list", "media_library.list"]
+ID_FILTERS: Rows = {"operations": _ID_FILTERS}
 """Lists that take ids."""
-_LINKS: Rows = {
-    "B, Line item curated categories": ["GET /12/accounts/:account_id/line_item_curated_categories"]
-}
-_APPS = "GET /12/accounts/:account_id/account_apps"
-_CATEGORIES = "GET /12/accounts/:account_id/curated_categories: list"
-_HISTORY = "GET /12/accounts/:account_id/account_history"
-WRITTEN: Rows = (
-    ID_FILTERS
-    | _LINKS
-    | {
-        "B, Product catalogs (early access only)": [
-            "GET /product_catalogs/:product_catalog_id/products"
-        ],
-        "B, Media library": ["GET /12/accounts/:account_id/media_library: count"],
-    }
-)
+WRITTEN: Rows = {"operations": [*_WRITTEN, *_PRODUCTS]}
 """Lists whose records come and go."""
-SORTED: Rows = ID_FILTERS | _LINKS | {"B, Accounts": [*ID_FILTERS["B, Accounts"], _APPS]}
+SORTED: Rows = {"operations": _SORTED}
 """Lists with sort_by."""
-COUNTED: Rows = SORTED | {"B, Accounts": [*SORTED["B, Accounts"], _CATEGORIES]}
+COUNTED: Rows = {"operations": _COUNTED}
 """Lists with with_total_count."""
-PAGED: Rows = WRITTEN | {"B, Accounts": [*COUNTED["B, Accounts"], _HISTORY]}
+PAGED: Rows = {"operations": [*_COUNTED, *_PRODUCTS, "account_history.list"]}
 """Lists with count and cursor."""
 
 PROBLEM_OBJECT = "A, Problem object (media type application/problem+json, modelled on RFC 7807)"

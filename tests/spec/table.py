@@ -3,8 +3,10 @@
 `document_a.yaml` and `document_b.yaml` hold every row and rule, heading by heading. A test names
 those that it checks: `@pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")`. The
 first text is the document's letter and the heading; each other one is the beginning of a row, long
-enough that only one row of the heading begins so. `case="…"` names a parametrized case by a text of
-the test's module, `side="inside"` or `side="outside"` the side of a limit (without it, both).
+enough that only one row of the heading begins so. `spec("operations", "cards.create", "cards.get")`
+names the rows of operations by their ids, under whatever heading they are.
+`case="…"` names a parametrized case by a text of the test's module, or several of them,
+`side="inside"` or `side="outside"` the side of a limit (without it, both).
 Rows that several tests check are in `rows.py`, and are named by their name: `spec(PAGED)`.
 
 Markers are read from the source, so that a run of a single module also sees all of them.
@@ -57,7 +59,7 @@ class Mark:
     test: str
     heading: str
     begins: str
-    case: str | None = None
+    case: str | tuple[str, ...] = ()
     side: Literal["inside", "outside"] | None = None
 
 
@@ -91,9 +93,12 @@ def marks() -> tuple[tuple[Mark, ...], tuple[str, ...]]:
         texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
         for mark in _marks(tree.body, f"{file.relative_to(TESTS)}::"):
             found.append(mark)
-            case = mark.case
-            if case and not any(isinstance(each, str) and case in each for each in texts):
-                faults.append(f"{mark.test}: no text of the module contains the case {case!r}")
+            cases = (mark.case,) if isinstance(mark.case, str) else mark.case
+            faults += [
+                f"{mark.test}: no text of the module contains the case {case!r}"
+                for case in cases
+                if not any(isinstance(each, str) and case in each for each in texts)
+            ]
     return tuple(found), tuple(faults)
 
 
@@ -116,7 +121,23 @@ def _rows(arguments: Sequence[ast.expr]) -> rows.Rows:
         vars(rows)[each.id] if isinstance(each, ast.Name) else ast.literal_eval(each)
         for each in arguments
     ]
-    return first if isinstance(first, dict) else {first: rest}
+    found = first if isinstance(first, dict) else {first: rest}
+    return _rows_of_operations(found["operations"]) if "operations" in found else found
+
+
+def _rows_of_operations(ids: Sequence[str]) -> rows.Rows:
+    """Headings with the rows of operations; an id without a row is left as an unknown heading."""
+    places = {
+        row.operation: (f"{letter}, {each.title}", row.says)
+        for letter in ("A", "B")
+        for each in sections(letter)
+        for row in each.rows
+    }
+    found: rows.Rows = {}
+    for operation in ids:
+        heading, says = places.get(operation, (f"B, no operation {operation}", operation))
+        found.setdefault(heading, []).append(says)
+    return found
 
 
 def faults(letter: Literal["A", "B"]) -> list[str]:

@@ -473,11 +473,10 @@ def test_served_address() -> None:
     assert f"{base}/2/problems/conflict" == conflict["const"]
 
 
-@pytest.mark.spec(
-    "A, Error object (media type application/json)", "code: integer (int32)", "message: string"
-)
-@pytest.mark.spec(PROBLEM_OBJECT, "type: yes (discriminator)")
+@pytest.mark.spec("A, Error object (media type application/json)", "code: integer (int32)")
+@pytest.mark.spec("A, Error object (media type application/json)", "message: string")
 @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Success: HTTP 200", "Failure (default")
+@pytest.mark.spec(PROBLEM_OBJECT, "type: yes (discriminator)")
 def test_replay_is_described_as_the_spec_has_it() -> None:
     """Body, success and failure of the replay job creation are those of document A."""
     made = sandbox().call("GET", "/2/openapi.json", keys=None).get_json()
