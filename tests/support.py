@@ -166,3 +166,8 @@ def faults(response: TestResponse) -> list[tuple[str, str | None]]:
     """Code and parameter of each error of an advertising failure."""
     body = response.get_json()
     return [(error["code"], error.get("parameter")) for error in body["errors"]]
+
+
+def refusal(response: TestResponse) -> tuple[int, list[tuple[str, str | None]]]:
+    """Status of an advertising failure, with code and parameter of each error."""
+    return response.status_code, faults(response)

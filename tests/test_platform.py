@@ -21,6 +21,7 @@ from tests.support import (
     Keys,
     Sandbox,
     faults,
+    refusal,
     sandbox,
     signed,
 )
@@ -78,10 +79,7 @@ def test_a_gate_comes_before_parameters(box: Sandbox) -> None:
 
     response = box.call("PUT", f"/12/accounts/{ACCOUNT}/line_items/itttx?goal=x")
 
-    assert (response.status_code, faults(response)) == (
-        403,
-        [("READONLY_CLIENT_APPLICATION", None)],
-    )
+    assert refusal(response) == (403, [("READONLY_CLIENT_APPLICATION", None)])
 
 
 def test_limits_count_after_parameters(box: Sandbox) -> None:
@@ -111,7 +109,7 @@ def test_with_total_count_has_a_limit_of_200(box: Sandbox) -> None:
     later = box.call("GET", MEDIA, query_string=query)
 
     assert set(statuses) == {200}
-    assert (refused.status_code, faults(refused)) == (429, [("TOO_MANY_REQUESTS", None)])
+    assert refusal(refused) == (429, [("TOO_MANY_REQUESTS", None)])
     assert refused.headers["x-rate-limit-limit"] == "200"
     assert refused.headers["x-rate-limit-remaining"] == "0"
     assert int(refused.headers["x-rate-limit-reset"]) > 0
@@ -429,9 +427,7 @@ def test_a_fault_in_a_handler_is_kept_and_told(
 
     monkeypatch.setattr(world.store, "page", broken)
 
-    response = box.call("GET", MEDIA)
-
-    assert (response.status_code, faults(response)) == (500, [("INTERNAL_ERROR", None)])
+    assert refusal(box.call("GET", MEDIA)) == (500, [("INTERNAL_ERROR", None)])
     assert [str(error) for error in box.platform.errors] == ["boom"]
     entry = world.journal.find()[-1]
     assert entry.traceback is not None
@@ -516,9 +512,7 @@ def test_a_fault_while_the_world_is_looked_for_is_in_the_journal(
         "mock_platform.platform.credential_hints", lambda _: int("what nobody thought of")
     )
 
-    answer = box.call("GET", "/12/accounts", keys=None)
-
-    assert (answer.status_code, faults(answer)) == (500, [("INTERNAL_ERROR", None)])
+    assert refusal(box.call("GET", "/12/accounts", keys=None)) == (500, [("INTERNAL_ERROR", None)])
     (entry,) = box.platform.worlds.default.journal
     assert entry.traceback is not None
     assert "what nobody thought of" in entry.traceback

@@ -9,7 +9,7 @@ from mock_platform.core.failures.errors import MethodNotAllowed, RouteNotFound
 from mock_platform.core.operation import Operation
 from mock_platform.core.unanswered import Unanswered
 from mock_platform.operations import NOT_SERVED, OPERATIONS
-from tests.support import ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, Sandbox, refusal
 
 CARDS = f"/12/accounts/{ACCOUNT}/cards"
 LEGACY_CARD = "57i77"
@@ -46,7 +46,7 @@ def test_what_is_left_out_is_not_a_missing_record(
     for keys in ({}, {"keys": None}):
         response = box.call(method, f"{prefix}{CARDS}/{path}", **keys)
 
-        assert (404, [("ROUTE_NOT_FOUND", None)]) == (response.status_code, faults(response))
+        assert (404, [("ROUTE_NOT_FOUND", None)]) == refusal(response)
         message = response.get_json()["errors"][0]["message"]
         assert message.startswith("This sandbox does not serve this route. The spec ")
         assert "X-Mock-Operation" not in response.headers

@@ -12,7 +12,7 @@ from marshmallow import ValidationError
 from werkzeug.test import TestResponse
 
 from mock_platform.operations.account_history import WholeHour
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
 
 PATH = f"/12/accounts/{ACCOUNT}/account_history"
 LINE_ITEM = "itttx"
@@ -54,8 +54,7 @@ class TestGate:
 
         response = box.call("GET", path, keys=NORTHBIKE)
 
-        assert response.status_code == 403
-        assert faults(response) == [("UNAUTHORIZED_CLIENT_APPLICATION", None)]
+        assert (403, [("UNAUTHORIZED_CLIENT_APPLICATION", None)]) == refusal(response)
         assert "account_history" in response.get_json()["errors"][0]["message"]
 
     @pytest.mark.spec("B, Accounts", "beta, allowlist")
@@ -76,10 +75,7 @@ class TestParameters:
     @pytest.mark.parametrize("name", list(QUERY))
     def test_required(self, box: Sandbox, name: str) -> None:
         """Type, id, start and end are required, each by itself."""
-        response = ask(box, **{name: None})
-
-        assert response.status_code == 400
-        assert faults(response) == [("MISSING_PARAMETER", name)]
+        assert (400, [("MISSING_PARAMETER", name)]) == refusal(ask(box, **{name: None}))
 
     def test_all_missing(self, box: Sandbox) -> None:
         """All that is missing is named at once."""
@@ -140,18 +136,12 @@ class TestParameters:
     )
     def test_not_whole(self, box: Sandbox, name: str, moment: str) -> None:
         """Minutes, seconds, fractions, and offsets that leave minutes are refused."""
-        response = ask(box, **{name: moment})
-
-        assert response.status_code == 400
-        assert faults(response) == [("INVALID_PARAMETER", name)]
+        assert (400, [("INVALID_PARAMETER", name)]) == refusal(ask(box, **{name: moment}))
 
     @pytest.mark.parametrize("end", ["2026-09-02T08:00:00Z", "2026-09-02T07:00:00Z"])
     def test_end_after_start(self, box: Sandbox, end: str) -> None:
         """A window that is empty or ends before it begins is refused."""
-        response = ask(box, end_time=end)
-
-        assert response.status_code == 400
-        assert faults(response) == [("INVALID_TIME_WINDOW", "end_time")]
+        assert (400, [("INVALID_TIME_WINDOW", "end_time")]) == refusal(ask(box, end_time=end))
 
     @pytest.mark.parametrize("user_id", ["1", "9" * 19])
     def test_user_id(self, box: Sandbox, user_id: str) -> None:

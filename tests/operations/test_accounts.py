@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from mock_platform.records.accounts import INDUSTRY_TYPES
 from mock_platform.world.ids import Ids
-from tests.support import ACCOUNT, BEARER, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, BEARER, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
 
 WHOLESALE, EUROPE, DELETED = "18ce55fw2ag", "18ce5b7qk2c", "18ce53a0z8r"
 MINE = [ACCOUNT, WHOLESALE, EUROPE]
@@ -188,10 +188,7 @@ class TestGet:
     @pytest.mark.parametrize("account", [OTHER_ACCOUNT, "nope", DELETED])
     def test_not_for_this_user(self, box: Sandbox, account: str) -> None:
         """Foreign, unknown and deleted accounts answer alike."""
-        response = read(box, account)
-
-        assert response.status_code == 403
-        assert faults(response) == NOT_FOUND
+        assert (403, NOT_FOUND) == refusal(read(box, account))
 
     @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id: with_deleted")
     def test_with_deleted(self, box: Sandbox) -> None:
@@ -267,8 +264,7 @@ class TestCreate:
         """The plain address has no such method, says where it is, and creates nothing."""
         response = box.call("POST", "/12/accounts")
 
-        assert response.status_code == 405
-        assert faults(response) == [("METHOD_NOT_ALLOWED", None)]
+        assert (405, [("METHOD_NOT_ALLOWED", None)]) == refusal(response)
         assert "sandbox address only" in response.get_json()["errors"][0]["message"]
         assert listed(box) == MINE
 
@@ -306,8 +302,7 @@ class TestUpdate:
         """Any other one is refused with the allowed values, and nothing changes."""
         response = update(box, ACCOUNT, industry_type=industry, name="New")
 
-        assert response.status_code == 400
-        assert faults(response) == [("INVALID_PARAMETER", "industry_type")]
+        assert (400, [("INVALID_PARAMETER", "industry_type")]) == refusal(response)
         assert "AGENCY, BUSINESS_TO_BUSINESS" in response.get_json()["errors"][0]["message"]
         assert read(box, ACCOUNT).get_json()["data"]["name"] == "Harbor Roasters"
 
@@ -344,10 +339,7 @@ class TestUpdate:
     @pytest.mark.parametrize("account", [OTHER_ACCOUNT, "nope", DELETED])
     def test_not_for_this_user(self, box: Sandbox, account: str) -> None:
         """Foreign, unknown and deleted accounts cannot be changed."""
-        response = update(box, account, name="Mine now")
-
-        assert response.status_code == 403
-        assert faults(response) == NOT_FOUND
+        assert (403, NOT_FOUND) == refusal(update(box, account, name="Mine now"))
 
 
 class TestDelete:
@@ -372,15 +364,13 @@ class TestDelete:
 
         for path in ("", "/account_apps", "/features", "/curated_categories", "/account_media"):
             for address in ("/12", "/sandbox/12"):
-                response = box.call("GET", f"{address}/accounts/{ACCOUNT}{path}")
-                assert faults(response) == NOT_FOUND
+                assert faults(box.call("GET", f"{address}/accounts/{ACCOUNT}{path}")) == NOT_FOUND
 
     def test_twice(self, box: Sandbox) -> None:
         """A second deletion finds no account, and neither does an update."""
         account = create(box)["id"]
 
-        assert delete(box, account).status_code == 200
-        assert faults(delete(box, account)) == NOT_FOUND
+        assert (200, NOT_FOUND) == refusal(delete(box, account))
         assert faults(update(box, account, name="Again")) == NOT_FOUND
 
     @pytest.mark.spec("B, Accounts", "DELETE {ads_sandbox_base_url}/12/accounts/:account_id: none")

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from mock_platform.operations.audience_estimate import PRIMARY, RESTRICTING, estimate
 from mock_platform.world.ids import Ids
 from tests.oauth_steps import last
-from tests.support import ACCOUNT, Sandbox, faults, sandbox
+from tests.support import ACCOUNT, Sandbox, faults, refusal, sandbox
 
 PATH = f"/12/accounts/{ACCOUNT}/audience_estimate"
 COFFEE = {"targeting_type": "BROAD_KEYWORD", "targeting_value": "coffee"}
@@ -65,8 +65,7 @@ class TestRequest:
 
         response = post(box, {CRITERIA: [criterion, criterion]})
 
-        assert response.status_code == 400
-        assert faults(response) == [("INVALID_PARAMETER", CRITERIA)]
+        assert (400, [("INVALID_PARAMETER", CRITERIA)]) == refusal(response)
         assert "BROAD_KEYWORD" in response.get_json()["errors"][0]["message"]
         assert post(box, {CRITERIA: [criterion, COFFEE]}).status_code == 200
 

@@ -29,7 +29,7 @@ from tests.operations.creatives import (
     put,
     send,
 )
-from tests.support import ACCOUNT, Sandbox, faults, sandbox
+from tests.support import ACCOUNT, Sandbox, faults, refusal, sandbox
 
 WEBSITE_CARD = "1712860000001000003"
 SLIDES_CARD = "1712860000005000015"
@@ -173,18 +173,13 @@ class TestCreate:
         both = create(box, media(), details(), slides=slides)
         neither = send(box, "POST", "cards", {"name": "New"})
 
-        assert (400, [("EXCLUSIVE_PARAMETERS", "components")]) == (both.status_code, faults(both))
-        assert (400, [("MISSING_PARAMETER", "components")]) == (
-            neither.status_code,
-            faults(neither),
-        )
+        assert (400, [("EXCLUSIVE_PARAMETERS", "components")]) == refusal(both)
+        assert (400, [("MISSING_PARAMETER", "components")]) == refusal(neither)
 
     @pytest.mark.parametrize("body", [[], [{"name": "x"}], "text", 5])
     def test_body_is_an_object(self, box: Sandbox, body: Any) -> None:
         """Another JSON value is refused."""
-        response = send(box, "POST", "cards", body)
-
-        assert (400, [("INVALID_PARAMETER", "")]) == (response.status_code, faults(response))
+        assert (400, [("INVALID_PARAMETER", "")]) == refusal(send(box, "POST", "cards", body))
 
     def test_body_is_json(self, box: Sandbox) -> None:
         """Parameters in the query are no body."""
@@ -523,16 +518,13 @@ class TestUpdate:
         """A card that is unknown or of another account answers 404."""
         response = send(box, "PUT", f"cards/{key}", {"name": "New"})
 
-        assert (404, [("CARD_NOT_FOUND", "card_id")]) == (response.status_code, faults(response))
+        assert (404, [("CARD_NOT_FOUND", "card_id")]) == refusal(response)
 
     def test_legacy(self, box: Sandbox) -> None:
         """A legacy card cannot be updated."""
         response = send(box, "PUT", f"cards/{LEGACY_CARD}", {"name": "New"})
 
-        assert (400, [("INVALID_PARAMETER", "card_id")]) == (
-            response.status_code,
-            faults(response),
-        )
+        assert (400, [("INVALID_PARAMETER", "card_id")]) == refusal(response)
 
     def test_deleted(self, box: Sandbox) -> None:
         """A deleted card cannot be updated."""
@@ -678,7 +670,7 @@ class TestDelete:
         assert {"account_id": ACCOUNT, "card_type": kind, "card_id": LEGACY_CARD} == echo(response)
         assert gone == data(get(box, f"cards/{LEGACY_CARD}", with_deleted="true"))
         again = delete(box, f"cards/{kind}/{LEGACY_CARD}")
-        assert (404, [("CARD_NOT_FOUND", "card_id")]) == (again.status_code, faults(again))
+        assert (404, [("CARD_NOT_FOUND", "card_id")]) == refusal(again)
 
     @pytest.mark.spec("B, Cards", "DELETE /12/accounts/:account_id/cards/:card_type/:card_id")
     @pytest.mark.parametrize(
@@ -693,19 +685,14 @@ class TestDelete:
     )
     def test_not_found(self, box: Sandbox, kind: str, key: str) -> None:
         """Only a legacy card of that very type and account is found."""
-        response = delete(box, f"cards/{kind}/{key}")
-
-        assert (404, [("CARD_NOT_FOUND", "card_id")]) == (response.status_code, faults(response))
+        assert (404, [("CARD_NOT_FOUND", "card_id")]) == refusal(delete(box, f"cards/{kind}/{key}"))
 
     @pytest.mark.spec("B, Cards", "DELETE /12/accounts/:account_id/cards/:card_type/:card_id")
     def test_unknown_type(self, box: Sandbox) -> None:
         """A type that there is not answers UNKNOWN_CARD_TYPE."""
         response = delete(box, f"cards/audio/{LEGACY_CARD}")
 
-        assert (400, [("UNKNOWN_CARD_TYPE", "card_type")]) == (
-            response.status_code,
-            faults(response),
-        )
+        assert (400, [("UNKNOWN_CARD_TYPE", "card_type")]) == refusal(response)
 
     @pytest.mark.parametrize("kind", ["video_conversation", "VIDEO_CONVERSATION"])
     def test_video_conversation(self, box: Sandbox, kind: str) -> None:
@@ -748,7 +735,7 @@ class TestPaths:
         """PUT and DELETE on the path of a list are wrong methods, not cards of that id."""
         response = send(box, method, f"cards/{segment}", {"name": "New"})
 
-        assert (405, [("METHOD_NOT_ALLOWED", None)]) == (response.status_code, faults(response))
+        assert (405, [("METHOD_NOT_ALLOWED", None)]) == refusal(response)
         assert {"GET", "HEAD", "POST"} == set(response.headers["Allow"].split(", "))
 
     def test_lists(self, box: Sandbox) -> None:

@@ -26,7 +26,7 @@ from tests.operations.creatives import (
     put,
     without,
 )
-from tests.support import ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, Sandbox, faults, refusal
 
 NOW = datetime.fromisoformat("2026-11-20T12:00:00+00:00")
 POLL = {
@@ -139,7 +139,7 @@ def test_required(box: Sandbox, name: str) -> None:
     """Name, duration and two choices are required."""
     response = post(box, "cards/poll", **without(POLL, name))
 
-    assert (400, [("MISSING_PARAMETER", name)]) == (response.status_code, faults(response))
+    assert (400, [("MISSING_PARAMETER", name)]) == refusal(response)
 
 
 @pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
@@ -251,7 +251,7 @@ def test_media_must_be_in_the_library(box: Sandbox, key: str) -> None:
     """Media that is unknown, another account's, deleted or only uploaded is not found."""
     response = post(box, "cards/poll", **POLL, media_key=key)
 
-    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == (response.status_code, faults(response))
+    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == refusal(response)
 
 
 @pytest.mark.spec("B, Poll card", "image minimum width")
@@ -288,10 +288,7 @@ def test_unfit_images(box: Sandbox, key: str, errors: int) -> None:
     """Images of the fixtures that are too small or not 1.91:1 are refused, GIFs as well."""
     response = post(box, "cards/poll", **POLL, media_key=key)
 
-    assert (400, [("INVALID_IMAGE", "media_key")] * errors) == (
-        response.status_code,
-        faults(response),
-    )
+    assert (400, [("INVALID_IMAGE", "media_key")] * errors) == refusal(response)
 
 
 @pytest.mark.spec("B, Poll card", "Polls with media")
@@ -301,7 +298,7 @@ def test_feature(box: Sandbox) -> None:
     box.change("accounts", ACCOUNT, _features=[f for f in features if f != "PROMOTED_MEDIA_POLLS"])
     response = post(box, "cards/poll", **POLL, media_key=VIDEO)
 
-    assert (400, [("FEATURE_NOT_AVAILABLE", None)]) == (response.status_code, faults(response))
+    assert (400, [("FEATURE_NOT_AVAILABLE", None)]) == refusal(response)
     assert 200 == post(box, "cards/poll", **POLL).status_code
 
 
@@ -324,7 +321,7 @@ def test_no_update(box: Sandbox) -> None:
     """Poll cards cannot be updated."""
     response = put(box, f"cards/poll/{VIDEO_POLL}", name="New")
 
-    assert (405, [("METHOD_NOT_ALLOWED", None)]) == (response.status_code, faults(response))
+    assert (405, [("METHOD_NOT_ALLOWED", None)]) == refusal(response)
 
 
 @pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")

@@ -31,7 +31,7 @@ from tests.operations.creatives import (
     put,
     without,
 )
-from tests.support import ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, Sandbox, faults, refusal
 
 PATH = "cards/video_conversation"
 CARD = {
@@ -109,9 +109,7 @@ def test_create_with_everything(box: Sandbox) -> None:
 @pytest.mark.parametrize("name", REQUIRED)
 def test_required(box: Sandbox, name: str) -> None:
     """What is required is named if it is absent."""
-    response = post(box, PATH, **without(CARD, name))
-
-    assert (400, [(MISSING, name)]) == (response.status_code, faults(response))
+    assert (400, [(MISSING, name)]) == refusal(post(box, PATH, **without(CARD, name)))
 
 
 @pytest.mark.spec("B, Video conversation cards", "Optional title")
@@ -138,10 +136,7 @@ def test_pairs(box: Sandbox, ordinal: str) -> None:
     assert (cta | text).items() <= data(post(box, PATH, **CARD, **cta, **text)).items()
     for half in (cta, text):
         response = post(box, PATH, **CARD, **half)
-        assert (400, [(INCLUSIVE, f"{ordinal}_cta_post")]) == (
-            response.status_code,
-            faults(response),
-        )
+        assert (400, [(INCLUSIVE, f"{ordinal}_cta_post")]) == refusal(response)
 
 
 @pytest.mark.spec("B, Video conversation card", "first_cta to fourth_cta")
@@ -170,7 +165,7 @@ def test_hashtags(box: Sandbox, name: str, value: str, fine: bool) -> None:
     if fine:
         assert value == data(response)[name]
     else:
-        assert (400, [(INVALID, name)]) == (response.status_code, faults(response))
+        assert (400, [(INVALID, name)]) == refusal(response)
 
 
 @pytest.mark.spec("B, Video conversation card", "id, name, title", "thank_you_text")
@@ -213,7 +208,7 @@ def test_unknown_media(box: Sandbox, name: str, key: str) -> None:
         post(box, PATH, **FULL | {name: key}),
         put(box, f"{PATH}/{ONE}", **{name: key}),
     ):
-        assert (404, [("MEDIA_NOT_FOUND", name)]) == (response.status_code, faults(response))
+        assert (404, [("MEDIA_NOT_FOUND", name)]) == refusal(response)
 
 
 @pytest.mark.spec("B, Video conversation cards", "POST .../video_conversation")
@@ -226,7 +221,7 @@ def test_video_must_be_in_the_library(box: Sandbox) -> None:
         "unlocked_video_media_key": UPLOADED_VIDEO,
     }
 
-    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == (response.status_code, faults(response))
+    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == refusal(response)
     assert 200 == post(box, PATH, **CARD | uploads).status_code
 
 
@@ -251,7 +246,7 @@ def test_unfit_media(box: Sandbox, name: str, key: str) -> None:
         post(box, PATH, **FULL | {name: key}),
         put(box, f"{PATH}/{ONE}", **{name: key}),
     ):
-        assert (400, [("INVALID_MEDIA", name)]) == (response.status_code, faults(response))
+        assert (400, [("INVALID_MEDIA", name)]) == refusal(response)
         assert "cards-video-conversation.media" in assumptions(response)
 
 
@@ -446,9 +441,7 @@ def test_unrelated_update_of_an_odd_card(box: Sandbox) -> None:
 @pytest.mark.parametrize("key", ["nothing", "1712880000007000021", "1712880000005000015"])
 def test_update_of_unknown(box: Sandbox, key: str) -> None:
     """A card that is unknown, another account's or deleted answers 404."""
-    response = put(box, f"{PATH}/{key}", name="New")
-
-    assert (404, [("CARD_NOT_FOUND", "card_id")]) == (response.status_code, faults(response))
+    assert (404, [("CARD_NOT_FOUND", "card_id")]) == refusal(put(box, f"{PATH}/{key}", name="New"))
 
 
 @pytest.mark.spec("operations", "cards_video_conversation.list")

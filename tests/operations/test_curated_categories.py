@@ -8,7 +8,7 @@ import pycountry
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
 
 PATH = f"/12/accounts/{ACCOUNT}/curated_categories"
 FOOD, LIFESTYLE, FOOTBALL, CYCLING, ANIME, CRICKET, NOVELAS = ALL = [
@@ -78,8 +78,7 @@ class TestList:
         """Only ISO 3166-1 alpha-2 codes are accepted."""
         response = ask(box, country_codes=codes)
 
-        assert response.status_code == 400
-        assert faults(response) == [("INVALID_PARAMETER", "country_codes")]
+        assert (400, [("INVALID_PARAMETER", "country_codes")]) == refusal(response)
         assert "alpha-2" in response.get_json()["errors"][0]["message"]
 
     @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/curated_categories: list")
@@ -147,5 +146,4 @@ class TestGet:
         """An unknown one is not found."""
         response = box.call("GET", f"{PATH}/000000000000")
 
-        assert response.status_code == 404
-        assert faults(response) == [("NOT_FOUND", "curated_category_id")]
+        assert (404, [("NOT_FOUND", "curated_category_id")]) == refusal(response)

@@ -11,7 +11,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.rules.audiences import add_months
-from tests.support import ACCOUNT, Sandbox, faults, sandbox
+from tests.support import ACCOUNT, Sandbox, faults, refusal, sandbox
 
 LIST = "4y1bc"
 EMAIL = sha256(b"ada@example.com").hexdigest().upper()
@@ -131,7 +131,7 @@ def test_a_list_is_deleted_once(box: Sandbox) -> None:
 
     data = first.get_json()["data"]
     assert (first.status_code, data["deleted"], data["id"]) == (200, True, LIST)
-    assert (second.status_code, faults(second)) == (404, [("NOT_FOUND", "do_not_reach_list_id")])
+    assert refusal(second) == (404, [("NOT_FOUND", "do_not_reach_list_id")])
     assert upload(box, [operation({"email": [EMAIL]})]).status_code == 404
 
 

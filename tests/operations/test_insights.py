@@ -20,7 +20,7 @@ from mock_platform.operations.insights import (
 )
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.ids import Ids
-from tests.support import BEARER, NORTHBIKE, Sandbox, faults, sandbox
+from tests.support import BEARER, NORTHBIKE, Sandbox, faults, refusal, sandbox
 
 PATH = "/12/insights/keywords/search"
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -84,10 +84,7 @@ class TestParameters:
     @pytest.mark.parametrize("name", ["granularity", "keywords", "start_time"])
     def test_required(self, box: Sandbox, name: str) -> None:
         """Granularity, keywords and start are required, each by itself."""
-        response = ask(box, **{name: None})
-
-        assert response.status_code == 400
-        assert faults(response) == [("MISSING_PARAMETER", name)]
+        assert (400, [("MISSING_PARAMETER", name)]) == refusal(ask(box, **{name: None}))
 
     def test_all_missing(self, box: Sandbox) -> None:
         """All that is missing is named at once."""
@@ -136,9 +133,7 @@ class TestParameters:
     @pytest.mark.parametrize("value", ["", ",", "a,", "a,,b", " "])
     def test_empty_keyword(self, box: Sandbox, name: str, value: str) -> None:
         """No keyword may be empty."""
-        response = ask(box, **{name: value})
-
-        assert {name} == {parameter for _, parameter in faults(response)}
+        assert {name} == {parameter for _, parameter in faults(ask(box, **{name: value}))}
 
     @pytest.mark.spec("B, Keyword insights", "location: optional")
     @pytest.mark.parametrize("location", ["US", "96683cc9126741d", "96683cc9126741d1,x", "Berlin"])
@@ -200,17 +195,13 @@ class TestWindow:
         """A second more is refused, never cut off."""
         response = ask(box, end_time=end)
 
-        assert response.status_code == 400
-        assert faults(response) == [("INVALID_TIME_WINDOW", "end_time")]
+        assert (400, [("INVALID_TIME_WINDOW", "end_time")]) == refusal(response)
         assert "at most 7 days" in response.get_json()["errors"][0]["message"]
 
     @pytest.mark.parametrize("end", ["2026-11-01T00:00:00Z", "2026-10-31T23:59:59Z"])
     def test_end_after_start(self, box: Sandbox, end: str) -> None:
         """A window that is empty or ends before it begins is refused."""
-        response = ask(box, end_time=end)
-
-        assert response.status_code == 400
-        assert faults(response) == [("INVALID_TIME_WINDOW", "end_time")]
+        assert (400, [("INVALID_TIME_WINDOW", "end_time")]) == refusal(ask(box, end_time=end))
 
     @pytest.mark.spec("B, Keyword insights", "granularity: required", "tweet_volume renamed")
     @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
 
 PATH = f"/12/accounts/{ACCOUNT}/line_item_curated_categories"
 CLICKS, PREROLL, VIDEO, ENGAGEMENTS, GERMAN = (
@@ -74,10 +74,7 @@ def test_a_link_is_created_changed_and_deleted(box: Sandbox) -> None:
     assert same == moved
     assert (gone["deleted"], shown) == (True, gone)
     for response in (again, hidden):
-        assert (response.status_code, faults(response)) == (
-            404,
-            [("NOT_FOUND", "line_item_curated_category_id")],
-        )
+        assert refusal(response) == (404, [("NOT_FOUND", "line_item_curated_category_id")])
 
 
 @pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
@@ -123,10 +120,7 @@ def test_a_category_is_available_only_in_its_countries(box: Sandbox) -> None:
     box.change("curated_categories", NORTH_AMERICA, country_codes=["DE"])
     taken = box.call("POST", path, keys=NORTHBIKE, query_string=sent)
 
-    assert (refused.status_code, faults(refused)) == (
-        400,
-        [("INVALID_PARAMETER", "curated_category_id")],
-    )
+    assert refusal(refused) == (400, [("INVALID_PARAMETER", "curated_category_id")])
     assert taken.status_code == 200
 
 
@@ -179,10 +173,7 @@ def test_a_link_out_of_reach_is_not_found(box: Sandbox, method: str, key: str) -
     """An unknown link, one of another account and a deleted one are not found."""
     response = call(box, method, key)
 
-    assert (404, [("NOT_FOUND", "line_item_curated_category_id")]) == (
-        response.status_code,
-        faults(response),
-    )
+    assert (404, [("NOT_FOUND", "line_item_curated_category_id")]) == refusal(response)
 
 
 @pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
@@ -207,8 +198,8 @@ def test_each_end_is_required(box: Sandbox, name: str) -> None:
     absent = call(box, "POST", **{key: value for key, value in ends.items() if key != name})
     empty = call(box, "POST", **ends | {name: ""})
 
-    assert (400, [("MISSING_PARAMETER", name)]) == (absent.status_code, faults(absent))
-    assert (400, [("INVALID_PARAMETER", name)]) == (empty.status_code, faults(empty))
+    assert (400, [("MISSING_PARAMETER", name)]) == refusal(absent)
+    assert (400, [("INVALID_PARAMETER", name)]) == refusal(empty)
 
 
 @pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
@@ -217,10 +208,7 @@ def test_deleted_and_other_line_items_cannot_be_linked(box: Sandbox, line_item: 
     """A deleted line item, and one of the user's other account, are not found."""
     response = call(box, "POST", line_item_id=line_item, curated_category_id=ENGLISH)
 
-    assert (404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]) == (
-        response.status_code,
-        faults(response),
-    )
+    assert (404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]) == refusal(response)
 
 
 @pytest.mark.spec("B, Curated category", "Each is available")
@@ -277,9 +265,7 @@ def test_a_refused_update_changes_nothing(
 ) -> None:
     """The rules apply to the link after the update."""
     before = box.record("line_item_curated_categories", FIRST)
-    response = call(box, "PUT", FIRST, **changes)
-
-    assert (status, [(code, parameter)]) == (response.status_code, faults(response))
+    assert (status, [(code, parameter)]) == refusal(call(box, "PUT", FIRST, **changes))
     assert before == box.record("line_item_curated_categories", FIRST)
 
 

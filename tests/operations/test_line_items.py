@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.records.state import State
-from tests.support import ACCOUNT, Sandbox, faults
+from tests.support import ACCOUNT, Sandbox, faults, refusal
 
 PATH = f"/12/accounts/{ACCOUNT}/line_items"
 CLICKS, REACH, INSTALLS, ENGAGE_APP = "itttx", "iu0p9", "iu4ce", "iu8h1"
@@ -375,10 +375,7 @@ def test_unknown_categories_are_not_found(box: Sandbox) -> None:
     """A category that nothing knows is 404 INVALID_IAB_CATEGORY, each one named."""
     response = put(box, PREROLL, categories="IAB99,nonsense")
 
-    assert (response.status_code, faults(response)) == (
-        404,
-        [("INVALID_IAB_CATEGORY", "categories")] * 2,
-    )
+    assert refusal(response) == (404, [("INVALID_IAB_CATEGORY", "categories")] * 2)
 
 
 @pytest.mark.spec("B, Line items", "DELETE the same", "DELETE is irreversible")
@@ -401,10 +398,7 @@ def test_a_delete_is_irreversible_and_happens_once(box: Sandbox) -> None:
 
     assert (first.status_code, first.get_json()["data"]["deleted"]) == (200, True)
     for response in (second, revived, hidden):
-        assert (response.status_code, faults(response)) == (
-            404,
-            [("LINE_ITEM_NOT_FOUND", "line_item_id")],
-        )
+        assert refusal(response) == (404, [("LINE_ITEM_NOT_FOUND", "line_item_id")])
     assert shown.get_json()["data"]["deleted"] is True
     assert len(children) == 2
     assert all(box.record("promoted_posts", c["id"]) == c for c in children)
@@ -597,7 +591,7 @@ def test_bounds_of_the_update_are_not_those_of_a_record(box: Sandbox, odd: dict[
         if name == "pay_by":  # as it is; clients save what they loaded
             assert 200 == put(box, CLICKS, pay_by=value).status_code
             response = put(box, CLICKS, pay_by="VIEW")
-            assert (400, [("INVALID_PARAMETER", name)]) == (response.status_code, faults(response))
+            assert (400, [("INVALID_PARAMETER", name)]) == refusal(response)
         elif name != "standard_delivery":
             response = put(box, CLICKS, **{name: value})
             assert (400, name) == (response.status_code, faults(response)[0][1])

@@ -27,7 +27,7 @@ from tests.operations.creatives import (
     post,
     put,
 )
-from tests.support import Sandbox, faults
+from tests.support import Sandbox, faults, refusal
 
 VIDEO_FIELDS = {"description", "title", "duration", "poster_media_url", "poster_media_key"}
 
@@ -285,7 +285,7 @@ def test_unknown_media(box: Sandbox, key: str) -> None:
     """Media that was not uploaded, or by another account, is not found."""
     response = post(box, "media_library", media_key=key)
 
-    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == (response.status_code, faults(response))
+    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == refusal(response)
 
 
 @pytest.mark.spec("B, Media library object", "media_category")
@@ -294,7 +294,7 @@ def test_media_category_is_needed(box: Sandbox) -> None:
     """Media uploaded without a media category cannot be added."""
     response = post(box, "media_library", media_key=UPLOADED_UNCATEGORISED)
 
-    assert (400, [("INVALID_MEDIA", "media_key")]) == (response.status_code, faults(response))
+    assert (400, [("INVALID_MEDIA", "media_key")]) == refusal(response)
 
 
 def test_adding_twice(box: Sandbox) -> None:
@@ -302,10 +302,7 @@ def test_adding_twice(box: Sandbox) -> None:
     assert post(box, "media_library", media_key=UPLOADED_IMAGE).status_code == 200
     for key in (UPLOADED_IMAGE, IMAGE, DELETED_IMAGE):
         response = post(box, "media_library", media_key=key)
-        assert (400, [("INVALID_PARAMETER", "media_key")]) == (
-            response.status_code,
-            faults(response),
-        )
+        assert (400, [("INVALID_PARAMETER", "media_key")]) == refusal(response)
 
 
 def test_uploaded_again(box: Sandbox) -> None:
@@ -329,10 +326,7 @@ def test_unknown_poster(box: Sandbox, key: str) -> None:
         post(box, "media_library", media_key=UPLOADED_VIDEO, poster_media_key=key),
         put(box, f"media_library/{VIDEO}", poster_media_key=key),
     ):
-        assert (404, [("MEDIA_NOT_FOUND", "poster_media_key")]) == (
-            response.status_code,
-            faults(response),
-        )
+        assert (404, [("MEDIA_NOT_FOUND", "poster_media_key")]) == refusal(response)
 
 
 @pytest.mark.parametrize("key", [GIF, AMPLIFY])
@@ -376,7 +370,7 @@ def test_update_of_unknown(box: Sandbox, key: str) -> None:
     """What is not in the library cannot be changed."""
     response = put(box, f"media_library/{key}", name="x")
 
-    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == (response.status_code, faults(response))
+    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == refusal(response)
 
 
 class TestTranscoding:

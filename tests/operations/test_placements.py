@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import NORTHBIKE, Sandbox, faults
+from tests.support import NORTHBIKE, Sandbox, refusal
 
 PATH = "/12/line_items/placements"
 
@@ -55,8 +55,7 @@ def test_other_product_type(box: Sandbox, product_type: str) -> None:
     """Any other value is refused."""
     response = box.call("GET", PATH, query_string={"product_type": product_type})
 
-    assert response.status_code == 400
-    assert faults(response) == [("INVALID_PARAMETER", "product_type")]
+    assert (400, [("INVALID_PARAMETER", "product_type")]) == refusal(response)
 
 
 def test_belongs_to_no_account(box: Sandbox) -> None:

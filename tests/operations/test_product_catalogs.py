@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support import NORTHBIKE, Sandbox, faults
+from tests.support import NORTHBIKE, Sandbox, faults, refusal
 
 CATALOG = "1547080787865939968"
 BASE = "/12/product_catalogs"
@@ -110,9 +110,7 @@ def test_catalog_parameters(
     box: Sandbox, method: str, path: str, query: dict[str, str], expected: tuple[str, str]
 ) -> None:
     """A name is required, user_id is a long."""
-    response = box.call(method, path, query_string=query)
-
-    assert (response.status_code, faults(response)) == (400, [expected])
+    assert refusal(box.call(method, path, query_string=query)) == (400, [expected])
 
 
 @pytest.mark.spec("B, Product catalogs (early access only)", "GET /product_catalogs: user_id")
@@ -540,7 +538,4 @@ def test_product_keys_are_required(box: Sandbox) -> None:
     """A delete without keys is refused."""
     response = send(box, "DELETE", PRODUCTS, {})
 
-    assert (response.status_code, faults(response)) == (
-        400,
-        [("MISSING_PARAMETER", "product_keys")],
-    )
+    assert refusal(response) == (400, [("MISSING_PARAMETER", "product_keys")])

@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.world.ids import Ids
-from tests.support import NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
+from tests.support import NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
 
 HARBOR, WHOLESALE = "18ce54d4x5t", "18ce55fw2ag"
 
@@ -82,10 +82,7 @@ def test_a_granted_account_sees_the_audience(box: Sandbox) -> None:
     seen = box.call("GET", path("2b4kp", WHOLESALE))
 
     data = made.get_json()["data"]
-    assert (hidden.status_code, faults(hidden)) == (
-        404,
-        [("TAILORED_AUDIENCE_NOT_FOUND", "tailored_audience_id")],
-    )
+    assert refusal(hidden) == (404, [("TAILORED_AUDIENCE_NOT_FOUND", "tailored_audience_id")])
     assert (data["granted_account_id"], data["permission_level"], data["deleted"]) == (
         WHOLESALE,
         "READ_WRITE",
@@ -141,9 +138,7 @@ def test_a_grant_that_may_not_be_is_refused(
     box: Sandbox, params: dict[str, str], status: int, expected: tuple[str, str]
 ) -> None:
     """Both parameters, a real account, one business or the feature, and only once."""
-    response = grant(box, **params)
-
-    assert (response.status_code, faults(response)) == (status, [expected])
+    assert refusal(grant(box, **params)) == (status, [expected])
 
 
 @pytest.mark.spec("B, Tailored audience permissions (version 5)", "Sharing works between")
@@ -215,7 +210,7 @@ def test_another_version_is_no_route(box: Sandbox) -> None:
     """Tailored audience permissions are on version 5 only."""
     response = box.call("GET", path().replace("/5/", "/12/", 1))
 
-    assert (response.status_code, faults(response)) == (404, [("ROUTE_NOT_FOUND", None)])
+    assert refusal(response) == (404, [("ROUTE_NOT_FOUND", None)])
 
 
 @pytest.mark.spec("B, States and transitions", "running campaigns")
