@@ -15,6 +15,7 @@ FAMILIES = (
     "activity",
     "account_activity",
     "news",
+    "usage",
     "oauth2",
     "account_media",
     "cards",

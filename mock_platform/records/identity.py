@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from marshmallow import Schema
 
-from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Text
+from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Text
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.users import USERS
 from mock_platform.store.interface import Record
@@ -37,6 +37,8 @@ class AppRecord(Schema):
     _owner_user_id = Text(load_default=None, allow_none=True)
     _early_access = Flag(load_default=False)
     _allowlist = ListOf(Text(), load_default=list)
+    _post_cap = Integer(low=0, load_default=None, allow_none=True)
+    """Posts that its project may read in a month, if not the usual number."""
 
 
 class GrantRecord(Schema):

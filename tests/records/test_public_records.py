@@ -317,6 +317,13 @@ NEWS: dict[str, Any] = {
     "updated_at": "2026-11-01T08:00:00.000Z",
 }
 SAMPLES: dict[str, list[Sample]] = {
+    "usage": [
+        Sample(
+            {"app_id": "11827", "date": "2026-11-01T00:00:00.000Z", "posts": 12},
+            own={"_id": "11827:2026-11-01"},
+            key="_id",
+        )
+    ],
     "news": [
         Sample(
             NEWS,

@@ -50,6 +50,9 @@ class InvalidRequestItem(Schema):
     parameters = Json(required=True, values=ListOf(fields.String()))
 
 
+_Fields = Mapping[str, fields.Field[Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class ProblemType:
     """One problem type. `fields` are the extra ones beside type, title, detail and status."""
@@ -58,13 +61,15 @@ class ProblemType:
     title: str
     status: int
     meaning: str
-    fields: Mapping[str, fields.Field[Any]]
+    fields: _Fields
     typical: Mapping[str, Any] = field(default_factory=dict)
     """Optional extra fields with the values of the public samples, for a problem that a scenario or
     a `Prefer` header requests without values.
     """
     status_by_value: Mapping[str, int] = field(default_factory=dict)
     """Another status, depending on the value of an extra field."""
+    public_fields: _Fields = field(default_factory=dict)
+    """Optional extra fields that only the public samples have."""
 
     @property
     def name(self) -> str:
@@ -92,7 +97,8 @@ class ProblemType:
             "status": Integer(),
         }
         name = "".join(part.capitalize() for part in self.name.split("-")) + "Problem"
-        return Schema.from_dict(common | dict(self.fields), name=name)
+        own = {**self.fields, **self.public_fields}
+        return Schema.from_dict(common | own, name=name)
 
     def check(self, extra: Mapping[str, Any], *, partial: bool = False) -> None:
         """Check whether extra fields match the type.
@@ -100,7 +106,7 @@ class ProblemType:
         Raises:
             ValueError: A required one is missing, one is unknown, or a value is not allowed.
         """
-        schema = Schema.from_dict(dict(self.fields))()
+        schema = Schema.from_dict({**self.fields, **self.public_fields})()
         try:
             schema.load(dict(extra), partial=partial)
         except ValidationError as fault:
@@ -111,8 +117,9 @@ class ProblemType:
             raise ValueError(f"problem {self.slug}: " + "; ".join(texts)) from fault
 
     def _unknown(self, name: str) -> str:
-        allowed = ", ".join(self.fields) or "none"
-        near = get_close_matches(name, list(self.fields), 1)
+        known = (*self.fields, *self.public_fields)
+        allowed = ", ".join(known) or "none"
+        near = get_close_matches(name, known, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         return f"{name!r} is no extra field of this type; its extra fields: {allowed}.{hint}"
 
@@ -340,6 +347,7 @@ _TYPES = (
         "A usage cap was exceeded",
         {"period": Choice(("Daily", "Monthly")), "scope": Choice(("Account", "Product"))},
         typical={"period": "Monthly", "scope": "Product"},
+        public_fields={"account_id": Integer(), "product_name": Text()},
     ),
 )
 
