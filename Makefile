@@ -85,7 +85,7 @@ $(VENV)/.created:
 
 $(VENV)/.runtime: $(VENV)/.created pyproject.toml
 	@echo "Installing what the sandbox needs into $(VENV) …" >&2
-	@$(PIP) install --editable . >&2
+	@$(PIP) install --editable '.[all]' >&2
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml

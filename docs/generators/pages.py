@@ -1,14 +1,15 @@
-"""The generated pages by their names in `docs/`."""
+"""The generated pages, and the generated data of the package, by their paths from `docs/`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generators import architecture, assumptions, effects, operations, scenarios, tables
+from docs.generators import architecture, assumptions, codes, effects, operations, scenarios, tables
 
 DOCS = Path(__file__).parents[1]
 PAGES: dict[str, Callable[[], str]] = {
+    "../mock_platform/core/codes.json": codes.write_page,
     "operations.md": operations.write_page,
     "assumptions.md": assumptions.write_page,
     "scenarios.md": scenarios.write_page,

@@ -34,6 +34,7 @@ class BadInput(click.ClickException):
 def convert_errors() -> Iterator[None]:
     """Convert errors of a server's environment into exceptions with an exit status."""
     # The callers have already imported these; imports at the top would slow down `--help`.
+    from mock_platform.core.extras import MissingExtra
     from mock_platform.records.fixtures import BadFixtures
     from mock_platform.scenario.document import BadParameters, BadScenario
     from mock_platform.scenario.engine import CannotPerform
@@ -61,7 +62,7 @@ def convert_errors() -> Iterator[None]:
         raise BadInput(str(fault)) from fault
     except CannotBind as fault:
         raise CannotListen(str(fault)) from fault
-    except BadStore as fault:
+    except (BadStore, MissingExtra) as fault:
         raise click.UsageError(str(fault)) from fault
     except (StoreError, AuthorityUnreadable) as fault:
         raise BadInput(str(fault)) from fault

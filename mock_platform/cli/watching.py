@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from mock_platform.core.extras import require_extra
 from mock_platform.platform import Platform, load_base
 from mock_platform.records.fixtures import BadFixtures
 from mock_platform.scenario.document import SUFFIXES, BadParameters, BadScenario
@@ -43,6 +44,13 @@ class Watch:
     """Threads that load a platform's fixtures and scenarios again when their files change."""
 
     def __init__(self, platform: Platform, watcher: Watcher | None = None) -> None:
+        """Prepare the threads; `watcher` replaces the one that asks the operating system.
+
+        Raises:
+            MissingExtra: The package was installed without the extra `watch`.
+        """
+        if watcher is None:
+            require_extra("--watch", "watch", "watchfiles")
         self._platform = platform
         self._scenarios = ScenarioFiles(platform)
         self._stop = threading.Event()

@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import Any, Unpack
 from urllib.parse import SplitResult, urlsplit
 
-from iso4217 import Currency
 from marshmallow import EXCLUDE, Schema, ValidationError
 
+from mock_platform.core.codes import list_currencies
 from mock_platform.core.faults import expected, flatten, invalid, missing
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Nested, Text, TextOptions
 from mock_platform.records.table import Reference, Table
@@ -43,7 +43,6 @@ _BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _TAG = re.compile(r"</?[A-Za-z][^>]*>")
 _OFFSET = re.compile(r"(?:Z|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
-_CURRENCIES = frozenset(currency.code for currency in Currency)
 
 
 def parse_price(text: str) -> tuple[Decimal, str]:
@@ -57,7 +56,7 @@ def parse_price(text: str) -> tuple[Decimal, str]:
         raise ValueError(
             "a number with a dot as decimal point, one space and an ISO 4217 code such as 20.00 USD"
         )
-    if found[2] not in _CURRENCIES:
+    if found[2] not in list_currencies():
         raise ValueError(f"an ISO 4217 code, which {found[2]} is not")
     return Decimal(found[1]), found[2]
 

@@ -16,6 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mock_platform.core.extras import require_extra
 from mock_platform.world.clock import machine_now
 
 if TYPE_CHECKING:
@@ -65,8 +66,10 @@ class TlsMaterial:
 
         Raises:
             AuthorityUnreadable: `directory` contains an `authority.pem` that cannot be read.
+            MissingExtra: The package was installed without the extra `tls`.
             OSError: `directory` cannot be created or written.
         """
+        require_extra("--tls", "tls", "trustme")
         folder = directory or Path(tempfile.mkdtemp(prefix="mock-platform-tls-"))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         names = tuple(dict.fromkeys([*_ALWAYS, *(h for h in hosts if h not in _WILDCARDS)]))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pycountry
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.core.codes import list_countries
 from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
 
 PATH = f"/12/accounts/{ACCOUNT}/curated_categories"
@@ -123,7 +123,7 @@ class TestList:
     def test_fixtures(self, box: Sandbox) -> None:
         """The shipped categories have real countries, differing ones, and ids of 12 characters."""
         codes = [tuple(c["country_codes"]) for c in ask(box).get_json()["data"]]
-        known = {country.alpha_2 for country in pycountry.countries}
+        known = list_countries()
 
         assert {code for group in codes for code in group} <= known
         assert len(set(codes)) == len(codes)
