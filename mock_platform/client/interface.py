@@ -103,8 +103,9 @@ class WorldFace(Protocol):
     def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> BasedSession:
         """Returns a `requests.Session` whose relative addresses start at the base address.
 
-        `oauth1` signs as the test user, `bearer` sends the test bearer token. With `sandbox` the
-        sandbox address is the base address. A sandbox in this process answers without a socket.
+        `oauth1` signs as the test user, `oauth2` sends the OAuth 2.0 token of the test user,
+        `bearer` the bearer token of the test app. With `sandbox` the sandbox address is the base
+        address. A sandbox in this process answers without a socket.
 
         Raises:
             MissingCredentials: The world has no credentials of this kind, or no longer.

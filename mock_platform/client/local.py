@@ -190,8 +190,9 @@ class LocalWorld:
     def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> PlatformSession:
         """Returns a `requests.Session` that is answered in-process, with a base address.
 
-        `oauth1` signs as the test user, `bearer` sends the test bearer token. With `sandbox` the
-        sandbox address is the base address.
+        `oauth1` signs as the test user, `oauth2` sends the OAuth 2.0 token of the test user,
+        `bearer` the bearer token of the test app. With `sandbox` the sandbox address is the base
+        address.
         """
         base = self.ads_sandbox_base_url if sandbox else self.base_url
         signs = None if auth is None else authentication(self.name, self.credentials, auth)

@@ -28,7 +28,11 @@ def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1
         if bearer is None:
             raise _explain_missing(world, "a bearer token")
         return BearerAuth(bearer)
-    raise ValueError(f"auth must be 'oauth1', 'bearer' or None, not {scheme!r}")
+    if scheme == "oauth2":
+        if user is None or user["oauth2_access_token"] is None:
+            raise _explain_missing(world, "an OAuth 2.0 access token")
+        return BearerAuth(user["oauth2_access_token"])
+    raise ValueError(f"auth must be 'oauth1', 'oauth2', 'bearer' or None, not {scheme!r}")
 
 
 def _explain_missing(world: str, what: str) -> MissingCredentials:

@@ -17,11 +17,17 @@ from mock_platform.world.world import World
 
 Credentials = dict[str, Any]
 
+_APP_KEYS = (
+    "id", "consumer_key", "consumer_secret", "client_id", "client_secret", "callback_urls",
+)  # fmt: skip
 _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "CONSUMER_KEY": ("app", "consumer_key"),
     "CONSUMER_SECRET": ("app", "consumer_secret"),
     "ACCESS_TOKEN": ("user", "access_token"),
     "ACCESS_TOKEN_SECRET": ("user", "access_token_secret"),
+    "CLIENT_ID": ("app", "client_id"),
+    "CLIENT_SECRET": ("app", "client_secret"),
+    "OAUTH2_ACCESS_TOKEN": ("user", "oauth2_access_token"),
     "BEARER_TOKEN": ("bearer_token",),
     "ACCOUNT_ID": ("accounts",),
     "USER_ID": ("user", "id"),
@@ -38,16 +44,18 @@ def credentials(platform: Platform, world: World | None = None) -> Credentials:
     with world.lock:
         app = first(world, "apps", {})
         user = first(world, "users", {})
-        access = bearer = webhook = None
+        access = oauth2 = bearer = webhook = None
         if app is not None:
             mine = {"app_id": app["id"], "state": "active"}
             bearer = first(world, "tokens", {**mine, "kind": "bearer"})
             webhook = first(world, "webhooks", {"_app_id": app["id"]})
             if user is not None:
-                access = first(world, "tokens", {**mine, "kind": "access", "user_id": user["id"]})
+                of_user = {**mine, "user_id": user["id"]}
+                access = first(world, "tokens", {**of_user, "kind": "access"})
+                oauth2 = first(world, "tokens", {**of_user, "kind": "oauth2"})
         return {
             "app": None if app is None else _app(app),
-            "user": None if user is None else _user(user, access),
+            "user": None if user is None else _user(user, access, oauth2),
             "bearer_token": None if bearer is None else bearer["id"],
             "accounts": [] if user is None else _accounts(world, user["id"]),
             "webhook_id": None if webhook is None else webhook["id"],
@@ -77,16 +85,17 @@ def environment_text(found: Credentials) -> str:
 
 
 def _app(app: Record) -> dict[str, Any]:
-    return {key: app[key] for key in ("id", "consumer_key", "consumer_secret", "callback_urls")}
+    return {key: app[key] for key in _APP_KEYS}
 
 
-def _user(user: Record, access: Record | None) -> dict[str, Any]:
+def _user(user: Record, access: Record | None, oauth2: Record | None) -> dict[str, Any]:
     return {
         "id": user["id"],
         "screen_name": user["screen_name"],
         "password": user["_password"],
         "access_token": None if access is None else access["id"],
         "access_token_secret": None if access is None else access["secret"],
+        "oauth2_access_token": None if oauth2 is None else oauth2["id"],
     }
 
 

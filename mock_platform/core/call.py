@@ -25,8 +25,8 @@ FaultKind = Literal["reset", "empty", "truncate", "garbage", "timeout"]
 class Caller:
     """Who makes a call, and how the sandbox knew it.
 
-    `scheme` is `bearer`, `oauth1`, `basic`, `session` or `none`; `app`, `user` and `token` are
-    stored records.
+    `scheme` is `bearer`, `oauth1`, `oauth2`, `basic`, `session` or `none`; `app`, `user` and
+    `token` are stored records.
     """
 
     scheme: str = "none"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
     from urllib3 import HTTPConnectionPool, Retry
 
-AuthScheme = Literal["oauth1", "bearer"]
+AuthScheme = Literal["oauth1", "oauth2", "bearer"]
 
 _FORM = "application/x-www-form-urlencoded"
 
@@ -133,7 +133,7 @@ class PlatformSession(BasedSession):
 
 
 class BearerAuth(AuthBase):
-    """Sends a bearer token."""
+    """Sends a bearer token, that of an app or of a user."""
 
     def __init__(self, token: str) -> None:
         self.token = token

@@ -11,7 +11,7 @@ from typing import Any
 from marshmallow import Schema
 
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER
+from mock_platform.core.auth.authenticate import BEARER, Auth, Scheme
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
@@ -66,6 +66,9 @@ CAP = settled(
     "Beyond it the answer is 403 about:blank with SubscriptionLimitExceeded in the detail.",
     "Events and streams",
 )
+_KINDS: tuple[Scheme, ...] = ("bearer", "oauth1", "oauth2")
+SUBSCRIBER = Auth(_KINDS, scopes=("post.read",))
+READER = Auth(_KINDS, scopes=("post.read", "like.read"))
 _PRIVATE = (
     "like.", "chat.", "dm.", "post.mention.", "post.reply.", "post.quote.", "post.repost.",
     "mute.", "block.", "broadcast.chat",
@@ -303,7 +306,8 @@ def _require_grant(call: Call, world: World, event_type: str, user_id: str | Non
     if user_id is None or not name.startswith(_PRIVATE):
         return
     caller, app = call.caller, get_app(call)
-    signs = caller.scheme == "oauth1" and caller.user is not None and caller.user["id"] == user_id
+    signs = caller.scheme in {"oauth1", "oauth2"}
+    signs = signs and caller.user is not None and caller.user["id"] == user_id
     match = {"app_id": app["id"], "user_id": user_id}
     held = match | {"kind": "access", "state": "active"}
     granted = world.store.count("grants", match) or world.store.count("tokens", held)
@@ -353,7 +357,7 @@ OPERATIONS = (
         rules=find_subscription_faults,
         since=_SINCE,
         returns=Flat(CreatedAnswer),
-        auth=APP_OR_USER,
+        auth=SUBSCRIBER,
         limit=_LIMIT,
         errors=("invalid-request", "about:blank"),
         statuses=(400, 403, 409),
@@ -370,7 +374,7 @@ OPERATIONS = (
         params=ListQuery,
         since=_SINCE,
         returns=Flat(SubscriptionPage),
-        auth=APP_OR_USER,
+        auth=READER,
         limit=_LIMIT,
         assumptions=(SHAPES, PAGES),
     ),

@@ -28,7 +28,7 @@ from mock_platform.scenario.forms import (
 )
 from mock_platform.scenario.pattern import MAX_TEXT_CHARACTERS, BadPattern, compile_pattern
 
-SCHEMES = ("bearer", "oauth1", "basic", "session", "none")
+SCHEMES = ("bearer", "oauth1", "oauth2", "basic", "session", "none")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ MASK = "[redacted]"
 
 _SECRET_NAMES = (
     "oauth_token_secret|oauth_signature|oauth_verifier|oauth_token|access_token_secret|access_token"
-    "|refresh_token|consumer_secret|client_secret|bearer_token|control_token|code_verifier|password"
+    "|oauth2_access_token|refresh_token|consumer_secret|client_secret|bearer_token|control_token|code_verifier|password"
     "|authenticity_token|crc_token|response_token|pin|x_auth_password"
 )
 _NAMES = frozenset(_SECRET_NAMES.split("|"))

@@ -443,7 +443,7 @@ def test_credentials_are_lines_for_a_shell(run: Run) -> None:
     assert HARBOR.key == lines["MOCK_PLATFORM_CONSUMER_KEY"]
     assert {f"MOCK_PLATFORM_{name}" for name in (
         "CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET", "BEARER_TOKEN",
-        "ACCOUNT_ID", "USER_ID", "WEBHOOK_ID",
+        "CLIENT_ID", "CLIENT_SECRET", "OAUTH2_ACCESS_TOKEN", "ACCOUNT_ID", "USER_ID", "WEBHOOK_ID",
     )} == set(lines)  # fmt: skip
 
 

@@ -166,6 +166,18 @@ def test_sessions_call_as_they_were_asked_to(
     assert entry.id == answer.headers["X-Mock-Request-Id"]
 
 
+def test_a_session_sends_the_oauth2_token_of_the_user(platform: MockPlatform) -> None:
+    """The v2 interface knows the test user by the OAuth 2.0 token."""
+    platform.clock.travel("2026-11-20T12:00:00Z")
+
+    answer = platform.session("oauth2").get("/2/activity/subscriptions")
+
+    (entry,) = platform.journal.find(operation="activity.list")
+    assert 200 == answer.status_code
+    assert entry.caller is not None
+    assert ("oauth2", "2244994945") == (entry.caller["scheme"], entry.caller["user"])
+
+
 @pytest.mark.live
 @pytest.mark.parametrize("on_socket", [True, False])
 def test_the_reason_phrase_arrives(platform: MockPlatform, on_socket: bool) -> None:
@@ -192,11 +204,11 @@ def test_a_sandbox_session_reaches_what_is_there_alone(platform: MockPlatform) -
 
 def test_other_sessions_are_refused(platform: MockPlatform) -> None:
     """There is no third kind of session."""
-    with pytest.raises(ValueError, match="'oauth1', 'bearer' or None, not 'basic'"):
+    with pytest.raises(ValueError, match="'oauth1', 'oauth2', 'bearer' or None, not 'basic'"):
         platform.session("basic")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("auth", ["oauth1", "bearer"])
+@pytest.mark.parametrize("auth", ["oauth1", "oauth2", "bearer"])
 def test_a_session_without_credentials_is_told(platform: MockPlatform, auth: Any) -> None:
     """Where the well-known tokens were removed, a session says so instead of failing later."""
     for token in platform.state["tokens"]:

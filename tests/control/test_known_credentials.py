@@ -11,10 +11,22 @@ def test_shape() -> None:
     found = credentials(Platform())
 
     assert ["app", "user", "bearer_token", "accounts", "webhook_id"] == list(found)
-    assert ["id", "consumer_key", "consumer_secret", "callback_urls"] == list(found["app"])
-    assert ["id", "screen_name", "password", "access_token", "access_token_secret"] == list(
-        found["user"]
-    )
+    assert [
+        "id",
+        "consumer_key",
+        "consumer_secret",
+        "client_id",
+        "client_secret",
+        "callback_urls",
+    ] == list(found["app"])
+    assert [
+        "id",
+        "screen_name",
+        "password",
+        "access_token",
+        "access_token_secret",
+        "oauth2_access_token",
+    ] == list(found["user"])
     assert (HARBOR.key, HARBOR.secret) == (
         found["app"]["consumer_key"],
         found["app"]["consumer_secret"],
@@ -85,6 +97,9 @@ def test_environment() -> None:
         "MOCK_PLATFORM_CONSUMER_SECRET": HARBOR.secret,
         "MOCK_PLATFORM_ACCESS_TOKEN": HARBOR.token,
         "MOCK_PLATFORM_ACCESS_TOKEN_SECRET": HARBOR.token_secret,
+        "MOCK_PLATFORM_CLIENT_ID": "aGJyRGVza0NsaWVudDRWcTh4VzI6MTpjaQ",
+        "MOCK_PLATFORM_CLIENT_SECRET": "hbrDeskClientSecret2tGf7NwYq4RmZ8xKc1VbJ6sLdP3uH9eT",
+        "MOCK_PLATFORM_OAUTH2_ACCESS_TOKEN": found["user"]["oauth2_access_token"],
         "MOCK_PLATFORM_BEARER_TOKEN": BEARER,
         "MOCK_PLATFORM_ACCOUNT_ID": ACCOUNT,
         "MOCK_PLATFORM_USER_ID": "2244994945",

@@ -23,6 +23,8 @@ def faults(fields: dict[str, Any]) -> list[str]:
         {"kind": "bearer"},
         {"kind": "bearer", "state": "invalidated"},
         {"kind": "access", "secret": "s", "user_id": "7"},
+        {"kind": "oauth2", "user_id": "7", "scopes": ["post.read", "tweet.write"]},
+        {"kind": "refresh", "state": "used", "user_id": "7", "authorization_id": "1"},
         {"kind": "request", "state": "pending", "secret": "s", "callback": "oob"},
         {
             "kind": "request", "state": "granted", "secret": "s", "callback": "oob",
@@ -51,7 +53,12 @@ def test_sound_tokens_are_taken(fields: dict[str, Any]) -> None:
             {"kind": "access", "state": "granted", "secret": "s", "user_id": "7"},
             ["verifier", "state"],
         ),
-        ({"kind": "refresh"}, ["kind"]),
+        ({"kind": "other"}, ["kind"]),
+        ({"kind": "oauth2"}, ["user_id"]),
+        ({"kind": "oauth2", "user_id": "7", "state": "used"}, ["state"]),
+        ({"kind": "oauth2", "user_id": "7", "scopes": ["post.reed"]}, ["scopes"]),
+        ({"kind": "refresh"}, ["user_id", "authorization_id"]),
+        ({"kind": "code"}, ["user_id", "authorization_id", "callback", "expires_at"]),
     ],
 )
 def test_tokens_that_no_request_could_use_are_refused(
@@ -66,6 +73,17 @@ def test_a_refused_state_says_which_there_are() -> None:
     _, found = TOKENS.load(TOKEN | {"kind": "bearer", "state": "used"})
 
     assert [("state", "a token of kind bearer is one of active, invalidated, not used")] == found
+
+
+def test_an_unknown_scope_is_refused_with_the_nearest_one() -> None:
+    """The complaint names what was meant and all there are."""
+    _, found = TOKENS.load(TOKEN | {"kind": "oauth2", "user_id": "7", "scopes": ["post.reed"]})
+
+    ((name, text),) = found
+    assert "scopes" == name
+    assert text.startswith(
+        "'post.reed' is not a scope; did you mean 'post.read'? The scopes: post.read, post.write, "
+    )
 
 
 def test_an_app_may_read_and_write_unless_said_otherwise() -> None:

@@ -81,11 +81,11 @@ def test_the_example_of_the_form() -> None:
          "expected a number from 0 to 1"),
         ("name: a\nrules:\n- when: {query: {a: {matches: '(a+)+'}}}\n  then: {error: 89}", 3, 22,
          "rules[0].when.query.a.matches", "repetition within a repetition"),
-        ("name: a\nrules:\n- when: {caller: {scheme: oauth}}\n  then: {error: 89}", 3, 19,
+        ("name: a\nrules:\n- when: {caller: {scheme: oaut1}}\n  then: {error: 89}", 3, 19,
          "rules[0].when.caller.scheme", "Did you mean 'oauth1'?"),
         ("name: a\nrules:\n- when: {caller: {scheme: {in: [basic, beare]}}}\n"
          "  then: {error: 89}", 3, 40, "rules[0].when.caller.scheme.in[1]",
-         "Allowed: bearer, oauth1, basic, session, none."),
+         "Allowed: bearer, oauth1, oauth2, basic, session, none."),
         ("name: a\nrules:\n- when: {query: {a: $b}}\n  then: {error: 89}", 3, 18,
          "rules[0].when.query.a", "$b is no parameter of this scenario; declared: none."),
         ("name: a\nrules:\n- stage: before_auth\n  when: {caller: {app: '1'}}\n"

@@ -25,7 +25,9 @@ from mock_platform.core.auth.oauth1 import (
     verify,
 )
 from mock_platform.core.auth.oauth1_diagnosis import explain
+from mock_platform.core.auth.scopes import MISSING, NAMES, find_missing, refuse_missing
 from mock_platform.core.auth.session import find_session
+from mock_platform.core.auth.user_tokens import authenticate_user, explain_no_bearer
 from mock_platform.core.call import FORM, Call, Caller
 from mock_platform.core.failures.errors import Failure, Unauthorized, UnsupportedAuthentication
 from mock_platform.core.pairs import first_values
@@ -53,9 +55,11 @@ _NAMES: Mapping[Scheme, str] = {
 _TOKEN_KINDS: Mapping[Scheme, str] = {
     "bearer": "bearer",
     "oauth1": "access",
+    "oauth2": "oauth2",
     "oauth1-request-token": "request",
     "session": "request",
 }
+_OAUTH1_KINDS = frozenset({"request", "access"})
 _CHALLENGES: Mapping[Scheme, str] = {"bearer": "Bearer", "oauth2": "Bearer", "basic": "Basic"}
 
 TIMESTAMP = public_fact(
@@ -154,8 +158,7 @@ class Authenticator:
         scheme, _, rest = (call.header("authorization") or "").strip().partition(" ")
         scheme = scheme.lower()
         if scheme == "bearer":
-            caller = self._bearer(call, world, rest.strip())
-            return self._require_scheme("bearer", caller, auth)
+            return self._bearer(call, world, rest.strip(), auth)
         if scheme == "basic":
             caller = self._basic(world, rest.strip())
             return self._require_scheme("basic", caller, auth)
@@ -170,10 +173,20 @@ class Authenticator:
 
     # -- bearer and basic ------------------------------------------------------------------------
 
-    def _bearer(self, call: Call, world: World, value: str) -> Caller:
+    def _bearer(self, call: Call, world: World, value: str, auth: Auth) -> Caller:
+        stored = world.store.get("tokens", value) if value else None
+        if stored is not None and stored["kind"] == "oauth2":
+            caller = self._require_scheme("oauth2", authenticate_user(world, stored), auth)
+            missing = find_missing(auth.scopes, stored["scopes"])
+            if missing:
+                raise refuse_missing(missing, stored)
+            return caller
+        return self._require_scheme("bearer", self._app_token(call, world, value, stored), auth)
+
+    def _app_token(self, call: Call, world: World, value: str, stored: Record | None) -> Caller:
         token = find_bearer(call, world, value)
         if token is None:
-            raise Unauthorized("token", "no bearer token of this value was ever issued here")
+            raise Unauthorized("token", explain_no_bearer(stored))
         if token["state"] != "active":
             raise Unauthorized("revoked", "this bearer token was invalidated")
         app = world.store.get("apps", token["app_id"])
@@ -249,7 +262,7 @@ class Authenticator:
                 raise Unauthorized("no-token", why)
             return None
         token = world.store.get("tokens", credentials.token)
-        if token is None or token["kind"] == "bearer" or token["app_id"] != app["id"]:
+        if token is None or token["kind"] not in _OAUTH1_KINDS or token["app_id"] != app["id"]:
             why = (
                 f"the token {_shorten(credentials.token)} was never issued to app {app['id']} "
                 f"in world {world.name!r}"
@@ -452,5 +465,7 @@ def _shorten(token: str) -> str:
     return f"{token[:6]}…" if len(token) > 6 else token
 
 
-CORE_ASSUMPTIONS = (TIMESTAMP, NONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED)
+CORE_ASSUMPTIONS = (
+    TIMESTAMP, NONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED, MISSING, NAMES,
+)  # fmt: skip
 """The assumptions of authentication."""

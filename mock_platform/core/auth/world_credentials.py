@@ -28,28 +28,25 @@ class WorldCredentials:
         """Returns each credential that a change removed (`False`) or added (`True`)."""
         if change.table not in _TABLES:
             return ()
-        before = _credential_of(change.table, change.key, change.before)
-        after = _credential_of(change.table, change.key, change.after)
+        before = _credentials_of(change.table, change.key, change.before)
+        after = _credentials_of(change.table, change.key, change.after)
         if before == after:
             return ()
-        return [
-            (credential, held)
-            for credential, held in ((before, False), (after, True))
-            if credential is not None and credential not in self._shared
-        ]
+        found = [(each, False) for each in before if each not in after]
+        found += [(each, True) for each in after if each not in before]
+        return [each for each in found if each[0] not in self._shared]
 
 
-def _credential_of(table: str, key: str, record: object) -> str | None:
+def _credentials_of(table: str, key: str, record: object) -> list[str]:
     if not isinstance(record, dict):
-        return None
+        return []
     if table == "tokens":
-        return key
-    return record.get("consumer_key") if table == "apps" else None
+        return [key]
+    found = [record.get("consumer_key"), record.get("client_id")] if table == "apps" else []
+    return [each for each in found if isinstance(each, str)]
 
 
 def _list_credentials(base: Base) -> Iterable[str]:
     for name in _TABLES:
         for key, row in base.rows.get(name, {}).items():
-            credential = _credential_of(name, key, row.record)
-            if credential is not None:
-                yield credential
+            yield from _credentials_of(name, key, row.record)

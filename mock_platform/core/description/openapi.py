@@ -14,6 +14,7 @@ from marshmallow import EXCLUDE, Schema
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import Scheme
+from mock_platform.core.auth.scopes import SCOPES, refuse_missing
 from mock_platform.core.call import FORM, Call
 from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
 from mock_platform.core.envelope import Configurable
@@ -56,6 +57,19 @@ SECURITY_SCHEMES: Mapping[Scheme, JsonObject] = {
         "type": "http",
         "scheme": "bearer",
         "description": "OAuth 2.0 app-only: the bearer token of POST /oauth2/token.",
+    },
+    "oauth2": {
+        "type": "oauth2",
+        "description": "OAuth 2.0 user context: the access token of POST /2/oauth2/token, in the "
+        "header Authorization: Bearer.",
+        "flows": {
+            "authorizationCode": {
+                "authorizationUrl": f"{HERE}/2/oauth2/authorize",
+                "tokenUrl": f"{HERE}/2/oauth2/token",
+                "refreshUrl": f"{HERE}/2/oauth2/token",
+                "scopes": {scope: f"The scope {scope}." for scope in SCOPES},
+            }
+        },
     },
     "basic": {
         "type": "http",
@@ -190,6 +204,8 @@ def _refusals(operation: Operation) -> Iterator[Failure]:
     yield UnsupportedAuthentication("another scheme", operation.auth.names)
     for fault in ("absent", "malformed", "signature", "timestamp", "token", "revoked"):
         yield Unauthorized(fault, "")
+    if operation.auth.scopes:
+        yield refuse_missing(operation.auth.scopes, {"scopes": []})
 
 
 def _any_assumption(operation: Operation) -> Assumption:
@@ -284,7 +300,10 @@ class _Writer:
             ],
         }
         if operation.auth.schemes:
-            entry["security"] = [{scheme: []} for scheme in operation.auth.schemes]
+            scopes = list(operation.auth.scopes)
+            entry["security"] = [
+                {scheme: scopes if scheme == "oauth2" else []} for scheme in operation.auth.schemes
+            ]
             if not operation.auth.refuses:
                 entry["security"].append({})  # without a session, too, it answers
         if operation.deprecated:

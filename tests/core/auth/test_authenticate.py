@@ -210,7 +210,7 @@ def test_each_refusal_has_its_kind_and_its_reason(world: World) -> None:
         (signed(app), USER, "no-token", "oauth_token is missing"),
         (bearer("wrong"), BEARER, "token", "no bearer token of this value"),
         (bearer(""), BEARER, "token", "no bearer token of this value"),
-        (bearer(str(HARBOR.token)), BEARER, "token", "no bearer token of this value"),
+        (bearer(str(HARBOR.token)), BEARER, "token", "this is an OAuth 1.0a access token"),
         (basic("nobody", "x"), BASIC, "consumer", "no app has the API key 'nobody'"),
         (basic(HARBOR.key, "x"), BASIC, "consumer", "wrong API key secret"),
         (request(headers={"Authorization": "Basic %"}), BASIC, "malformed", "not base64"),
