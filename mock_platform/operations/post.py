@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,12 +22,12 @@ from mock_platform.records.media import MediaKey, find_media
 from mock_platform.records.posts import (
     CONVERSATION_SETTINGS,
     MAX_NAME_CHARACTERS,
-    PUBLISHED,
     VIDEO_CTAS,
     CreatedPost,
-    make_author,
+    make_post_object,
 )
-from mock_platform.rules.user_objects import format_post_time
+from mock_platform.rules.post_texts import find_entities, make_source
+from mock_platform.rules.posts import create_post
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -73,10 +72,6 @@ MODES = ("compat", "extended")
 _CARD_TABLES = ("cards", "poll_cards", "video_conversation_cards")
 _MOST = {"IMAGE": 4, "GIF": 1, "VIDEO": 1}
 _ENTITY_TYPES = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
-_URL = re.compile(r"https?://[^\s<>\"]*[^\s<>\".,;:!?')\]]")
-_HASHTAG = re.compile(r"(?<![\w#&/])#(\w*[^\W\d_]\w*)")
-_SYMBOL = re.compile(r"(?<![\w$])\$([A-Za-z]{1,6})\b")
-_MENTION = re.compile(r"(?<![\w@/])@([A-Za-z0-9_]{1,15})")
 
 
 class PostCreate(Schema):
@@ -126,39 +121,15 @@ def create(call: Call, world: World) -> Record:
     _require_card(call, world)
     _check_media_mix(call, media, own=user_id == caller)
     text = sent.get("text", "")
-    number = world.ids.snowflake()
-    record = {
-        "id": int(number),
-        "id_str": number,
+    author = world.store.get("users", user_id)
+    assert author is not None
+    record: Record = {
         "name": sent.get("name"),
-        "created_at": format_post_time(world.clock.now()),
-        "full_text": text,
-        "display_text_range": [0, len(text)],
-        "truncated": False,
-        "entities": _find_entities(world, text),
-        "source": _make_source(call),
-        "in_reply_to_status_id": None,
-        "in_reply_to_status_id_str": None,
-        "in_reply_to_user_id": None,
-        "in_reply_to_user_id_str": None,
-        "in_reply_to_screen_name": None,
-        "geo": None,
-        "coordinates": None,
-        "place": None,
+        "source": make_source(call.caller.app),
         "contributors": None if user_id == caller else [int(caller)],
-        "repost_count": 0,
-        "favorite_count": 0,
-        "favorited": False,
-        "reposted": False,
-        "lang": "en",
         "scopes": {"followers": not sent["nullcast"]},
         "nullcast": sent["nullcast"],
         "conversation_settings": sent["conversation_settings"],
-        "post_type": PUBLISHED,
-        "post_id": number,
-        "scheduled_at": None,
-        "scheduled_status": None,
-        "_user_id": user_id,
         "_media_keys": [one["media_key"] for one in media],
         "_account_id": call.account["id"],
     }
@@ -166,11 +137,11 @@ def create(call: Call, world: World) -> Record:
         record["card_uri"] = sent["card_uri"]
     if media:
         shown = [_make_media_entity(one, len(text), sent) for one in media]
-        record["entities"] |= {"media": shown[:1]}
+        record["entities"] = find_entities(world, text) | {"media": shown[:1]}
         record["extended_entities"] = {"media": shown}
         _mark_posted(world, media)
-    world.store.put("posts", number, record)
-    return _show_created(world, record, mode, trim=sent["trim_user"])
+    made = create_post(world, author, text, fields=record)
+    return _show_created(world, made.record, mode, trim=sent["trim_user"])
 
 
 def _read_mode(call: Call) -> str:
@@ -262,55 +233,13 @@ def _mark_posted(world: World, media: Sequence[Record]) -> None:
 def _show_created(world: World, record: Record, mode: str, *, trim: bool) -> Record:
     hidden = {"nullcast", "conversation_settings", "post_type", "post_id", "scheduled_at"}
     hidden |= {"scheduled_status", "full_text", "display_text_range"}
-    shown = {name: value for name, value in record.items() if name not in hidden}
-    shown |= {"contributors": None, "user": make_author(world, record["_user_id"], trim=trim)}
+    whole = make_post_object(world, record, trim=trim)
+    shown = {name: value for name, value in whole.items() if name not in hidden}
+    shown |= {"contributors": None}
     if mode == "compat":
         return shown | {"text": record["full_text"]}
     names = ("full_text", "display_text_range")
     return shown | {name: record[name] for name in names}
-
-
-def _make_source(call: Call) -> str:
-    app = call.caller.app or {}
-    return f'<a href="{app.get("url") or ""}" rel="nofollow">{app.get("name", "")}</a>'
-
-
-def _find_entities(world: World, text: str) -> dict[str, Any]:
-    """Return what a text refers to, each with its place in characters."""
-    urls = list(_URL.finditer(text))
-    # Text inside an address is not a hashtag or mention.
-    rest = _URL.sub(lambda found: " " * len(found.group()), text)
-    mentions = []
-    for found in _MENTION.finditer(rest):
-        for entry in world.store.page("users", {"screen_name": found[1]}, limit=1):
-            user = entry.record
-            mentions.append(
-                {
-                    "screen_name": user["screen_name"],
-                    "name": user["name"],
-                    "id": int(user["id"]),
-                    "id_str": user["id"],
-                    "indices": list(found.span()),
-                }
-            )
-    return {
-        "hashtags": _find_tags(_HASHTAG, rest),
-        "symbols": _find_tags(_SYMBOL, rest),
-        "user_mentions": mentions,
-        "urls": [
-            {
-                "url": found.group(),
-                "expanded_url": found.group(),
-                "display_url": found.group().partition("://")[2],
-                "indices": list(found.span()),
-            }
-            for found in urls
-        ],
-    }
-
-
-def _find_tags(pattern: re.Pattern[str], text: str) -> list[dict[str, Any]]:
-    return [{"text": tag[1], "indices": list(tag.span())} for tag in pattern.finditer(text)]
 
 
 def _make_media_entity(media: Record, end: int, sent: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Echo, Operation
-from mock_platform.records.posts import MAX_NAME_CHARACTERS, NamedPost, make_author
+from mock_platform.records.posts import MAX_NAME_CHARACTERS, NamedPost, make_post_object
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -36,8 +36,7 @@ def update_name(call: Call, world: World) -> Record:
         raise not_found("POST_NOT_FOUND", "post", "post_id", post_id)
     named = post | {"name": call.params["name"]}
     world.store.put("posts", post_id, named)
-    shown = {"text": post["full_text"], "user": make_author(world, post["_user_id"])}
-    return named | shown
+    return make_post_object(world, named) | {"text": post["full_text"]}
 
 
 OPERATIONS: tuple[Operation, ...] = (

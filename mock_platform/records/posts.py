@@ -1,7 +1,8 @@
-"""Posts made on behalf of advertisers (document B, "Posting on behalf of an advertiser").
+"""Posts of both interfaces (document B, "Posting on behalf of an advertiser"; named endpoints).
 
-A post object has the shape of the 1.1 interface (public facts, section 7): `id` is a number, times
-have the form `Sat Jun 24 05:08:30 +0000 2017`. It is stored in extended form, its author by id.
+A post is stored in the extended form of the 1.1 interface (public facts, section 7), its author by
+id and its time in the form of the other tables. What only the v2 interface knows is in the keys
+that begin with an underscore. Both objects are views of the record.
 """
 
 from __future__ import annotations
@@ -10,16 +11,29 @@ from collections.abc import Iterator
 
 from marshmallow import Schema
 
-from mock_platform.core.fields import Choice, Flag, Integer, Json, ListOf, Long, Nested, Text
+from mock_platform.core.fields import (
+    Choice,
+    Flag,
+    Instant,
+    Integer,
+    Json,
+    ListOf,
+    Long,
+    Nested,
+    Text,
+)
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
+from mock_platform.records.post_forms import to_stored_form
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.users import UserObject
 from mock_platform.rules.user_objects import POST_TIME, format_post_time, make_user_object
 from mock_platform.store.interface import Record
+from mock_platform.world.clock import parse_instant
 from mock_platform.world.world import World
 
 CONVERSATION_SETTINGS = ("EVERYONE", "FOLLOWING", "MENTIONED_USERS")
+REPLY_SETTINGS = ("everyone", "following", "mentionedUsers", "subscribers", "verified")
 VIDEO_CTAS = ("VISIT_SITE", "WATCH_NOW")
 MAX_NAME_CHARACTERS = 80
 PUBLISHED = "PUBLISHED"
@@ -31,17 +45,28 @@ class Scopes(Schema):
     followers = Flag(required=True)
 
 
+class PollOption(Schema):
+    """One answer of a poll, and how many users chose it."""
+
+    position = Integer(low=1, high=4, required=True)
+    label = Text(min_length=1, max_length=25, required=True)
+    votes = Integer(low=0, load_default=0)
+
+
+class Poll(Schema):
+    """The poll of a post; it ends `duration_minutes` after the post was made."""
+
+    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    options = ListOf(Nested(PollOption), least=2, most=4, required=True)
+    duration_minutes = Integer(low=5, high=10080, required=True)
+
+
 class _PostFields(Schema):
     """Fields of every form of a post object."""
 
     id = Long(required=True)
     id_str = Text(required=True)
     name = Text(max_length=MAX_NAME_CHARACTERS, load_default=None, allow_none=True)
-    created_at = Text(
-        required=True,
-        pattern=POST_TIME,
-        pattern_text="a time such as Sat Jun 24 05:08:30 +0000 2017",
-    )
     truncated = Flag(load_default=False)
     entities = Json(load_default=dict)
     extended_entities = Json()
@@ -64,9 +89,14 @@ class _PostFields(Schema):
     card_uri = Text(pattern=CARD_URI, pattern_text="card://<card_id>")
 
 
-class PostRecord(_PostFields):
-    """A post as stored. `_account_id` is the account through which it was made."""
+def _make_count() -> Integer:
+    return Integer(low=0, load_default=0)
 
+
+class PostRecord(_PostFields):
+    """A post as stored. `_account_id` is the advertising account through which it was made."""
+
+    created_at = Instant(millis=True, required=True)
     full_text = Text(required=True)
     display_text_range = ListOf(Integer(low=0), least=2, most=2)
     nullcast = Flag(load_default=True)
@@ -77,10 +107,41 @@ class PostRecord(_PostFields):
     scheduled_status = Text(load_default=None, allow_none=True)
     _user_id = Text(required=True)
     _media_keys = ListOf(MediaKey(), load_default=list)
-    _account_id = Text(required=True)
+    _account_id = Text(load_default=None, allow_none=True)
+    _conversation_id = Text(load_default=None, allow_none=True)
+    """The id of the first post of the conversation; null if that is the post itself."""
+    _edit_history = ListOf(Text(), most=6, load_default=list)
+    """The ids of all versions, oldest first, in each version; empty if there is only one."""
+    _quoted_post_id = Text(load_default=None, allow_none=True)
+    _reposted_post_id = Text(load_default=None, allow_none=True)
+    _reply_settings = Choice(REPLY_SETTINGS)
+    _reply_count = _make_count()
+    _quote_count = _make_count()
+    _bookmark_count = _make_count()
+    _impression_count = _make_count()
+    _poll = Nested(Poll, load_default=None, allow_none=True)
+    _community_id = Text(load_default=None, allow_none=True)
+    _share_with_followers = Flag(load_default=False)
+    _paid_partnership = Flag(load_default=False)
+    _made_with_ai = Flag(load_default=False)
+    _for_super_followers_only = Flag(load_default=False)
+    _possibly_sensitive = Flag(load_default=False)
+    _context_annotations = ListOf(Json(), load_default=list)
+    _tagged_user_ids = ListOf(Text(), load_default=list)
+    _excluded_reply_user_ids = ListOf(Text(), load_default=list)
+    _direct_message_deep_link = Text(load_default=None, allow_none=True)
+    _article_id = Text(load_default=None, allow_none=True)
 
 
-class CreatedPost(_PostFields):
+class _Shown(_PostFields):
+    created_at = Text(
+        required=True,
+        pattern=POST_TIME,
+        pattern_text="a time such as Sat Jun 24 05:08:30 +0000 2017",
+    )
+
+
+class CreatedPost(_Shown):
     """A post as its creation returns it: `text`, or in extended mode `full_text` with its range."""
 
     text = Text()
@@ -89,7 +150,7 @@ class CreatedPost(_PostFields):
     user = Nested(UserObject, required=True)
 
 
-class NamedPost(_PostFields):
+class NamedPost(_Shown):
     """A post as the update of its name returns it."""
 
     text = Text(required=True)
@@ -110,24 +171,24 @@ def make_author(world: World, user_id: str, *, trim: bool = False) -> Record:
     return {"id": int(user_id), "id_str": user_id} if user is None else make_user_object(user)
 
 
+def make_post_object(world: World, post: Record, *, trim: bool = False) -> Record:
+    """Return a stored post in the extended form of the 1.1 interface, with its author."""
+    shown = {name: value for name, value in post.items() if not name.startswith("_")}
+    shown["created_at"] = format_post_time(parse_instant(post["created_at"]))
+    return shown | {"user": make_author(world, post["_user_id"], trim=trim)}
+
+
+def _complete(record: Record) -> Record:
+    """Fill in what follows from the text."""
+    return {"display_text_range": [0, len(record["full_text"])]} | record
+
+
 def _check(record: Record) -> Iterator[tuple[str, str]]:
     for name in ("id_str", "post_id"):
         if record[name] != str(record["id"]):
             yield name, f"{name} must be id as text, {record['id']}"
-
-
-def _to_stored_form(record: Record) -> Record:
-    """Convert a post as served into a record: in extended form, its author by id."""
-    own = dict(record)
-    author = own.get("user")
-    key = author.get("id_str") if isinstance(author, dict) else None
-    if isinstance(key, str) and own.setdefault("_user_id", key) == key:
-        del own["user"]
-    if "text" in own and own.setdefault("full_text", own["text"]) == own["text"]:
-        del own["text"]
-    if isinstance(own.get("id_str"), str):
-        own.setdefault("post_id", own["id_str"])
-    return own
+    if record["_edit_history"] and record["id_str"] not in record["_edit_history"]:
+        yield "_edit_history", f"_edit_history must contain the post's own id, {record['id_str']}"
 
 
 POSTS = Table(
@@ -135,8 +196,8 @@ POSTS = Table(
     PostRecord,
     key="id_str",
     references=(Reference("_account_id", "accounts"), Reference("_user_id", "users")),
+    complete=_complete,
     check=_check,
-    created=format_post_time,
-    from_public=_to_stored_form,
+    from_public=to_stored_form,
 )
 TABLES = (POSTS,)

@@ -67,8 +67,6 @@ class Table:
     from_public: Callable[[Record], Record] = dict
     """Converts a record from the form that the interface serves to the stored form; keys that it
     does not know stay as they are."""
-    created: Callable[[datetime], str] | None = None
-    """Writes `created_at`, where it has neither of the two usual forms."""
 
     @cached_property
     def _loader(self) -> Schema:
@@ -98,12 +96,11 @@ class Table:
     @cached_property
     def stamps(self) -> Mapping[str, Callable[[datetime], str]]:
         """The required fields for the times of creation and change, with their wire forms."""
-        found: dict[str, Callable[[datetime], str]] = {
+        return {
             name: field.form
             for name, field in self.instants.items()
             if field.required and name in {"created_at", "updated_at"}
         }
-        return found if self.created is None else found | {"created_at": self.created}
 
     def key_of(self, record: Record) -> str | None:
         """Return the record's key, or `None` if it has no usable one."""

@@ -9,18 +9,43 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from mock_platform.core.fields import Instant, Long, Text
+from marshmallow import Schema
+
+from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Long, Nested, Text
 from mock_platform.records.table import Table
 from mock_platform.rules.user_objects import POST_TIME, UserProfile, parse_post_time
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_seconds
 
+SUBSCRIPTION_TYPES = ("None", "Basic", "Premium", "PremiumPlus")
+VERIFIED_TYPES = ("blue", "business", "government", "none")
+
+
+class Affiliation(Schema):
+    """The organizations that a user belongs to, and the badge that says so."""
+
+    badge_url = Text()
+    description = Text()
+    url = Text()
+    user_id = ListOf(Text())
+
 
 class UserRecord(UserProfile):
-    """A user who can log in and grant apps access."""
+    """A user who can log in and grant apps access, with what only the v2 interface shows."""
 
     id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    subscription_type = Choice(SUBSCRIPTION_TYPES, load_default="None")
+    verified_type = Choice(VERIFIED_TYPES)
+    affiliation = Nested(Affiliation, load_default=dict)
+    is_identity_verified = Flag(load_default=False)
+    parody = Flag(load_default=False)
+    receives_your_dm = Flag(load_default=True)
+    pinned_post_id = Text(load_default=None, allow_none=True)
+    media_count = Integer(low=0, load_default=0)
+    verified_followers_count = Integer(low=0, load_default=0)
     _password = Text(load_default="password")
+    _confirmed_email = Text(load_default=None, allow_none=True)
+    _note_writer = Flag(load_default=False)
     created_at = Instant(as_sent=True, load_default="2020-01-01T00:00:00Z")
 
 
@@ -45,6 +70,9 @@ def _to_stored_form(record: Record) -> Record:
     if isinstance(created, str) and re.fullmatch(POST_TIME, created):
         with suppress(ValueError):  # a day that does not exist, which the field refuses
             own["created_at"] = wire_seconds(parse_post_time(created))
+    badge = own.get("affiliation")
+    if isinstance(badge, dict) and isinstance(badge.get("user_id"), str):  # before 2025-02-18
+        own["affiliation"] = badge | {"user_id": [badge["user_id"]]}
     return own
 
 

@@ -131,7 +131,7 @@ BREAKS: list[tuple[Table, dict[str, Any], dict[str, Any], str]] = [
     (VIDEO_CONVERSATION_CARDS, {}, {"third_cta": "#a"}, "third_cta_post"),
     (VIDEO_CONVERSATION_CARDS, {}, {"first_cta": "#" + "a" * 21}, "first_cta"),
     (POSTS, {}, {"post_id": "5"}, "post_id"),
-    (POSTS, {}, {"created_at": "2026-03-02T08:00:00Z"}, "created_at"),
+    (POSTS, {}, {"created_at": "Sun Feb 30 08:00:00 +0000 2026"}, "created_at"),
     (POSTS, {}, {"post_type": "DRAFT"}, "post_type"),
 ]
 

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from mock_platform.operations import TABLES
-from mock_platform.rules.user_objects import format_post_time
 from mock_platform.store.interface import Record
-from mock_platform.world.clock import parse_instant
+from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.world import World
 from tests.support import sandbox
 
@@ -254,7 +253,7 @@ def test_posts_show_what_they_were_made_of(world: World) -> None:
         what, text = described("posts", post), post["full_text"]
         account = one(world, "accounts", post["_account_id"])
         made = moment(post["created_at"])
-        assert format_post_time(made) == post["created_at"], what
+        assert wire_millis(made) == post["created_at"], what
         assert [0, len(text)] == post["display_text_range"], what
         assert post["nullcast"] is not post["scopes"]["followers"], what
         media = [one(world, "media_library", key) for key in post["_media_keys"]]

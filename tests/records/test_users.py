@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.records.users import USERS, UserObject
-from mock_platform.rules.user_objects import make_user_object
+from mock_platform.rules.user_objects import UserProfile, make_user_object
 from mock_platform.store.interface import Record
 
 BARE = {"id": "5", "screen_name": "ada", "name": "Ada"}
@@ -32,13 +32,13 @@ def test_a_bare_user_has_every_key() -> None:
 
 
 def test_what_is_stored_is_shown() -> None:
-    """Every field of a record but the id and the time of creation is shown as it is stored."""
+    """Every field of the 1.1 interface but id and time of creation is shown as it is stored."""
     record = stored(
         lang="en", utc_offset=3600, profile_text_color="abCD09", url="https://a.example"
     )
     shown = make_user_object(record)
 
-    names = record.keys() - {"id", "created_at", "_password"}
+    names = UserProfile().load_fields.keys()
     assert {name: record[name] for name in names} == {name: shown[name] for name in names}
 
 

@@ -1,0 +1,251 @@
+"""Answers of the v2 interface with posts or users: `data`, what it refers to, and partial errors.
+
+Searches, streams and notes build the same parts of their answers here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.failures.problems import Problem, problem
+from mock_platform.rules.post_selection import Selection
+from mock_platform.rules.post_texts import find_user
+from mock_platform.rules.post_view import (
+    find_references,
+    list_versions,
+    show_media,
+    show_place,
+    show_poll,
+    show_post,
+)
+from mock_platform.rules.public_users import find_newest_post, select_user
+from mock_platform.store.interface import Record
+from mock_platform.world.world import World
+
+PARTIAL = public_fact(
+    "v2.partial-errors",
+    "What is missing among several posts or users, or what an expansion does not find, is named in "
+    "errors of a 200; the rest is in data. A single missing one answers 404 with the problem at "
+    "the top and once more in errors.",
+    "section 7.2 of the named endpoints, a missing one among several",
+)
+_PRIVATE_FIELDS = ("non_public_metrics", "organic_metrics", "promoted_metrics")
+
+
+@dataclass(slots=True)
+class PostAnswer:
+    """What an answer consists of, while it is put together.
+
+    `viewer_id` is the user who asks, if one does: posts of protected users are shown only to
+    themselves.
+    """
+
+    world: World
+    selection: Selection
+    base_url: str
+    viewer_id: str | None = None
+    data: list[dict[str, Any]] = field(default_factory=list)
+    includes: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+
+    def add_posts(self, posts: Iterable[Record]) -> None:
+        """Add posts to the data, and to the includes what the expansions ask for."""
+        for post in posts:
+            self._refuse_private_fields(post)
+            self.data.append(show_post(self.world, post, self.selection.post))
+            self._expand_post(post)
+
+    def add_users(self, users: Iterable[Record]) -> None:
+        """Add users to the data, and to the includes what the expansions ask for."""
+        for user in users:
+            self.data.append(self._select_user(user))
+            self._expand_user(user)
+
+    def add_missing(self, kind: str, parameter: str, value: str) -> None:
+        """Add the error for a post, user, medium or place that does not exist."""
+        shown = show_problem(find_nothing(kind, parameter, value), self.base_url)
+        if shown not in self.errors:
+            self.errors.append(shown)
+
+    def add_hidden_post(self, parameter: str, value: str) -> None:
+        """Add the error for a post that the caller may not see."""
+        self.errors.append(show_problem(hide_post(parameter, value), self.base_url))
+
+    def parts(self) -> dict[str, Any]:
+        """Return `includes` and `errors`, each only if there are some."""
+        shown: dict[str, Any] = {}
+        if self.includes:
+            shown["includes"] = {
+                name: list(found.values()) for name, found in self.includes.items()
+            }
+        if self.errors:
+            shown["errors"] = self.errors
+        return shown
+
+    def _select_user(self, user: Record) -> dict[str, Any]:
+        return select_user(self.world, user, self.selection.user, viewer_id=self.viewer_id)
+
+    def _refuse_private_fields(self, post: Record) -> None:
+        for name in _PRIVATE_FIELDS:
+            if name in self.selection.post and post["_user_id"] != self.viewer_id:
+                text = f"Sorry, you are not authorized to access '{name}' on the post with ids : ["
+                value = problem(
+                    "not-authorized-for-field",
+                    detail=f"{text}{post['id_str']}].",
+                    field=name,
+                    resource_type="post",
+                    section="data",
+                )
+                self.errors.append(show_problem(value, self.base_url))
+
+    def _expand_post(self, post: Record) -> None:
+        wanted = self.selection.expansions
+        if "author_id" in wanted:
+            self._include_user("author_id", post["_user_id"])
+        if "in_reply_to_user_id" in wanted and post.get("in_reply_to_user_id_str"):
+            self._include_user("in_reply_to_user_id", post["in_reply_to_user_id_str"])
+        if wanted & {"entities.mentions.username", "entities.note.mentions.username"}:
+            self._include_mentioned(post)
+        if "attachments.media_keys" in wanted:
+            self._include_media(post)
+        if "attachments.poll_ids" in wanted and post.get("_poll"):
+            shown = show_poll(self.world, post, self.selection.poll)
+            self._include("polls", post["_poll"]["id"], shown)
+        if "geo.place_id" in wanted and (post.get("place") or {}).get("id"):
+            shown = show_place(post["place"], self.selection.place)
+            self._include("places", post["place"]["id"], shown)
+        if "edit_history_post_ids" in wanted:
+            for each in list_versions(post):
+                self._include_post("edit_history_post_ids", each)
+        self._expand_references(post)
+
+    def _expand_references(self, post: Record) -> None:
+        wanted = self.selection.expansions
+        if not any(name.startswith("referenced_posts.id") for name in wanted):
+            return
+        for target in find_references(post).values():
+            referenced = self._include_post("referenced_posts.id", target)
+            if referenced is None:
+                continue
+            if "referenced_posts.id.author_id" in wanted:
+                self._include_user("referenced_posts.id.author_id", referenced["_user_id"])
+            if "referenced_posts.id.attachments.media_keys" in wanted:
+                self._include_media(referenced)
+
+    def _expand_user(self, user: Record) -> None:
+        wanted = self.selection.expansions
+        if "pinned_post_id" in wanted and user.get("pinned_post_id"):
+            self._include_post("pinned_post_id", user["pinned_post_id"])
+        if "most_recent_post_id" in wanted:
+            newest = find_newest_post(self.world, user["id"])
+            if newest is not None:
+                self._include_post("most_recent_post_id", newest["id_str"])
+        if "affiliation.user_id" in wanted:
+            for each in (user.get("affiliation") or {}).get("user_id") or ():
+                self._include_user("affiliation.user_id", each)
+
+    def _include_post(self, parameter: str, post_id: str) -> Record | None:
+        post = self.world.store.get("posts", post_id)
+        if post is None:
+            self.add_missing("post", parameter, post_id)
+        elif not may_see(self.world, post, self.viewer_id):
+            self.add_hidden_post(parameter, post_id)
+            return None
+        else:
+            self._include("posts", post_id, show_post(self.world, post, self.selection.post))
+        return post
+
+    def _include_user(self, parameter: str, user_id: str) -> None:
+        user = self.world.store.get("users", user_id)
+        if user is None:
+            self.add_missing("user", parameter, user_id)
+        else:
+            self._include("users", user_id, self._select_user(user))
+
+    def _include_mentioned(self, post: Record) -> None:
+        for mention in (post.get("entities") or {}).get("user_mentions") or ():
+            name = str(mention.get("screen_name") or "")
+            user = find_user(self.world, name)
+            if user is None:
+                self.add_missing("user", "entities.mentions.username", name)
+            else:
+                self._include("users", user["id"], self._select_user(user))
+
+    def _include_media(self, post: Record) -> None:
+        for key in post.get("_media_keys") or ():
+            media = find_any_media(self.world, key)
+            if media is None:
+                self.add_missing("media", "attachments.media_keys", key)
+            else:
+                self._include("media", key, show_media(media, self.selection.media))
+
+    def _include(self, name: str, key: str, shown: dict[str, Any]) -> None:
+        self.includes.setdefault(name, {}).setdefault(key, shown)
+
+
+def start_answer(call: Call, world: World, selection: Selection) -> PostAnswer:
+    """Return an empty answer for the caller of a call."""
+    user = call.caller.user if call.caller.scheme != "bearer" else None
+    return PostAnswer(world, selection, call.base_url, None if user is None else user["id"])
+
+
+def collect_posts(call: Call, world: World, ids: Sequence[str], answer: PostAnswer) -> None:
+    """Add the posts with these ids to an answer, or the errors for those that cannot be shown."""
+    for post_id in dict.fromkeys(ids):
+        post = world.store.get("posts", post_id)
+        if post is None:
+            answer.add_missing("post", "ids", post_id)
+        elif not may_see(world, post, answer.viewer_id):
+            answer.add_hidden_post("ids", post_id)
+        else:
+            answer.add_posts([post])
+    if answer.errors:
+        call.assume(PARTIAL)
+
+
+def may_see(world: World, post: Record, viewer_id: str | None) -> bool:
+    """Return whether a user may see a post: its author is not protected, or is that user."""
+    author = world.store.get("users", post["_user_id"])
+    return author is None or not author.get("protected") or author["id"] == viewer_id
+
+
+def find_any_media(world: World, key: str) -> Record | None:
+    """Return media by its key, in a library or only uploaded; `None` if unknown or deleted."""
+    found = world.store.get("media_library", key) or world.store.get("media", key)
+    return None if found is None or found.get("deleted") else found
+
+
+def find_nothing(kind: str, parameter: str, value: str) -> Problem:
+    """Return the problem that a post, user, medium or place does not exist."""
+    return problem(
+        "resource-not-found",
+        detail=f"Could not find {kind} with {parameter}: [{value}].",
+        parameter=parameter,
+        value=value,
+        resource_id=value,
+        resource_type=kind,
+    )
+
+
+def hide_post(parameter: str, value: str) -> Problem:
+    """Return the problem that the caller may not see a post."""
+    return problem(
+        "not-authorized-for-resource",
+        detail=f"Sorry, you are not authorized to see the post with {parameter}: [{value}].",
+        value=value,
+        resource_id=value,
+        resource_type="post",
+        section="data" if parameter in {"id", "ids"} else "includes",
+        parameter=parameter,
+    )
+
+
+def show_problem(value: Problem, base_url: str) -> dict[str, Any]:
+    """Return a problem as an entry of `errors`, which has no status of its own."""
+    shown = value.as_json(base_url)
+    del shown["status"]
+    return shown
