@@ -133,7 +133,7 @@ def post_event(request: ControlRequest) -> dict[str, Any]:
 def _show_fan_out(fan_out: FanOut, warnings: tuple[str, ...]) -> dict[str, Any]:
     outlets = [
         {"kind": "webhook", "id": event["webhook_id"], "event_id": event["id"],
-         "delivering": event["_attempted"]}
+         "product": event["_product"], "delivering": event["_attempted"]}
         for event in fan_out.events
     ]  # fmt: skip
     return {

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from mock_platform.core.challenge import Challenge
 from mock_platform.delivery.agenda import Agenda, StateChange
-from mock_platform.delivery.envelope import make_activity, make_job_status
+from mock_platform.delivery.envelope import make_body, make_job_status
 from mock_platform.delivery.rechecks import Recheck
 from mock_platform.delivery.replay_run import ReplayRun
 from mock_platform.delivery.sender import (
@@ -24,8 +24,8 @@ from mock_platform.delivery.sender import (
     find_receiver,
 )
 from mock_platform.delivery.workers import DeliveryWorkers
-from mock_platform.rules.activities import ADDED
 from mock_platform.rules.replay_jobs import CREATED, REPLAY_JOB
+from mock_platform.rules.webhook_log import ADDED
 from mock_platform.rules.webhooks import find_next_challenge
 from mock_platform.settings import DeliverySettings
 from mock_platform.store.interface import Change
@@ -206,7 +206,7 @@ class Deliverer:
             to = None if event is None else find_receiver(world, event["webhook_id"])
         if event is None or to is None or isinstance(to, str):
             return
-        body = make_activity(event, to.owner_id)
+        body = make_body(event, to.owner_id)
         lane = (world, to.epoch, "events", to.webhook_id)
 
         def deliver() -> None:

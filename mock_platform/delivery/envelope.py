@@ -1,4 +1,4 @@
-"""The bodies that a receiver gets: an event in the activity envelope, or a job's end."""
+"""The bodies that a receiver gets: an event in the form of its product, or a job's end."""
 
 from __future__ import annotations
 
@@ -18,6 +18,24 @@ _DESCRIPTIONS = {
         "Job failed to deliver all events, please retry your replay job",
     ),
 }
+
+
+def make_body(event: Record, owner_id: str) -> dict[str, Any]:
+    """Return an event as its product delivers it; `owner_id` as for `make_activity`."""
+    if event.get("_product") == "account_activity":
+        return make_account_activity(event, owner_id)
+    return make_activity(event, owner_id)
+
+
+def make_account_activity(event: Record, owner_id: str) -> dict[str, Any]:
+    """Return an event as account activity delivers it (public facts, section 6).
+
+    `for_user_id` is the subscribed user, `owner_id` if the event names none; the revocation of an
+    app's access has none.
+    """
+    if "user_event" in event["payload"]:
+        return dict(event["payload"])
+    return {"for_user_id": event.get("_user_id") or owner_id, **event["payload"]}
 
 
 def make_activity(event: Record, owner_id: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.records.activity import ACTIVITIES
 from mock_platform.records.table import Table, find_missing_references
 from mock_platform.records.webhooks import EVENTS
-from mock_platform.rules.activities import ADDED, FanOut, record_activity
+from mock_platform.rules.activities import FanOut, record_activity
 from mock_platform.rules.release_history import (
     DIRECTED_SINCE,
     explain_not_in_force,
@@ -19,6 +19,7 @@ from mock_platform.rules.release_history import (
     find_name_warnings,
 )
 from mock_platform.rules.sample_payloads import NoSample, make_payload
+from mock_platform.rules.webhook_log import ADDED
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
 from mock_platform.world.world import World

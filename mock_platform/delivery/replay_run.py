@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from mock_platform.delivery.envelope import make_activity
+from mock_platform.delivery.envelope import make_body
 from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, find_receiver
 from mock_platform.rules.replay_jobs import REPLAY_JOB, parse_minute
 from mock_platform.store.interface import Order, Position, Record
@@ -83,7 +83,7 @@ class ReplayRun:
         for event in self._read_events(job, to):
             delivery_fault = self._sender.find_delivery_fault(to, event, holding=held is not None)
             sent = Dispatch(
-                to, make_activity(event, to.owner_id), self._job_id, event["id"], delivery_fault
+                to, make_body(event, to.owner_id), self._job_id, event["id"], delivery_fault
             )
             if delivery_fault is not None and delivery_fault.reorder:
                 held = sent

@@ -1,7 +1,8 @@
-"""Account activity: the replay path that `POST /2/webhooks/replay` replaced.
+"""Account activity: subscriptions of webhooks to users, and the replay path that was retired.
 
-Document A only names it, in its release history: announced as deprecated on 2026-03-20, removed on
-2026-03-25 12:00 ET. The world's clock decides whether a call comes before or after that.
+Document A names the product in its release history, and the replay path as well: announced as
+deprecated on 2026-03-20, removed on 2026-03-25 12:00 ET. The world's clock decides whether a call
+comes before or after that.
 """
 
 from __future__ import annotations
@@ -12,13 +13,27 @@ from typing import Any
 from marshmallow import Schema
 
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.auth.authenticate import BEARER
+from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.core.failures.errors import ProblemFailure, UnsupportedAuthentication
 from mock_platform.core.failures.problems import problem
-from mock_platform.core.fields import Instant, Nested, Text
+from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
+from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Location, Operation, Origin
+from mock_platform.rules.account_activity import (
+    FAN_OUT,
+    LIMIT,
+    MESSAGES,
+    REVOKED,
+    add_subscription,
+    count_subscriptions,
+    find_provisioned_count,
+    find_subscription,
+    remove_subscription,
+)
+from mock_platform.rules.account_activity_bodies import BODIES
+from mock_platform.rules.post_objects import LONG_TEXT
 from mock_platform.rules.release_history import find_release
 from mock_platform.rules.replay_jobs import (
     CREATES,
@@ -28,9 +43,25 @@ from mock_platform.rules.replay_jobs import (
     check_window,
     create_job,
 )
+from mock_platform.rules.webhooks import FAILURES, find_own_webhook, get_app
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
+SUBSCRIPTIONS = public_fact(
+    "account-activity.subscriptions",
+    "The endpoints of account-activity subscriptions have their public shapes; the spec names the "
+    "product alone. A create subscribes the calling user. The count is that of all apps of the "
+    "owner, whose screen name is account_name; there are no subscriptions to direct messages "
+    "alone.",
+    "section 4.1 of the named endpoints",
+    gap=True,
+)
+OAUTH2 = settled(
+    "account-activity.oauth2",
+    "OAuth 2.0 user tokens are taken from 2026-01-15 on; before, they are refused as unsupported "
+    "authentication.",
+    "A, Release history: 2026-01-15",
+)
 SHAPE = public_fact(
     "account-activity.replay-shape",
     "The retired replay path takes from_date and to_date in the query and answers with for_user_id "
@@ -45,6 +76,50 @@ RETIRED = settled(
     "A, Versioning: 2026-03-20",
 )
 SUCCESSOR = "POST /2/webhooks/replay"
+
+
+_OAUTH2_SINCE = find_release("account-activity-oauth2")
+_USER = Auth(("oauth1", "oauth2"), scopes=("dm.read", "dm.write", "post.read", "users.read"))
+
+
+class _Subscribed(Schema):
+    subscribed = Flag(required=True)
+
+
+class SubscribedAnswer(Schema):
+    """Whether a user is subscribed at a webhook."""
+
+    data = Nested(_Subscribed, required=True)
+
+
+class _SubscribedUser(Schema):
+    user_id = Text(required=True)
+
+
+class _SubscriptionList(Schema):
+    application_id = Text(required=True)
+    webhook_id = Text(required=True)
+    webhook_url = Text(required=True)
+    subscriptions = ListOf(Nested(_SubscribedUser), required=True)
+
+
+class SubscriptionListAnswer(Schema):
+    """The users who are subscribed at a webhook."""
+
+    data = Nested(_SubscriptionList, required=True)
+
+
+class _Count(Schema):
+    account_name = Text(required=True)
+    provisioned_count = Text(required=True)
+    subscriptions_count_all = Text(required=True)
+    subscriptions_count_direct_messages = Text(required=True)
+
+
+class SubscriptionCountAnswer(Schema):
+    """How many subscriptions there are, and how many there may be; all numbers are texts."""
+
+    data = Nested(_Count, required=True)
 
 
 class ReplayQuery(Schema):
@@ -66,6 +141,79 @@ class ReplayAnswer(Schema):
 
     for_user_id = Text(required=True)
     replay_event = Nested(ReplayEvent, required=True)
+
+
+def require_oauth2_release(
+    _params: Mapping[str, Any], call: Call, world: World, settings: Settings
+) -> Iterator[tuple[str, str]]:
+    """Refuse an OAuth 2.0 user token before the release history says that it is supported.
+
+    Raises:
+        UnsupportedAuthentication: It is too early on the world's clock.
+    """
+    early = settings.releases == "clock" and not _OAUTH2_SINCE.is_in_force(world.clock.now())
+    if call.caller.scheme == "oauth2" and early:
+        call.assume(OAUTH2)
+        raise UnsupportedAuthentication(_USER.names[1], _USER.names[:1])
+    yield from ()
+
+
+def subscribe(call: Call, world: World) -> dict[str, Any]:
+    """Subscribe a webhook to the calling user."""
+    app, webhook = get_app(call), find_own_webhook(call, world)
+    add_subscription(world, app, webhook["id"], _get_user_id(call))
+    if not webhook["valid"]:
+        call.warn(f"webhook {webhook['id']} is not valid, so it will receive nothing")
+    return {"data": {"subscribed": True}}
+
+
+def show(call: Call, world: World) -> dict[str, Any]:
+    """Say whether the calling user is subscribed at a webhook."""
+    webhook = find_own_webhook(call, world)
+    found = find_subscription(world, webhook["id"], _get_user_id(call))
+    return {"data": {"subscribed": found is not None}}
+
+
+def list_(call: Call, world: World) -> dict[str, Any]:
+    """List the users who are subscribed at a webhook."""
+    webhook = find_own_webhook(call, world)
+    found = world.store.page("account_activity_subscriptions", {"webhook_id": webhook["id"]})
+    return {
+        "data": {
+            "application_id": webhook["_app_id"],
+            "webhook_id": webhook["id"],
+            "webhook_url": webhook["url"],
+            "subscriptions": [{"user_id": entry.record["user_id"]} for entry in found],
+        }
+    }
+
+
+def unsubscribe(call: Call, world: World) -> dict[str, Any]:
+    """End the subscription of a user at a webhook."""
+    webhook = find_own_webhook(call, world)
+    remove_subscription(world, webhook["id"], call.path_params["user_id"])
+    return {"data": {"subscribed": False}}
+
+
+def count(call: Call, world: World) -> dict[str, Any]:
+    """Count the subscriptions of the apps of the caller's owner."""
+    app = get_app(call)
+    owner = world.store.get("users", app.get("_owner_user_id") or "")
+    return {
+        "data": {
+            "account_name": app["name"] if owner is None else owner["screen_name"],
+            "provisioned_count": str(find_provisioned_count(app)),
+            "subscriptions_count_all": str(count_subscriptions(world, app)),
+            "subscriptions_count_direct_messages": "0",
+        }
+    }
+
+
+def _get_user_id(call: Call) -> str:
+    user = call.caller.user
+    assert user is not None, "both schemes establish a user"
+    user_id: str = user["id"]
+    return user_id
 
 
 def refuse_when_retired(call: Call, world: World) -> None:
@@ -104,7 +252,88 @@ def replay(call: Call, world: World) -> dict[str, Any]:
     }
 
 
+_ALL = "/2/account_activity/webhooks/:webhook_id/subscriptions/all"
+_NAMED = "Versioning: 2025-05-20"
+_SINCE = find_release("account-activity").effective
+_LIMIT = 500
 OPERATIONS = (
+    declare_named(
+        "account_activity.subscribe",
+        "POST",
+        _ALL,
+        subscribe,
+        summary="Subscribe a webhook to all that happens to the calling user",
+        spec=_NAMED,
+        rules=require_oauth2_release,
+        since=_SINCE,
+        returns=Flat(SubscribedAnswer),
+        auth=_USER,
+        limit=_LIMIT,
+        errors=("invalid-request", "unsupported-authentication"),
+        statuses=(400, 403),
+        assumptions=(SUBSCRIPTIONS, FAN_OUT, BODIES, MESSAGES, LIMIT, REVOKED),
+        may_assume=(FAILURES, OAUTH2, LONG_TEXT),
+    ),
+    declare_named(
+        "account_activity.show",
+        "GET",
+        _ALL,
+        show,
+        summary="Say whether the calling user is subscribed at a webhook",
+        spec=_NAMED,
+        rules=require_oauth2_release,
+        since=_SINCE,
+        returns=Flat(SubscribedAnswer),
+        auth=_USER,
+        limit=_LIMIT,
+        errors=("invalid-request", "unsupported-authentication"),
+        statuses=(400, 403),
+        assumptions=(SUBSCRIPTIONS,),
+        may_assume=(FAILURES, OAUTH2),
+    ),
+    declare_named(
+        "account_activity.list",
+        "GET",
+        f"{_ALL}/list",
+        list_,
+        summary="List the users who are subscribed at a webhook",
+        spec=_NAMED,
+        since=_SINCE,
+        returns=Flat(SubscriptionListAnswer),
+        auth=BEARER,
+        limit=_LIMIT,
+        assumptions=(SUBSCRIPTIONS,),
+        may_assume=(FAILURES,),
+    ),
+    declare_named(
+        "account_activity.unsubscribe",
+        "DELETE",
+        "/2/account_activity/webhooks/:webhook_id/subscriptions/:user_id/all",
+        unsubscribe,
+        summary="End the subscription of a user at a webhook",
+        spec=_NAMED,
+        since=_SINCE,
+        returns=Flat(SubscribedAnswer),
+        auth=BEARER,
+        limit=_LIMIT,
+        assumptions=(SUBSCRIPTIONS,),
+        may_assume=(FAILURES,),
+    ),
+    declare_named(
+        "account_activity.count",
+        "GET",
+        "/2/account_activity/subscriptions/count",
+        count,
+        summary="Count account-activity subscriptions",
+        spec=_NAMED,
+        since=_SINCE,
+        returns=Flat(SubscriptionCountAnswer),
+        auth=BEARER,
+        limit=_LIMIT,
+        errors=(),
+        statuses=(),
+        assumptions=(SUBSCRIPTIONS, LIMIT),
+    ),
     Operation(
         id="account_activity.replay",
         method="POST",

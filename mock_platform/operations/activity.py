@@ -21,13 +21,9 @@ from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Handler, Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
 from mock_platform.records.activity import ActivityFilter
-from mock_platform.rules.activities import (
-    DIRECTION,
-    FAN_OUT,
-    canonicalize_name,
-    takes_direction,
-)
+from mock_platform.rules.activities import DIRECTION, FAN_OUT, takes_direction
 from mock_platform.rules.release_history import (
+    canonicalize_name,
     explain_not_in_force,
     explain_unknown_name,
     find_event_name,

@@ -59,6 +59,15 @@ def _check_subscription(record: Record) -> Iterator[tuple[str, str]]:
         yield "filter.direction", f"{record['event_type']} has no direction"
 
 
+class AccountActivitySubscriptionRecord(Schema):
+    """That a webhook hears of all that happens to a user."""
+
+    _id = Text(required=True)
+    webhook_id = Text(required=True)
+    user_id = Text(required=True)
+    created_at = Instant(millis=True, required=True)
+
+
 ACTIVITIES = Table(
     "activities",
     ActivityRecord,
@@ -72,4 +81,10 @@ ACTIVITY_SUBSCRIPTIONS = Table(
     references=(Reference("webhook_id", "webhooks"), Reference("_app_id", "apps")),
     check=_check_subscription,
 )
-TABLES = (ACTIVITIES, ACTIVITY_SUBSCRIPTIONS)
+ACCOUNT_ACTIVITY_SUBSCRIPTIONS = Table(
+    "account_activity_subscriptions",
+    AccountActivitySubscriptionRecord,
+    key="_id",
+    references=(Reference("webhook_id", "webhooks"), Reference("user_id", "users")),
+)
+TABLES = (ACTIVITIES, ACTIVITY_SUBSCRIPTIONS, ACCOUNT_ACTIVITY_SUBSCRIPTIONS)

@@ -11,6 +11,7 @@ from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, Text
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.release_history import explain_unknown_name, find_event_name
 from mock_platform.rules.replay_jobs import REPLAY_JOB
+from mock_platform.rules.webhook_log import PRODUCTS
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import epoch_millis, wire_millis
 
@@ -52,6 +53,9 @@ class EventRecord(Schema):
     event_type = Text(required=True, min_length=1)
     payload = Timed(PAYLOAD_MOMENTS, required=True)
     created_at = Instant(millis=True, required=True)
+    _product = Choice(PRODUCTS, load_default="activity")
+    """The product that delivers it; the payload of account activity is the body itself, without
+    for_user_id."""
     _attempted = Flag(load_default=True)
     _user_id = Text(load_default=None, allow_none=True)
     _tag = Text(load_default=None, allow_none=True)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.rules.release_history import find_event_name
+from mock_platform.rules.account_activity import add_account_events
+from mock_platform.rules.release_history import canonicalize_name
+from mock_platform.rules.webhook_log import log_event
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
 
-ADDED = "event:added"
-"""Topic of the notice that an event waits to be delivered; its key is the event's id."""
 DIRECTIONS = ("sent", "received", "both", "outbound", "inbound")
 FAN_OUT = settled(
     "activity.fan-out",
@@ -34,11 +34,6 @@ DIRECTION = public_fact(
 )
 _DIRECTED = ("dm.", "chat.", "like.create", "follow.")
 _MEANINGS = {"outbound": "sent", "inbound": "received"}
-_ALIASES = {
-    "profile.update.verified_badge": "profile.update.verified",
-    "profile.update.affiliate_badge": "profile.update.affiliate",
-    "profile.update.handle": "profile.update.screenname",
-}
 _MOST_REASONS = 10
 _POST_EVENTS = "post."
 
@@ -55,13 +50,6 @@ class FanOut:
 def takes_direction(event_type: str) -> bool:
     """Return whether subscriptions to a type of event may have a direction."""
     return event_type.startswith(_DIRECTED)
-
-
-def canonicalize_name(event_type: str) -> str:
-    """Return the name in force of an event type that has several."""
-    known = find_event_name(event_type)
-    name = event_type if known is None else known.successor or known.name
-    return _ALIASES.get(name, name)
 
 
 def record_activity(
@@ -85,7 +73,7 @@ def record_activity(
         "event_type": event_type,
         "event_uuid": _choose_event_uuid(world, event_type, payload),
         "user_id": user_id,
-        "direction": direction,
+        "direction": direction or _find_own_direction(event_type),
         "payload": dict(payload),
         "includes": None if not includes else dict(includes),
         "created_at": moment,
@@ -99,13 +87,27 @@ def record_activity(
         if reason is None and "webhook_id" not in subscription:
             reason = "it names no webhook"
         if reason is None:
-            event, reason = _add_event(world, subscription, activity)
+            event, reason = log_event(
+                world,
+                "activity",
+                subscription["webhook_id"],
+                activity,
+                activity["payload"],
+                _tag=subscription.get("tag"),
+                _includes=activity["includes"],
+                _filter=subscription["filter"],
+            )
             events.append(event)
         if reason is not None:
             why_not.append(f"subscription {subscription['subscription_id']}: {reason}")
     if not subscriptions:
         why_not.append("no app has a subscription; POST /2/activity/subscriptions makes one")
-    return FanOut(activity, events, why_not[:_MOST_REASONS])
+    more, reasons = add_account_events(world, activity)
+    events += more
+    if not events and not reasons and user_id is not None:
+        path = "POST /2/account_activity/webhooks/:webhook_id/subscriptions/all"
+        reasons = [f"account activity: no webhook is subscribed to user {user_id}; {path} does it"]
+    return FanOut(activity, events, [*why_not[:_MOST_REASONS], *reasons[:_MOST_REASONS]])
 
 
 def find_difference(subscription: Record, activity: Record) -> str | None:
@@ -115,6 +117,9 @@ def find_difference(subscription: Record, activity: Record) -> str | None:
         return f"it is for {subscription['event_type']}, not {activity['event_type']}"
     if wanted.get("user_id") not in {None, activity["user_id"]}:
         return f"it follows user {wanted['user_id']}, not {activity['user_id']}"
+    revoked = activity["payload"].get("app_id", subscription["_app_id"])
+    if activity["event_type"] == "oauth.revoke" and revoked != subscription["_app_id"]:
+        return f"it belongs to app {subscription['_app_id']}, not {revoked}"
     direction = _MEANINGS.get(wanted.get("direction", ""), wanted.get("direction"))
     if direction not in {None, "both", activity["direction"]}:
         return f"it wants what was {direction}, and this was {activity['direction']}"
@@ -127,33 +132,10 @@ def find_difference(subscription: Record, activity: Record) -> str | None:
     return None
 
 
-def _add_event(world: World, subscription: Record, activity: Record) -> tuple[Record, str | None]:
-    """Add an activity to a webhook's log; return also why it is not delivered now, if it is not."""
-    webhook_id = subscription["webhook_id"]
-    webhook = world.store.get("webhooks", webhook_id)
-    live = webhook is not None and webhook["valid"]
-    event = {
-        "id": world.ids.snowflake(),
-        "webhook_id": webhook_id,
-        "event_type": activity["event_type"],
-        "payload": activity["payload"],
-        "created_at": activity["created_at"],
-        "_attempted": live,
-        "_user_id": activity["user_id"],
-        "_tag": subscription.get("tag"),
-        "_direction": None,
-        "_includes": activity["includes"],
-        "_filter": subscription["filter"],
-        "_event_uuid": activity["event_uuid"],
-    }
-    world.store.put("events", event["id"], event)
-    if live:
-        world.notify(ADDED, event["id"])
-        return event, None
-    return event, (
-        f"webhook {webhook_id} is not valid, so the event is kept and not delivered; "
-        f"PUT /2/webhooks/{webhook_id} challenges it again"
-    )
+def _find_own_direction(event_type: str) -> str | None:
+    """Return the direction that the name of a type says, such as `dm.sent`."""
+    kind = event_type.rpartition(".")[2]
+    return kind if kind in {"sent", "received"} else None
 
 
 def _choose_event_uuid(world: World, event_type: str, payload: Mapping[str, Any]) -> str:

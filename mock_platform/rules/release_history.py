@@ -220,6 +220,12 @@ EVENT_NAMES = (
 )
 """Every known name of an event type."""
 
+_ALIASES = {
+    "profile.update.verified_badge": "profile.update.verified",
+    "profile.update.affiliate_badge": "profile.update.affiliate",
+    "profile.update.handle": "profile.update.screenname",
+}
+
 _FAMILIES = re.compile(r"(follow|mute|block|chat|broadcast)\.[a-z]+(?:[._][a-z]+)*", re.ASCII)
 """Families of event types whose members the public facts do not name."""
 
@@ -232,6 +238,13 @@ def find_event_name(text: str) -> EventName | None:
     if found is None and _FAMILIES.fullmatch(text):
         return _make_public_name(text, f"an event of the family {text.partition('.')[0]}.*")
     return found
+
+
+def canonicalize_name(event_type: str) -> str:
+    """Return the name in force of an event type that has several."""
+    known = find_event_name(event_type)
+    name = event_type if known is None else known.successor or known.name
+    return _ALIASES.get(name, name)
 
 
 def describe_event_names() -> dict[str, Any]:

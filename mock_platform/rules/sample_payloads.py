@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mock_platform.rules.activities import canonicalize_name
 from mock_platform.rules.news import add_story, show_news_event
 from mock_platform.rules.public_users import show_user
+from mock_platform.rules.release_history import canonicalize_name
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 

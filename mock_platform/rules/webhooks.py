@@ -30,10 +30,11 @@ SHAPES = public_fact(
 )
 FAILURES = public_fact(
     "webhooks.failures",
-    "A refused webhook is an invalid-request problem (400) whose message begins with the public "
-    "name: UrlValidationFailed, DuplicateUrlFailed, WebhookLimitExceeded, CrcValidationFailed, "
-    "WebhookIdInvalid.",
-    "section 2 of the named endpoints, failure bodies",
+    "A refused webhook or account-activity subscription is an invalid-request problem (400) whose "
+    "message begins with the public name: UrlValidationFailed, DuplicateUrlFailed, "
+    "WebhookLimitExceeded, CrcValidationFailed, WebhookIdInvalid, DuplicateSubscriptionFailed, "
+    "SubscriptionLimitExceeded, SubscriptionNotFound.",
+    "sections 2 and 4.1 of the named endpoints, failure bodies",
 )
 ADDRESS = settled(
     "webhooks.address",
@@ -63,8 +64,8 @@ LIMIT = settled(
 )
 DELETED = public_fact(
     "webhooks.deleted",
-    "Deleting a webhook deletes its events and replay jobs as well, and takes it off the activity "
-    "subscriptions that name it.",
+    "Deleting a webhook deletes its events, replay jobs and account-activity subscriptions as "
+    "well, and takes it off the activity subscriptions that name it.",
     "section 2 of the named endpoints, deleting a webhook",
 )
 
@@ -166,14 +167,15 @@ def require_room(world: World, app: Record, url: str, limit: int) -> None:
             text = f"webhook {entry.key} of this app has this url already"
             raise make_refusal("DuplicateUrlFailed", text, "url", url)
     held = sum(
-        world.store.count("webhooks", {"_app_id": each}) for each in _list_apps_of_owner(world, app)
+        world.store.count("webhooks", {"_app_id": each}) for each in list_apps_of_owner(world, app)
     )
     if held >= limit:
         text = f"the account has {held} webhooks, and {limit} are allowed (--webhook-limit)"
         raise make_refusal("WebhookLimitExceeded", text, "url", url)
 
 
-def _list_apps_of_owner(world: World, app: Record) -> list[str]:
+def list_apps_of_owner(world: World, app: Record) -> list[str]:
+    """Return the ids of all apps of an app's owner, who is one developer account."""
     owner = app.get("_owner_user_id")
     if owner is None:
         return [app["id"]]
@@ -225,7 +227,7 @@ def find_next_challenge(webhook: Record) -> datetime | None:
 
 def delete_webhook(world: World, webhook_id: str) -> None:
     """Delete a webhook with everything that belongs to it (`webhooks.deleted`)."""
-    for table in ("events", "replay_jobs"):
+    for table in ("events", "replay_jobs", "account_activity_subscriptions"):
         for entry in world.store.page(table, {"webhook_id": webhook_id}):
             world.store.remove(table, entry.key)
     for entry in world.store.page("activity_subscriptions", {"webhook_id": webhook_id}):

@@ -1,0 +1,58 @@
+"""The log of what webhooks receive: a row for each event, written in the transaction of its cause.
+
+A replay reads the same rows, so it delivers an event again in the body of its product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from mock_platform.store.interface import Record
+from mock_platform.world.world import World
+
+ADDED = "event:added"
+"""Topic of the notice that an event waits to be delivered; its key is the event's id."""
+Product = Literal["activity", "account_activity"]
+PRODUCTS: tuple[Product, ...] = ("activity", "account_activity")
+"""The products whose events webhooks receive; each has its own form of body."""
+
+
+def log_event(
+    world: World,
+    product: Product,
+    webhook_id: str,
+    activity: Record,
+    payload: Mapping[str, Any],
+    **envelope: Any,
+) -> tuple[Record, str | None]:
+    """Add an activity to a webhook's log; return also why it is not delivered now, if it is not.
+
+    `envelope` holds those fields of the record that the product's body needs: `_tag`, `_includes`,
+    `_filter`. The delivery begins after the commit.
+    """
+    webhook = world.store.get("webhooks", webhook_id)
+    live = webhook is not None and webhook["valid"]
+    event = {
+        "id": world.ids.snowflake(),
+        "webhook_id": webhook_id,
+        "event_type": activity["event_type"],
+        "payload": payload,
+        "created_at": activity["created_at"],
+        "_product": product,
+        "_attempted": live,
+        "_user_id": activity["user_id"],
+        "_tag": None,
+        "_direction": None,
+        "_includes": None,
+        "_filter": None,
+        "_event_uuid": activity["event_uuid"],
+    } | envelope
+    world.store.put("events", event["id"], event)
+    if live:
+        world.notify(ADDED, event["id"])
+        return event, None
+    return event, (
+        f"webhook {webhook_id} is not valid, so the event is kept and not delivered; "
+        f"PUT /2/webhooks/{webhook_id} challenges it again"
+    )
