@@ -24,7 +24,7 @@ from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
 from mock_platform.world.world import World
 
-GIVEN = frozenset(EVENTS.fields) - {"id", "_attempted", "_filter", "_event_uuid"}
+GIVEN = frozenset(EVENTS.fields) - {"id", "_product", "_attempted", "_filter", "_event_uuid"}
 """The fields that an event to add to a webhook's log may have."""
 HAPPENED = ("event_type", "user_id", "direction", "payload", "includes", "created_at")
 """The fields of an activity that is to happen."""
