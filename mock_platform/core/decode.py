@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,7 @@ from mock_platform.core.failures.errors import (
     UnsupportedMediaType,
 )
 from mock_platform.core.faults import flatten
+from mock_platform.core.fields import CommaList
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.loading import loader
 from mock_platform.core.operation import Location, Operation
@@ -57,7 +59,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     read = (
         _body_reader(operation, schema, settings)
         if operation.location is Location.JSON
-        else _pairs_reader(operation, known)
+        else _pairs_reader(operation, schema, known)
     )
     echo = operation.echo
     load = None if schema is None else loader(schema)
@@ -89,30 +91,50 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
 
 def _body_reader(operation: Operation, schema: Schema | None, settings: Settings) -> _Reader:
     """Returns the reader for the parameters of an operation in a JSON body."""
+    in_query = frozenset(operation.in_query)
 
     @cache
     def shape() -> Shape:  # built by the first call: its schemas take a while
-        return Shape({}) if schema is None else shape_of(schema)
+        if schema is None:
+            return Shape({})
+        whole = shape_of(schema)
+        keys = {name: inner for name, inner in whole.keys.items() if name not in in_query}
+        return replace(whole, keys=keys) if in_query else whole
 
     def read(call: Call) -> tuple[Any, list[Finding]]:
-        sent = _json(call, settings.max_nesting)
-        unread = list(find_unknown_parameters(call.query, frozenset(), call.path_params, _IN_BODY))
+        missing = in_query and not call.body
+        sent = {} if missing else _json(call, settings.max_nesting)
+        unread = list(find_unknown_parameters(call.query, in_query, call.path_params, _IN_BODY))
         if operation.read_body is None:
             unread += unknown_keys(shape(), sent, call.path_params)
-        return sent, unread
+        return (_add_query(call, sent, in_query, unread) if in_query else sent), unread
 
     return read
 
 
-def _pairs_reader(operation: Operation, known: frozenset[str]) -> _Reader:
+def _add_query(call: Call, sent: Any, in_query: frozenset[str], unread: list[Finding]) -> Any:
+    """Returns a JSON body with those parameters that are in the query, and not those of the body.
+
+    Raises:
+        BadBody: The body is no object.
+    """
+    if not isinstance(sent, dict):
+        raise BadBody("The body must be an object.")
+    values, repeated = first_values([pair for pair in call.query if pair[0] in in_query])
+    unread += find_repeated_parameters(repeated)
+    return {name: value for name, value in sent.items() if name not in in_query} | values
+
+
+def _pairs_reader(operation: Operation, schema: Schema | None, known: frozenset[str]) -> _Reader:
     """Returns the reader for parameters in query, form and Authorization header."""
+    repeatable = frozenset() if schema is None else _find_repeatable(schema)
     write = operation.method in {"POST", "PUT", "PATCH"}
     in_header = operation.location is Location.OAUTH
 
     def read(call: Call) -> tuple[Any, list[Finding]]:
         if not call.query_string and not call.body and not in_header:
             return {}, []
-        sent, unread = _pairs(call, operation, write=write)
+        sent, unread = _pairs(call, operation, repeatable, write=write)
         if sent.keys() - known:
             unread += find_unknown_parameters(sent.items(), known, call.path_params)
         return sent, unread
@@ -137,7 +159,7 @@ def _list_names(schema: Schema) -> list[tuple[str, str]]:
 
 
 def _pairs(
-    call: Call, operation: Operation, *, write: bool
+    call: Call, operation: Operation, repeatable: frozenset[str], *, write: bool
 ) -> tuple[dict[str, str], list[Finding]]:
     """Returns the parameters with their first values, and the unknown ones."""
     unread: list[Finding] = []
@@ -156,6 +178,9 @@ def _pairs(
                 call, "parameters of this operation stand in the query or in a form"
             )
     values, repeated = first_values(pairs)
+    for name in repeatable.intersection(repeated):
+        values[name] = ",".join(value for each, value in pairs if each == name)
+        repeated.remove(name)
     if repeated:
         if operation.location is Location.OAUTH:
             repeated = [name for name in repeated if not name.startswith(("oauth_", "x_auth_"))]
@@ -183,6 +208,14 @@ def _json(call: Call, max_nesting: int) -> Any:
     if not isinstance(value, dict | list):
         raise BadBody(f"The body must be a JSON object or array, got {type(value).__name__}.")
     return value
+
+
+def _find_repeatable(schema: Schema) -> frozenset[str]:
+    return frozenset(
+        field.data_key or attr
+        for attr, field in schema.load_fields.items()
+        if isinstance(field, CommaList) and field.repeatable
+    )
 
 
 def _nullable(schema: Schema) -> frozenset[str]:

@@ -30,6 +30,7 @@ class FieldOptions(TypedDict, total=False):
     load_default: Any
     dump_only: bool
     data_key: str
+    attribute: str
     metadata: Mapping[str, Any]
 
 
@@ -271,14 +272,23 @@ class Instant(_Wire, fields.Field[str]):
 
 
 class CommaList(_Wire, fields.List[Any]):
-    """Values separated by commas in the query; `inner` checks each one."""
+    """Values separated by commas in the query; `inner` checks each one.
+
+    With `repeatable` the parameter may also be sent several times.
+    """
 
     kind = "comma-separated values"
     unreadable = "invalid list"
 
     def __init__(
-        self, inner: fields.Field[Any], *, most: int | None = None, **options: Unpack[FieldOptions]
+        self,
+        inner: fields.Field[Any],
+        *,
+        most: int | None = None,
+        repeatable: bool = False,
+        **options: Unpack[FieldOptions],
     ) -> None:
+        self.repeatable = repeatable
         checks = None if most is None else [Length(None, most)]
         super().__init__(inner, validate=checks, **options)
 

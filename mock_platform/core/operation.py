@@ -128,6 +128,10 @@ class Operation:
     path_form: type[Schema] | None = None
     """The schemas of those path parameters that do not accept any text."""
     location: Location = Location.QUERY
+    in_query: tuple[str, ...] = ()
+    """Those parameters of an operation with a JSON body that are in the query; the body may then be
+    missing.
+    """
     configure: Callable[[Settings], Handler] | None = None
     """Returns the handler under these settings, if they change what it does."""
     rules: Rules | None = None
@@ -227,6 +231,7 @@ class Particulars(TypedDict, total=False):
     """The options that only some operations use, with the same meaning as on `Operation`."""
 
     path_form: type[Schema]
+    in_query: tuple[str, ...]
     configure: Callable[[Settings], Handler]
     rules: Rules
     sandbox_only: bool

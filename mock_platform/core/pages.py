@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,9 +44,17 @@ class TokenPage:
 
 
 def take_page(
-    call: Call, world: World, table: str, match: Mapping[str, Any], *, order: Order | None = None
+    call: Call,
+    world: World,
+    table: str,
+    match: Mapping[str, Any],
+    *,
+    order: Order | None = None,
+    keys: Sequence[str] | None = None,
 ) -> TokenPage:
     """Return the page of matching records that `max_results` and `pagination_token` ask for.
+
+    With `keys`, only those records are in the list.
 
     Raises:
         InvalidParameters: The token is not one of this list.
@@ -60,7 +68,11 @@ def take_page(
         hint = "It must be a next_token of this list"
         wrong = Fault("pagination_token is not valid", details="invalid token", hint=hint)
         raise InvalidParameters([(TOKEN, wrong)], call.params) from fault
-    found = world.store.page(table, match, order=order, after=after, limit=count + 1)
+    store, limit = world.store, count + 1
+    if keys is None:
+        found = store.page(table, match, order=order, after=after, limit=limit)
+    else:
+        found = store.pick(table, keys, match, order=order, after=after, limit=limit)
     page = found[:count]
     token = make_cursor(call, order, page[-1]) if len(found) > count else None
     return TokenPage([entry.record for entry in page], token)

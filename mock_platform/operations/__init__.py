@@ -13,6 +13,7 @@ FAMILIES = (
     "oauth",
     "webhooks",
     "activity",
+    "posts_search_stream",
     "account_activity",
     "news",
     "usage",

@@ -14,6 +14,7 @@ from mock_platform.records import (
     interactive_cards,
     media,
     posts,
+    stream_rules,
     webhooks,
 )
 from mock_platform.records.table import Table
@@ -30,6 +31,7 @@ _GROUPS = (
     cards,
     interactive_cards,
     posts,
+    stream_rules,
 )
 
 SHARED_TABLES: tuple[Table, ...] = tuple(entry for group in _GROUPS for entry in group.TABLES)

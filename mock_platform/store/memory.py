@@ -99,6 +99,9 @@ class MemoryStore:
         self._indexes: dict[str, dict[By, Index]] = {}
         self._undo: list[tuple[str, str, Slot, bool]] | None = None
         self._changes: list[Change] = []
+        self._edits = 0
+        self._versions: dict[str, int] = {}
+        self._restored = 0
         if snapshot is not None:
             self.restore(snapshot)
 
@@ -187,6 +190,10 @@ class MemoryStore:
         names = dict.fromkeys([*self._base.rows, *self._rows])
         return [name for name in names if self.count(name)]
 
+    def version(self, table: str) -> int:
+        """Returns a number that is another one after each change of a table."""
+        return self._versions.get(table, self._restored)
+
     # -- writes ----------------------------------------------------------------------------------
 
     def put(self, table: str, key: str, record: Record) -> None:
@@ -258,6 +265,8 @@ class MemoryStore:
         self._rows = {table: dict(rows) for table, rows in snapshot.rows.items()}
         self._next_seq = snapshot.next_seq
         self._indexes = {}
+        self._edits += 1
+        self._restored, self._versions = self._edits, {}
 
     def clear(self) -> None:
         """Return to the fixtures, at a cost that depends only on the changes."""
@@ -308,6 +317,8 @@ class MemoryStore:
 
     def _set(self, table: str, key: str, slot: Slot, *, present: bool) -> None:
         """Set the overlay's value for a key to `slot` (remove it if not `present`)."""
+        self._edits += 1
+        self._versions[table] = self._edits
         rows = self._rows.setdefault(table, {})
         old, was_present = rows.get(key), key in rows
         base_row = self._base.rows.get(table, {}).get(key)

@@ -30,6 +30,7 @@ from mock_platform.world.windows import Windows
 from mock_platform.world.world_store import WorldStore
 
 C = TypeVar("C", bound=Companion)
+Cache = TypeVar("Cache")
 
 _KEPT_DELIVERIES = 10_000
 
@@ -106,6 +107,7 @@ class World:
         self.epoch = 0
         """Grows with each reset, so that earlier work can notice that it is outdated."""
         self._companions: dict[type[Any], Any] = {}
+        self._caches: dict[type[Any], Any] = {}
         self.beside = Parts(lambda: [self.windows, *self.companions])
         """The data that are recorded with the records, if the world outlives the process."""
         self._outbox: list[Notice] = []
@@ -201,6 +203,16 @@ class World:
             LookupError: The world has none.
         """
         found: C = self._companions[kind]
+        return found
+
+    def cache(self, kind: type[Cache]) -> Cache:
+        """Returns the world's value of this type, made at its first use.
+
+        It must be computed from records alone; `store.version` says whether these have changed.
+        """
+        if kind not in self._caches:
+            self._caches[kind] = kind()
+        found: Cache = self._caches[kind]
         return found
 
     def on_notice(self, listener: Callable[[World, Notice], None]) -> None:

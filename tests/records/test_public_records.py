@@ -683,6 +683,17 @@ SAMPLES: dict[str, list[Sample]] = {
             key="id_str",
         )
     ],
+    "stream_links": [
+        Sample(
+            {
+                "webhook_id": "1146654567674912769",
+                "created_at": "2026-03-19T10:00:00.000Z",
+                "fields": ["expansions=author_id", "user.fields=username"],
+            },
+            own={"_app_id": "11827"},
+            key="webhook_id",
+        )
+    ],
 }
 """Records in their public shape, by table; the mock's own keys are separate."""
 

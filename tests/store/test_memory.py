@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -53,6 +54,32 @@ def test_fork() -> None:
 
     assert ["f1", "f2", "f3", "f4"] == keys(one)
     assert ["f1", "f2", "f3", "f4", "n", "m"] == keys(two)
+
+
+def test_versions() -> None:
+    """The version of a table is another one after each change of it, undone or not, and only then.
+
+    A cache of what was computed from a table is right as long as the version is the same.
+    """
+    base = Base(fixtures())
+    store = MemoryStore(base)
+    seen = [store.version("items")]
+    store.put("others", "1", item("1"))
+    assert seen == [store.version("items")]
+    store.put("items", "n", item("n"))
+    seen.append(store.version("items"))
+    store.remove("items", "f1")
+    seen.append(store.version("items"))
+    saved = store.snapshot()
+    with suppress(ZeroDivisionError), store.transaction():
+        store.put("items", "m", item("m"))
+        seen.append(store.version("items"))
+        raise ZeroDivisionError
+    seen.append(store.version("items"))
+    store.restore(saved)
+    seen.append(store.version("items"))
+
+    assert 6 == len(set(seen))
 
 
 @pytest.mark.parametrize("rank", [2.0, True, "2"])

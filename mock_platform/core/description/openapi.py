@@ -319,10 +319,17 @@ class _Writer:
         schema = operation.params(unknown=EXCLUDE)
         form = operation.method in _WRITES and operation.location is not Location.JSON
         if operation.location is Location.JSON:
-            body = self._converter.reference(schema)
+            if operation.in_query:
+                shown = operation.params(unknown=EXCLUDE, only=operation.in_query)
+                entry["parameters"] = self._converter.parameters(shown)
+                schema = operation.params(unknown=EXCLUDE, exclude=operation.in_query)
+                body = self._converter.inline(schema)
+            else:
+                body = self._converter.reference(schema)
             if body.get("type") == "array":
                 body["minItems"] = 1  # a batch of nothing is refused
-            entry["requestBody"] = _body({"application/json": {"schema": body}}, required=True)
+            content = {"application/json": {"schema": body}}
+            entry["requestBody"] = _body(content, required=not operation.in_query)
         elif form and operation.dialect == "oauth":
             entry["requestBody"] = self._form(schema, required=True)
         else:

@@ -7,8 +7,8 @@ have no such key.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+import itertools
+from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
 from mock_platform.rules.post_rules.matching import Match, compile_rule, find_required_keys
@@ -16,25 +16,46 @@ from mock_platform.rules.post_rules.operators import Product
 from mock_platform.rules.post_rules.subject import Key, Subject
 from mock_platform.rules.post_rules.tree import Node
 
-Name = TypeVar("Name")
+Name = TypeVar("Name", bound=Hashable)
 
 
 class RuleSelection(Generic[Name]):
-    """Rules by name, in the order in which they were added. It does not change."""
+    """Rules by name, in the order in which they were added."""
 
     def __init__(self, rules: Iterable[tuple[Name, Node, str]], product: Product) -> None:
         """`rules` holds name, tree and sample key of each."""
-        self._rules: list[tuple[Name, Match]] = []
-        self._by_key: dict[Key, list[int]] = defaultdict(list)
-        self._always: list[int] = []
-        for place, (name, tree, sample_key) in enumerate(rules):
-            self._rules.append((name, compile_rule(tree, product, sample_key=sample_key)))
-            keys = find_required_keys(tree, product)
-            if keys is None:
-                self._always.append(place)
-            else:
-                for key in keys:
-                    self._by_key[key].append(place)
+        self._product = product
+        self._next_place = itertools.count()
+        self._rules: dict[int, tuple[Name, Match]] = {}
+        self._by_name: dict[Name, tuple[int, frozenset[Key] | None]] = {}
+        self._by_key: dict[Key, set[int]] = {}
+        self._always: set[int] = set()
+        for name, tree, sample_key in rules:
+            self.add(name, tree, sample_key)
+
+    def add(self, name: Name, tree: Node, sample_key: str) -> None:
+        """Add a rule whose name is new."""
+        place = next(self._next_place)
+        self._rules[place] = (name, compile_rule(tree, self._product, sample_key=sample_key))
+        keys = find_required_keys(tree, self._product)
+        self._by_name[name] = (place, keys)
+        if keys is None:
+            self._always.add(place)
+            return
+        for key in keys:
+            self._by_key.setdefault(key, set()).add(place)
+
+    def discard(self, name: Name) -> None:
+        """Remove a rule, if it is there."""
+        place, keys = self._by_name.pop(name, (None, None))
+        if place is None:
+            return
+        del self._rules[place]
+        self._always.discard(place)
+        for key in keys or ():
+            self._by_key[key].discard(place)
+            if not self._by_key[key]:
+                del self._by_key[key]
 
     def matching(self, subject: Subject) -> list[Name]:
         """Return the names of the rules that match a post, in their order."""
@@ -42,7 +63,7 @@ class RuleSelection(Generic[Name]):
         places = set(self._always)
         for key in subject.keys:
             if key in by_key:
-                places.update(by_key[key])
+                places |= by_key[key]
         return [
             name
             for name, matches in (self._rules[place] for place in sorted(places))

@@ -207,6 +207,23 @@ def test_json_body() -> None:
     assert "additionalProperties" not in schema
 
 
+def test_json_body_with_a_query() -> None:
+    """Parameters in the query are described beside the body, which may then be missing."""
+
+    class Change(Schema):
+        dry_run = Flag(load_default=False)
+        items = ListOf(Nested(Part), least=1)
+
+    described = only(
+        operation(method="POST", params=Change, location=Location.JSON, in_query=("dry_run",))
+    )
+
+    assert {"account_id", "dry_run"} == set(parameters(described))
+    assert not described["requestBody"]["required"]
+    body = described["requestBody"]["content"]["application/json"]["schema"]
+    assert ["items"] == list(body["properties"])
+
+
 # -- what comes out ----------------------------------------------------------------------------
 
 
