@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.records.cards import CARD_TYPES, LABELS
+from mock_platform.records.cards import LABELS
 from tests.operations.creatives import (
     DELETED_IMAGE,
     FOREIGN_IMAGE,
@@ -535,72 +535,6 @@ class TestUpdate:
 
 class TestList:
     """GET cards."""
-
-    @pytest.mark.spec("B, Card", "card_type values")
-    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-    @pytest.mark.parametrize("kind", CARD_TYPES)
-    def test_each_card_type(self, box: Sandbox, kind: str) -> None:
-        """The filter takes every card type, and the fixtures show each of them."""
-        response = get(box, "cards", card_types=kind)
-
-        assert {kind} == {record["card_type"] for record in data(response)}
-        assert [kind] == echo(response)["card_types"]
-
-    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-    def test_several_card_types(self, box: Sandbox) -> None:
-        """Types joined by commas are alternatives; unknown ones are refused."""
-        found = data(get(box, "cards", card_types="IMAGE_APP,VIDEO_APP"))
-        refused = get(box, "cards", card_types="IMAGE_APP,AUDIO_APP")
-
-        assert {"IMAGE_APP", "VIDEO_APP"} == {record["card_type"] for record in found}
-        assert [("INVALID_PARAMETER", "card_types")] == faults(refused)
-
-    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-    @pytest.mark.parametrize("name", ["card_id", "card_ids"])
-    def test_ids(self, box: Sandbox, name: str) -> None:
-        """Ids restrict the list; 200 of them are accepted, 201 refused."""
-        pair = {name: f"{SLIDES_CARD},{WEBSITE_CARD},nothing"}
-        found = get(box, "cards", **pair)
-        beyond = get(box, "cards", **{name: ",".join([WEBSITE_CARD] * 201)})
-
-        assert [WEBSITE_CARD, SLIDES_CARD] == [record["id"] for record in data(found)]
-        assert [SLIDES_CARD, WEBSITE_CARD, "nothing"] == echo(found)[name]
-        assert 200 == get(box, "cards", **{name: ",".join([WEBSITE_CARD] * 200)}).status_code
-        assert [("INVALID_PARAMETER", name)] == faults(beyond)
-        assert ("cards.card-ids" in assumptions(found)) == (name == "card_ids")
-
-    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-    def test_card_uris(self, box: Sandbox) -> None:
-        """Addresses restrict the list; 200 of them are accepted, 201 refused."""
-        uri = f"card://{WEBSITE_CARD}"
-        found = data(get(box, "cards", card_uris=f"{uri},card://1"))
-        answers = [get(box, "cards", card_uris=",".join([uri] * n)) for n in (200, 201)]
-
-        assert [WEBSITE_CARD] == [record["id"] for record in found]
-        assert [200, 400] == [answer.status_code for answer in answers]
-        assert [("INVALID_PARAMETER", "card_uris")] == faults(answers[1])
-
-    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-    @pytest.mark.spec("B, Limits", "Field lengths: card q", side="inside")
-    @pytest.mark.parametrize(
-        ("q", "expected"),
-        [
-            ("cold", ["Cold brew at home", "Cold brew story"]),
-            ("COLD BREW S", ["Cold brew story"]),
-            ("brew", []),
-            ("c" * 80, []),
-        ],
-    )
-    def test_q(self, box: Sandbox, q: str, expected: list[str]) -> None:
-        """The search is a prefix of the name, whatever its case."""
-        assert expected == [record["name"] for record in data(get(box, "cards", q=q))]
-
-    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
-    @pytest.mark.spec("B, Limits", "Field lengths: card q", side="outside")
-    def test_length_of_q(self, box: Sandbox) -> None:
-        """The search has at most 80 characters, and at least one."""
-        for q in ("c" * 81, ""):
-            assert [("INVALID_PARAMETER", "q")] == faults(get(box, "cards", q=q))
 
     def test_sort_by_name(self, box: Sandbox) -> None:
         """Cards sort by name."""

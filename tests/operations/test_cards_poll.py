@@ -322,26 +322,3 @@ def test_no_update(box: Sandbox) -> None:
     response = put(box, f"cards/poll/{VIDEO_POLL}", name="New")
 
     assert (405, [("METHOD_NOT_ALLOWED", None)]) == refusal(response)
-
-
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
-def test_card_ids(box: Sandbox) -> None:
-    """Ids restrict the list; 200 of them are accepted, 201 refused."""
-    found = get(box, "cards/poll", card_ids=f"{IMAGE_POLL},{VIDEO_POLL},nothing")
-    answers = [get(box, "cards/poll", card_ids=",".join([IMAGE_POLL] * n)) for n in (200, 201)]
-
-    assert [VIDEO_POLL, IMAGE_POLL] == [record["id"] for record in data(found)]
-    assert [IMAGE_POLL, VIDEO_POLL, "nothing"] == echo(found)["card_ids"]
-    assert [200, 400] == [answer.status_code for answer in answers]
-    assert [("INVALID_PARAMETER", "card_ids")] == faults(answers[1])
-
-
-@pytest.mark.spec("B, Poll cards", "GET /12/accounts/:account_id/cards/poll: card_ids")
-def test_q(box: Sandbox) -> None:
-    """The search is a prefix of the name in any case, of at most 80 characters."""
-    names = [record["name"] for record in data(get(box, "cards/poll", q="BEST"))]
-
-    assert ["Best roast", "Best bean"] == sorted(names, reverse=True)
-    assert [] == data(get(box, "cards/poll", q="roast"))
-    assert 200 == get(box, "cards/poll", q="b" * 80).status_code
-    assert [("INVALID_PARAMETER", "q")] == faults(get(box, "cards/poll", q="b" * 81))

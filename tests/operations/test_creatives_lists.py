@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.operations.creatives import BASE, data, delete, echo, get
-from tests.support import Sandbox, faults
+from mock_platform.operations.account_media import CREATIVE_TYPES
+from mock_platform.records.cards import CARD_TYPES
+from tests.operations.creatives import BASE, assumptions, data, delete, echo, get
+from tests.support import Sandbox, faults, refusal
 
 
 @dataclass(frozen=True)
@@ -130,3 +132,98 @@ def test_records_of_other_accounts(box: Sandbox, family: Family, method: str) ->
 
         assert (404, family.missing) == (response.status_code, faults(response)[0][0])
     assert family.foreign not in keys(box, family)
+
+
+CARD, SLIDES = "1712860000001000003", "1712860000005000015"
+POLL, IMAGE_POLL = "1712870000001000003", "1712870000005000015"
+TALK, SECOND_TALK = "1712880000001000003", "1712880000002000006"
+
+
+@pytest.mark.spec("operations", "account_media.list", "cards.list", "cards_poll.list")
+@pytest.mark.spec("operations", "cards_video_conversation.list")
+@pytest.mark.parametrize(
+    ("path", "name", "sent", "found"),
+    [
+        ("account_media", "account_media_ids", ["2q01", "2pzo", "2r1c", "no"], ["2pzo", "2q01"]),
+        ("cards", "card_id", [SLIDES, CARD, "no"], [CARD, SLIDES]),
+        ("cards", "card_ids", [SLIDES, CARD, "no"], [CARD, SLIDES]),
+        ("cards", "card_uris", [f"card://{CARD}", "card://1"], [CARD]),
+        ("cards/poll", "card_ids", [IMAGE_POLL, POLL, "no"], [POLL, IMAGE_POLL]),
+        ("cards/video_conversation", "card_ids", [SECOND_TALK, TALK, "no"], [TALK, SECOND_TALK]),
+    ],
+)
+def test_ids(box: Sandbox, path: str, name: str, sent: list[str], found: list[str]) -> None:
+    """Ids restrict the list; 200 of them are accepted, 201 refused."""
+    response = get(box, path, **{name: ",".join(sent)})
+    full, beyond = (get(box, path, **{name: ",".join(sent[:1] * n)}) for n in (200, 201))
+
+    assert (found, sent) == ([record["id"] for record in data(response)], echo(response)[name])
+    assert 1 == len(data(full))
+    assert (400, [("INVALID_PARAMETER", name)]) == refusal(beyond)
+    assert ("cards.card-ids" in assumptions(response)) == ((path, name) == ("cards", "card_ids"))
+
+
+SEARCHED = ["cards", "cards/poll", "cards/video_conversation"]
+
+
+@pytest.mark.spec("operations", "cards.list", "cards_poll.list", "cards_video_conversation.list")
+@pytest.mark.spec("B, Limits", "Field lengths: card q", side="inside")
+@pytest.mark.parametrize(
+    ("path", "q", "expected"),
+    [
+        ("cards", "cold", ["Cold brew at home", "Cold brew story"]),
+        ("cards", "COLD BREW S", ["Cold brew story"]),
+        ("cards", "brew", []),
+        ("cards/poll", "BEST", ["Best roast", "Best bean"]),
+        ("cards/poll", "roast", []),
+        ("cards/video_conversation", "BREW", ["Brew talk"]),
+        ("cards/video_conversation", "talk", []),
+        *((path, "c" * 80, []) for path in SEARCHED),
+    ],
+)
+def test_q(box: Sandbox, path: str, q: str, expected: list[str]) -> None:
+    """The search is a prefix of the name, whatever its case."""
+    assert expected == [record["name"] for record in data(get(box, path, q=q))]
+
+
+@pytest.mark.spec("operations", "cards.list", "cards_poll.list", "cards_video_conversation.list")
+@pytest.mark.spec("B, Limits", "Field lengths: card q", side="outside")
+@pytest.mark.parametrize("path", SEARCHED)
+def test_length_of_q(box: Sandbox, path: str) -> None:
+    """The search has at most 80 characters, and at least one."""
+    for q in ("c" * 81, ""):
+        assert [("INVALID_PARAMETER", "q")] == faults(get(box, path, q=q))
+
+
+TYPES = [("account_media", "creative_type", kind) for kind in CREATIVE_TYPES]
+TYPES += [("cards", "card_type", kind) for kind in CARD_TYPES]
+
+
+@pytest.mark.spec("operations", "account_media.list", "cards.list")
+@pytest.mark.spec("B, Account media record", "creative_type (enum")
+@pytest.mark.spec("B, Card", "card_type values")
+@pytest.mark.parametrize(("path", "field", "kind"), TYPES)
+def test_each_type(box: Sandbox, path: str, field: str, kind: str) -> None:
+    """The filter takes every type, echoes a list and shows that type alone."""
+    response = get(box, path, **{f"{field}s": kind})
+
+    assert {kind} == {record[field] for record in data(response)}
+    assert [kind] == echo(response)[f"{field}s"]
+
+
+@pytest.mark.spec("operations", "account_media.list", "cards.list")
+@pytest.mark.spec("B, Account media record", "creative_type (enum")
+@pytest.mark.parametrize(
+    ("path", "field", "kinds"),
+    [
+        ("account_media", "creative_type", ["PREROLL", "VAST_PREROLL"]),
+        ("cards", "card_type", ["IMAGE_APP", "VIDEO_APP"]),
+    ],
+)
+def test_several_types(box: Sandbox, path: str, field: str, kinds: list[str]) -> None:
+    """Types joined by commas are alternatives; unknown ones are refused."""
+    found = data(get(box, path, **{f"{field}s": ",".join(kinds)}))
+    refused = get(box, path, **{f"{field}s": f"{kinds[0]},POSTER"})
+
+    assert set(kinds) == {record[field] for record in found}
+    assert [("INVALID_PARAMETER", f"{field}s")] == faults(refused)
