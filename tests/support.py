@@ -18,6 +18,7 @@ from mock_platform.platform import Platform, load_base
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.store.memory import Base
+from mock_platform.world.world import World
 
 FORM = "application/x-www-form-urlencoded"
 ACCOUNT = "18ce54d4x5t"
@@ -103,34 +104,44 @@ class Sandbox:
         method: str,
         path: str,
         *,
-        keys: Keys | None = HARBOR,
+        keys: Keys | str | None = HARBOR,
         form: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         **more: Any,
     ) -> TestResponse:
-        """One request to `http://localhost`; signed unless `keys` is None."""
+        """One request to `http://localhost`; signed, or with a bearer token, or with no keys."""
         url = f"http://localhost{path}"
         if more.get("query_string"):
             query = more.pop("query_string")
             url += "?" + (query if isinstance(query, str) else urlencode(query))
-        found = signed(method, url, keys, form) if keys else {}
+        found = {"Authorization": f"Bearer {keys}"} if keys else {}
+        if isinstance(keys, Keys):
+            found = signed(method, url, keys, form)
         if form is not None:
             more["data"] = urlencode(form)
             found.setdefault("Content-Type", FORM)
         target = url.removeprefix("http://localhost")
         return self.client.open(target, method=method, headers={**found, **(headers or {})}, **more)
 
+    @property
+    def world(self) -> World:
+        """The default world."""
+        return self.platform.worlds.default
+
     def record(self, table: str, key: str) -> Record:
         """A stored record of the default world."""
-        found = self.platform.worlds.default.store.get(table, key)
+        found = self.world.store.get(table, key)
         assert found is not None, f"no {key} in {table}"
         return found
 
     def change(self, table: str, key: str, **fields: Any) -> None:
         """Change a stored record of the default world behind the interface."""
-        world = self.platform.worlds.default
-        with world.work():
-            world.store.put(table, key, self.record(table, key) | fields)
+        self.put(table, key, self.record(table, key) | fields)
+
+    def put(self, table: str, key: str, record: Record) -> None:
+        """Store a record in the default world behind the interface."""
+        with self.world.work():
+            self.world.store.put(table, key, record)
 
 
 def sandbox(**settings: Any) -> Sandbox:

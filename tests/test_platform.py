@@ -99,13 +99,13 @@ def test_limits_count_after_parameters(box: Sandbox) -> None:
 @pytest.mark.spec("B, Limits", "Requests with with_total_count")
 def test_with_total_count_has_a_limit_of_200(box: Sandbox) -> None:
     """The 200th request with with_total_count passes, the 201st is 429, others are unaffected."""
-    box.platform.worlds.default.clock.freeze()
+    box.world.clock.freeze()
     query = {"with_total_count": "true", "count": "1"}
 
     statuses = [box.call("GET", MEDIA, query_string=query).status_code for _ in range(200)]
     refused = box.call("GET", MEDIA, query_string=query)
     plain = box.call("GET", MEDIA)
-    box.platform.worlds.default.clock.advance(900)
+    box.world.clock.advance(900)
     later = box.call("GET", MEDIA, query_string=query)
 
     assert set(statuses) == {200}
@@ -159,9 +159,7 @@ def test_a_credential_of_one_world_chooses_it(box: Sandbox) -> None:
 
 def test_a_record_stored_as_given_may_be_to_blame(box: Sandbox) -> None:
     """What trips over an odd record says that such a record may be why."""
-    world = box.platform.worlds.default
-    with world.work():
-        world.store.put("accounts", "18ce54d4x5t", {"id": "18ce54d4x5t"})
+    box.put("accounts", "18ce54d4x5t", {"id": "18ce54d4x5t"})
 
     response = box.call("GET", MEDIA)
 
@@ -354,7 +352,7 @@ def test_markers_name_request_operation_and_assumptions(box: Sandbox) -> None:
 
     assert response.headers["X-Mock-Operation"] == "account_media.list"
     assert response.headers["X-Mock-Assumptions"] == "ads.next-cursor-null,ads.params-echo"
-    entry = box.platform.worlds.default.journal.get(response.headers["X-Mock-Request-Id"])
+    entry = box.world.journal.get(response.headers["X-Mock-Request-Id"])
     assert entry is not None
     assert entry.operation == "account_media.list"
 
@@ -420,16 +418,15 @@ def test_a_fault_in_a_handler_is_kept_and_told(
     box: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A handler that fails answers 500, keeps nothing, and is handed to the embedder."""
-    world = box.platform.worlds.default
 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(world.store, "page", broken)
+    monkeypatch.setattr(box.world.store, "page", broken)
 
     assert refusal(box.call("GET", MEDIA)) == (500, [("INTERNAL_ERROR", None)])
     assert [str(error) for error in box.platform.errors] == ["boom"]
-    entry = world.journal.find()[-1]
+    entry = box.world.journal.find()[-1]
     assert entry.traceback is not None
     assert "RuntimeError: boom" in entry.traceback
 
@@ -500,7 +497,7 @@ def test_credentials_that_nobody_can_read_are_refused(box: Sandbox, worlds: int)
     headers = {"Authorization": "Basic \xff"}
 
     assert box.call("GET", "/12/accounts", keys=None, headers=headers).status_code == 401
-    assert [401] == [entry.status for entry in box.platform.worlds.default.journal]
+    assert [401] == [entry.status for entry in box.world.journal]
 
 
 def test_a_fault_while_the_world_is_looked_for_is_in_the_journal(
@@ -513,7 +510,7 @@ def test_a_fault_while_the_world_is_looked_for_is_in_the_journal(
     )
 
     assert refusal(box.call("GET", "/12/accounts", keys=None)) == (500, [("INTERNAL_ERROR", None)])
-    (entry,) = box.platform.worlds.default.journal
+    (entry,) = box.world.journal
     assert entry.traceback is not None
     assert "what nobody thought of" in entry.traceback
     assert [ValueError] == [type(fault) for fault in box.platform.errors]
@@ -534,5 +531,5 @@ def test_any_host_makes_an_address(box: Sandbox, host: str, shown: str) -> None:
     """What is no host is escaped, so that the address in the journal can be read."""
     box.call("GET", "/12/accounts", keys=None, headers={"Host": host})
 
-    (entry,) = box.platform.worlds.default.journal
+    (entry,) = box.world.journal
     assert entry.url == f"http://{shown}/12/accounts"

@@ -306,10 +306,9 @@ def test_a_token_that_another_user_allowed_cannot_be_answered(box: Sandbox) -> N
 def test_a_request_token_expires(age: int, status: int) -> None:
     """Just inside its lifetime on the world's clock the page asks, just outside it refuses."""
     box = sandbox()
-    clock = box.platform.worlds.default.clock
-    clock.freeze(machine_now().replace(microsecond=0))
+    box.world.clock.freeze(machine_now().replace(microsecond=0))
     token = str(begun(box).token)
-    clock.advance(age)
+    box.world.clock.advance(age)
     page = visitor(box).open("/oauth/authorize", oauth_token=token)
 
     assert status == page.status
@@ -369,7 +368,7 @@ def test_another_account_can_be_used(box: Sandbox) -> None:
 def test_a_session_ends_with_its_world(box: Sandbox) -> None:
     """After a reset no user is logged in, and answering leads back to the login."""
     page = opened(box).log_in()
-    box.platform.worlds.default.reset()
+    box.world.reset()
     again(box, page, "/oauth/authorize")
 
     assert LOG_IN == page.heading
@@ -378,10 +377,9 @@ def test_a_session_ends_with_its_world(box: Sandbox) -> None:
 def test_allowing_without_a_session_leads_to_the_login(box: Sandbox) -> None:
     """If the session ended while the page was shown, the user logs in again and loses nothing."""
     page = opened(box).log_in()
-    world = box.platform.worlds.default
-    with world.work():
-        for entry in world.store.page(sessions.TABLE):
-            world.store.remove(sessions.TABLE, entry.key)
+    with box.world.work():
+        for entry in box.world.store.page(sessions.TABLE):
+            box.world.store.remove(sessions.TABLE, entry.key)
     page.submit("allow")
 
     assert (200, LOG_IN) == (page.status, page.heading)
@@ -460,7 +458,7 @@ def test_logging_in_changes_the_session(box: Sandbox) -> None:
     again(box, other, "/oauth/authorize")
 
     assert LOG_IN == other.heading
-    assert 1 == box.platform.worlds.default.store.count(sessions.TABLE)
+    assert 1 == box.world.store.count(sessions.TABLE)
 
 
 def test_logging_in_again_ends_the_session_before(box: Sandbox) -> None:
@@ -469,7 +467,7 @@ def test_logging_in_again_ends_the_session_before(box: Sandbox) -> None:
     for _ in range(3):
         again(box, page, "/oauth/authorize", force_login="true").log_in()
 
-    assert 1 == box.platform.worlds.default.store.count(sessions.TABLE)
+    assert 1 == box.world.store.count(sessions.TABLE)
 
 
 def test_visits_leave_nothing_behind(box: Sandbox) -> None:
@@ -477,7 +475,7 @@ def test_visits_leave_nothing_behind(box: Sandbox) -> None:
     page = opened(box)
     again(box, page, "/oauth/authorize")
 
-    assert 0 == box.platform.worlds.default.store.count(sessions.TABLE)
+    assert 0 == box.world.store.count(sessions.TABLE)
 
 
 @pytest.mark.parametrize("action", ["log_in", "allow", "deny", "switch"])
@@ -550,10 +548,9 @@ def test_failures_are_pages_too(path: str, method: str) -> None:
 def test_the_oauth_limit_counts_the_pages_of_an_app() -> None:
     """Pages are rate limited for each app that the request token names, as a page with headers."""
     box = sandbox(oauth_limit=2)
-    world = box.platform.worlds.default
-    with world.work():
+    with box.world.work():
         mine, other = (
-            request_tokens.issue(world, box.record("apps", key), CALLBACK, "read")["id"]
+            request_tokens.issue(box.world, box.record("apps", key), CALLBACK, "read")["id"]
             for key in ("11827", "20993")
         )
     page = visitor(box)

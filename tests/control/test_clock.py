@@ -26,7 +26,7 @@ def test_read(box: Sandbox) -> None:
 
     assert ["now", "frozen"] == list(shown)
     assert not shown["frozen"]
-    real = parse_instant(shown["now"]) - box.platform.worlds.default.clock.now()
+    real = parse_instant(shown["now"]) - box.world.clock.now()
     assert abs(real) < timedelta(seconds=5)
 
 
@@ -97,7 +97,7 @@ def test_refused(box: Sandbox, body: dict[str, Any], field: str, text: str) -> N
     assert 422 == answer.status_code
     assert [field] == fields(answer)
     assert text in detail(answer)
-    assert not box.platform.worlds.default.clock.frozen
+    assert not box.world.clock.frozen
 
 
 @pytest.mark.parametrize(
@@ -126,12 +126,11 @@ def test_too_far(box: Sandbox, seconds: float) -> None:
 
 def test_what_falls_due(box: Sandbox) -> None:
     """What is due at the new time has happened when the answer comes."""
-    world = box.platform.worlds.default
-    world.clock.freeze(datetime(2026, 3, 1, tzinfo=UTC))
-    with world.work():
+    box.world.clock.freeze(datetime(2026, 3, 1, tzinfo=UTC))
+    with box.world.work():
         job = {"id": "1", "webhook_id": "1", "state": "IN_PROGRESS", "_app_id": "11827"}
-        world.store.put("replay_jobs", "1", job)
-        world.transitions.begin("replay_job", "1")
+        box.world.store.put("replay_jobs", "1", job)
+        box.world.transitions.begin("replay_job", "1")
 
     act(box, action="advance", seconds=2)
 

@@ -139,7 +139,7 @@ def test_deliveries_are_listed(box: Sandbox) -> None:
         "at": "2026-03-01T12:00:00.000Z", "url": "http://127.0.0.1:8091/hook", "status": None,
         "error": "connection refused", "milliseconds": 1.5, "body": None,
     }  # fmt: skip
-    box.platform.worlds.default.deliveries.append(attempt)
+    box.world.deliveries.append(attempt)
 
     page = Page(call(box, "GET", "/"))
 
@@ -165,13 +165,7 @@ def test_nothing_a_client_sends_becomes_markup(box: Sandbox) -> None:
 
 def test_one_request(box: Sandbox) -> None:
     """A request's own page shows everything, credentials left out."""
-    box.call(
-        "POST",
-        "/2/webhooks/replay",
-        keys=None,
-        headers={"Authorization": f"Bearer {BEARER}"},
-        json={"webhook_id": "x"},
-    )
+    box.call("POST", "/2/webhooks/replay", keys=BEARER, json={"webhook_id": "x"})
 
     answer = call(box, "GET", "/console/requests/r1")
     page = Page(answer)
@@ -191,7 +185,7 @@ def test_unknown_request(box: Sandbox) -> None:
 
 def test_forms_move_the_clock(box: Sandbox) -> None:
     """Each form does what it says and leads back to the page, so that reloading repeats nothing."""
-    clock = box.platform.worlds.default.clock
+    clock = box.world.clock
 
     for form in ({"action": "advance", "seconds": "90"}, {"action": "travel", "to": "2027-01-01"}):
         answer = submit(box, **form)
@@ -213,7 +207,7 @@ def test_form_of_another_world(box: Sandbox) -> None:
 
     assert {"http://localhost/~w1/_mock/console"} == set(page.all("form", "action"))
     assert "http://localhost/~w1/_mock/" == answer.headers["Location"]
-    assert MOMENT == box.platform.worlds.default.clock.now()
+    assert MOMENT == box.world.clock.now()
     assert MOMENT != box.platform.worlds.get("w1").clock.now()
 
 
@@ -223,7 +217,7 @@ def test_reset_form(box: Sandbox) -> None:
 
     submit(box, action="reset")
 
-    assert 0 == len(box.platform.worlds.default.journal)
+    assert 0 == len(box.world.journal)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +239,7 @@ def test_faulty_form(box: Sandbox, form: dict[str, str], text: str) -> None:
     assert 422 == answer.status_code
     assert "alert" in [found.get("role") for _, found in page.tags]
     assert text in page.text
-    assert MOMENT == box.platform.worlds.default.clock.now()
+    assert MOMENT == box.world.clock.now()
 
 
 @pytest.mark.parametrize(
@@ -262,4 +256,4 @@ def test_forms_of_other_pages(box: Sandbox, headers: dict[str, str]) -> None:
     answer = call(box, "POST", "/console", form={"action": "resume"}, headers=headers)
 
     assert 403 == answer.status_code
-    assert box.platform.worlds.default.clock.frozen
+    assert box.world.clock.frozen

@@ -91,7 +91,7 @@ def test_forms_are_refused(box: Sandbox, content_type: str) -> None:
 
     assert 415 == answer.status_code
     assert "Content-Type application/json" in detail(answer)
-    assert not box.platform.worlds.default.clock.frozen
+    assert not box.world.clock.frozen
 
 
 def test_no_json(box: Sandbox) -> None:
@@ -183,8 +183,7 @@ def test_unknown_world(box: Sandbox) -> None:
 
 def test_fault_of_the_sandbox(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault of the sandbox itself says so, and whoever embeds it gets it to raise."""
-    world = box.platform.worlds.default
-    monkeypatch.setattr(world, "reset", lambda: 1 / 0)
+    monkeypatch.setattr(box.world, "reset", lambda: 1 / 0)
 
     answer = call(box, "POST", "/reset")
 
@@ -208,7 +207,7 @@ def test_control_requests_are_not_journaled(box: Sandbox) -> None:
     call(box, "GET", "/clock")
     call(box, "GET", "/nope")
 
-    assert 0 == len(box.platform.worlds.default.journal)
+    assert 0 == len(box.world.journal)
 
 
 def test_routes_have_names_and_words() -> None:

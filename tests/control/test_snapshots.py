@@ -66,9 +66,8 @@ def test_form_of_names(box: Sandbox, name: str, status: int) -> None:
 
 def test_most(box: Sandbox) -> None:
     """A world keeps so many snapshots and no more; those there are can be replaced."""
-    world = box.platform.worlds.default
-    saved = world.save()
-    world.snapshots = {str(n): saved for n in range(MAX_SNAPSHOTS - 1)}
+    saved = box.world.save()
+    box.world.snapshots = {str(n): saved for n in range(MAX_SNAPSHOTS - 1)}
 
     assert 200 == call(box, "PUT", "/snapshots/last").status_code
     answer = call(box, "PUT", "/snapshots/beyond")

@@ -19,8 +19,7 @@ def test_whole_world_round_trip(box: Sandbox) -> None:
     box.call(
         "POST",
         "/2/webhooks/replay",
-        keys=None,
-        headers={"Authorization": f"Bearer {BEARER}"},
+        keys=BEARER,
         json={"webhook_id": call(box, "GET", "/credentials").get_json()["webhook_id"], **window},
     )
     assert box.platform.deliverer.wait_until_idle()

@@ -13,11 +13,10 @@ from tests.support import Sandbox, sandbox
 def box() -> Sandbox:
     """A sandbox whose clock is frozen, with a replay job under way."""
     box = sandbox(freeze=datetime(2026, 3, 1, tzinfo=UTC))
-    world = box.platform.worlds.default
-    with world.work():
+    with box.world.work():
         job = {"id": "1", "webhook_id": "1", "state": "IN_PROGRESS", "_app_id": "11827"}
-        world.store.put("replay_jobs", "1", job)
-        world.transitions.begin("replay_job", "1")
+        box.world.store.put("replay_jobs", "1", job)
+        box.world.transitions.begin("replay_job", "1")
     return box
 
 
@@ -39,7 +38,7 @@ def test_list(box: Sandbox) -> None:
 
 def test_listing_looks_at_the_clock(box: Sandbox) -> None:
     """What is due by the clock is no longer under way."""
-    box.platform.worlds.default.clock.advance(2)
+    box.world.clock.advance(2)
 
     assert [] == call(box, "GET", "/transitions").get_json()["replay_job"]["under_way"]
     assert "COMPLETE" == state(box)
@@ -48,7 +47,7 @@ def test_listing_looks_at_the_clock(box: Sandbox) -> None:
 def test_set_pace(box: Sandbox) -> None:
     """A pace is changed where the body names it, and holds for what is under way."""
     answer = call(box, "PUT", "/transitions/replay_job", json={"seconds": 60})
-    box.platform.worlds.default.clock.advance(59)
+    box.world.clock.advance(59)
     call(box, "GET", "/transitions")
     waiting = state(box)
     immediate = call(box, "PUT", "/transitions/replay_job", json={"progression": "immediate"})

@@ -77,7 +77,7 @@ def test_the_journal_knows_why(box: Sandbox) -> None:
     box.call("GET", f"{CARDS}/all")
     box.call("GET", "/12/acounts")
 
-    first, second = box.platform.worlds.default.journal.find()
+    first, second = box.world.journal.find()
     assert first.diagnosis is not None
     assert second.diagnosis is not None
     assert ("path-not-served", "unknown-path") == (

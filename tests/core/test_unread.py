@@ -187,9 +187,8 @@ def test_strict_refuses_the_query_of_a_json_operation(method: str, path: str, bo
 def test_the_query_of_a_replay_is_looked_at() -> None:
     """The replay of document A has its parameters in the body alone."""
     box = sandbox()
-    headers = {"Authorization": f"Bearer {BEARER}"}
 
-    answer = box.client.post("/2/webhooks/replay?webhook_id=1", json={}, headers=headers)
+    answer = box.call("POST", "/2/webhooks/replay?webhook_id=1", keys=BEARER, json={})
 
     assert (400, "unknown-parameter") == (answer.status_code, answer.headers["X-Mock-Warnings"])
 

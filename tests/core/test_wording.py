@@ -71,7 +71,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str, str, str]] = [
 @pytest.fixture
 def box(box: Sandbox) -> Sandbox:
     """A sandbox whose clock is frozen at noon."""
-    box.platform.worlds.default.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
+    box.world.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
     return box
 
 

@@ -28,7 +28,7 @@ TIMES = ["2026-09-02T08:00:00Z", "2026-09-02T09:10:00Z", "2026-09-02T11:45:00Z"]
 
 @pytest.fixture(autouse=True)
 def _clock_stands_off_the_hour(box: Sandbox) -> None:
-    box.platform.worlds.default.clock.freeze(datetime(2026, 11, 20, 10, 30, tzinfo=UTC))
+    box.world.clock.freeze(datetime(2026, 11, 20, 10, 30, tzinfo=UTC))
 
 
 def ask(box: Sandbox, **params: str | None) -> TestResponse:

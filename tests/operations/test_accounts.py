@@ -26,7 +26,7 @@ NOT_FOUND = [("ACCOUNT_NOT_FOUND", "account_id")]
 
 @pytest.fixture(autouse=True)
 def _clock_stands(box: Sandbox) -> None:
-    box.platform.worlds.default.clock.freeze(NOW)
+    box.world.clock.freeze(NOW)
 
 
 def listed(box: Sandbox, **params: Any) -> list[str]:
@@ -80,9 +80,7 @@ class TestList:
 
     def test_bearer_acts_for_the_apps_owner(self, box: Sandbox) -> None:
         """With a bearer token the accounts of the app's owner are listed."""
-        headers = {"Authorization": f"Bearer {BEARER}"}
-
-        body = box.call("GET", "/12/accounts", keys=None, headers=headers).get_json()
+        body = box.call("GET", "/12/accounts", keys=BEARER).get_json()
 
         assert [account["id"] for account in body["data"]] == MINE
 
@@ -249,10 +247,8 @@ class TestCreate:
 
     def test_never_replaces_another(self, box: Sandbox) -> None:
         """An id that exists already is drawn again."""
-        world = box.platform.worlds.default
-        taken = Ids(world.seed, world.name, world.ids.drawn).base36(6)
-        with world.work():
-            world.store.put("accounts", taken, box.record("accounts", ACCOUNT) | {"id": taken})
+        taken = Ids(box.world.seed, box.world.name, box.world.ids.drawn).base36(6)
+        box.put("accounts", taken, box.record("accounts", ACCOUNT) | {"id": taken})
 
         account = create(box)["id"]
 

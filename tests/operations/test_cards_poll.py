@@ -43,7 +43,7 @@ IMAGE_POLL = "1712870000005000015"
 @pytest.fixture
 def box(box: Sandbox) -> Sandbox:
     """A sandbox whose clock is frozen at noon."""
-    box.platform.worlds.default.clock.freeze(NOW)
+    box.world.clock.freeze(NOW)
     return box
 
 
@@ -313,7 +313,7 @@ def test_hard_delete(box: Sandbox) -> None:
     kept = ("id", "name", "start_time", "card_type", "created_at", "updated_at")
     assert {name: before[name] for name in kept} | {"deleted": True} == stub
     assert 404 == get(box, f"cards/poll/{VIDEO_POLL}", with_deleted="true").status_code
-    assert box.platform.worlds.default.store.get("poll_cards", VIDEO_POLL) is None
+    assert box.world.store.get("poll_cards", VIDEO_POLL) is None
 
 
 @pytest.mark.spec("B, States and transitions", "poll cards cannot")

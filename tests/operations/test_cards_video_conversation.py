@@ -425,9 +425,7 @@ def test_update_keeps_the_rules(
 def test_unrelated_update_of_an_odd_card(box: Sandbox) -> None:
     """An update never trips over a rule in which it takes no part."""
     odd = without(box.record("video_conversation_cards", ONE), "title")
-    world = box.platform.worlds.default
-    with world.work():
-        world.store.put("video_conversation_cards", ONE, odd)
+    box.put("video_conversation_cards", ONE, odd)
 
     assert "New" == data(put(box, f"{PATH}/{ONE}", name="New"))["name"]
 

@@ -39,7 +39,7 @@ EMAIL = hashed("ada@example.com")
 @pytest.fixture
 def box(box: Sandbox) -> Sandbox:
     """A sandbox whose clock is frozen at noon."""
-    box.platform.worlds.default.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
+    box.world.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
     return box
 
 
@@ -64,7 +64,7 @@ def upload(
 
 def stored(box: Sandbox, audience: str = "1nmth") -> list[dict[str, Any]]:
     """The users of an audience."""
-    found = box.platform.worlds.default.store.page("audience_users", {"_audience_id": audience})
+    found = box.world.store.page("audience_users", {"_audience_id": audience})
     return [entry.record for entry in found]
 
 
@@ -99,9 +99,8 @@ def test_targeted_shows_all_without_with_active(box: Sandbox) -> None:
 @pytest.mark.spec("operations", "custom_audiences.targeted")
 def test_targeted_is_paged(box: Sandbox) -> None:
     """A page holds 200 campaigns; its cursor leads to the others, and null ends the list."""
-    world = box.platform.worlds.default
     tables = {"campaigns": "8wku2", "line_items": "itttx", "targeting_criteria": "8pudq"}
-    with world.work():
+    with box.world.work():
         for number in range(201):
             ends = {"campaign_id": f"c{number}", "line_item_id": f"l{number}"}
             ids = {"campaigns": f"c{number}", "line_items": f"l{number}"}
@@ -109,7 +108,7 @@ def test_targeted_is_paged(box: Sandbox) -> None:
                 key = ids.get(table, f"t{number}")
                 record = box.record(table, template)
                 own = {name: value for name, value in ends.items() if name in record}
-                world.store.put(table, key, record | own | {"id": key})
+                box.world.store.put(table, key, record | own | {"id": key})
     first = box.call("GET", f"{base()}/targeted").get_json()
     cursor = {"cursor": first["next_cursor"]}
     second = box.call("GET", f"{base()}/targeted", query_string=cursor).get_json()
@@ -413,14 +412,13 @@ def test_a_body_has_at_most_five_million_bytes(box: Sandbox, size: int, status: 
 @pytest.mark.spec("B, Limits", "Custom audience users batch: 1500")
 def test_uploads_are_limited_to_1500_a_minute(box: Sandbox) -> None:
     """The 1,500th request of a minute passes, the 1,501st is 429, the next minute is free."""
-    clock = box.platform.worlds.default.clock
     key = ("custom_audiences.users", "audience uploads", "2244994945")
     first = upload(box, [update(SOUND)])
     for _ in range(1498):
-        box.platform.worlds.default.windows.count(key, 1500, 60)
+        box.world.windows.count(key, 1500, 60)
     last = upload(box, [update(SOUND)])
     over = upload(box, [update(SOUND)])
-    clock.advance(60)
+    box.world.clock.advance(60)
     later = upload(box, [update(SOUND)])
 
     assert first.headers["x-rate-limit-limit"] == "1500"

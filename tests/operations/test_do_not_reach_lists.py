@@ -22,7 +22,7 @@ PHONE = sha256(b"+15550199").hexdigest()
 def box(box: Sandbox) -> Sandbox:
     """A sandbox whose clock is frozen at noon."""
     noon = datetime.fromisoformat("2026-11-20T12:00:00+00:00")
-    box.platform.worlds.default.clock.freeze(noon)
+    box.world.clock.freeze(noon)
     return box
 
 
@@ -154,7 +154,7 @@ def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
     """Without expires_at a user stays 13 calendar months; one that is sent is kept."""
     dated = operation({"phone_number": [PHONE]}, expires_at="2027-01-01T00:00:00Z")
     upload(box, [operation({"email": [EMAIL]}), dated])
-    stored = box.platform.worlds.default.store.page("audience_users", {"_audience_id": LIST})
+    stored = box.world.store.page("audience_users", {"_audience_id": LIST})
     times = {
         next(iter(entry.record["identifiers"])): entry.record["expires_at"]
         for entry in stored
@@ -252,10 +252,9 @@ class TestYoungLists:
     def test_an_hour_on_the_worlds_clock(self) -> None:
         """The shipped list, ten minutes old at the start, is processed fifty minutes later."""
         box = sandbox(freeze=datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
-        clock = box.platform.worlds.default.clock
         seen = [self.shown(box)]
         for seconds in (2999, 1):
-            clock.advance(seconds)
+            box.world.clock.advance(seconds)
             seen.append(self.shown(box))
 
         assert [YOUNG, YOUNG, SMALL] == seen
@@ -319,7 +318,7 @@ class TestYoungLists:
         users = [{"email": [sha256(str(n).encode()).hexdigest()]} for n in range(100)]
         answer = upload(box, [operation(*users)], "9zz")
         before = self.shown(box, "9zz")
-        box.platform.worlds.default.clock.advance(3600)
+        box.world.clock.advance(3600)
 
         assert (200, YOUNG) == (answer.status_code, before)
         assert ENOUGH == self.shown(box, "9zz")
@@ -330,7 +329,7 @@ class TestYoungLists:
         for key, hours in (("a1", 0), ("a2", 1)):
             state = f"/_mock/state/do_not_reach_lists/{key}"
             box.client.put(state, json={"_account_id": ACCOUNT})
-            box.platform.worlds.default.clock.advance(3600 * hours)
+            box.world.clock.advance(3600 * hours)
             path = f"/12/accounts/{ACCOUNT}/do_not_reach_lists/{key}"
             data = box.call("DELETE", path).get_json()["data"]
             found.append({name: data[name] for name in YOUNG})

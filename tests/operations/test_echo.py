@@ -197,7 +197,7 @@ class TestTypes:
     @pytest.mark.parametrize("sent", ["2026-11-01", "2026-11-01T00:00Z", "2026-11-01T00:00:00.0Z"])
     def test_times_are_normalised(self, box: Sandbox, sent: str) -> None:
         """Whatever form a time was sent in, it is echoed with seconds and Z."""
-        box.platform.worlds.default.clock.freeze(datetime(2026, 11, 2, tzinfo=UTC))
+        box.world.clock.freeze(datetime(2026, 11, 2, tzinfo=UTC))
         insights = box.call(
             "GET",
             "/12/insights/keywords/search",

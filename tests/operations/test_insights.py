@@ -36,7 +36,7 @@ GERMANY = "fdcd221ac44fa326"
 
 @pytest.fixture(autouse=True)
 def _clock_stands(box: Sandbox) -> None:
-    box.platform.worlds.default.clock.freeze(NOW)
+    box.world.clock.freeze(NOW)
 
 
 def ask(box: Sandbox, **params: str | None) -> TestResponse:
@@ -166,11 +166,10 @@ class TestParameters:
 
     def test_callers(self, box: Sandbox) -> None:
         """No account is needed, but a user is."""
-        bearer = {"Authorization": f"Bearer {BEARER}"}
         mine = data(box)
 
         other = box.call("GET", PATH, keys=NORTHBIKE, query_string=QUERY)
-        owner = box.call("GET", PATH, keys=None, headers=bearer, query_string=QUERY)
+        owner = box.call("GET", PATH, keys=BEARER, query_string=QUERY)
 
         assert other.get_json()["data"] == owner.get_json()["data"] == mine
         assert box.call("GET", PATH, keys=None, query_string=QUERY).status_code == 401
@@ -277,7 +276,7 @@ class TestWindow:
         """When the world's clock moves on, the window grows."""
         params = {"start_time": "2026-11-20T07:00:00Z", "end_time": None, "granularity": "HOUR"}
         before = data(box, **params)["post_volume"]
-        box.platform.worlds.default.clock.advance(3_601)
+        box.world.clock.advance(3_601)
 
         after = data(box, **params)["post_volume"]
 
@@ -293,7 +292,7 @@ class TestWindow:
             "start_time": wire_seconds(NOW - timedelta(days=7, seconds=1)),
         }
 
-        found = search_keywords(call, box.platform.worlds.default)
+        found = search_keywords(call, box.world)
 
         assert len(found["post_volume"]) == 168
 

@@ -180,7 +180,7 @@ def test_a_link_out_of_reach_is_not_found(box: Sandbox, method: str, key: str) -
 @pytest.mark.spec("B, Common conventions", "Creation and update")
 def test_a_new_link_stands_in_the_list(box: Sandbox) -> None:
     """It has an id and the world's time; what was sent is echoed."""
-    box.platform.worlds.default.clock.freeze(datetime(2026, 11, 20, 10, tzinfo=UTC))
+    box.world.clock.freeze(datetime(2026, 11, 20, 10, tzinfo=UTC))
     ends = {"line_item_id": PREROLL, "curated_category_id": ENGLISH}
     body = call(box, "POST", **ends).get_json()
     moments = dict.fromkeys(("created_at", "updated_at"), "2026-11-20T10:00:00Z")

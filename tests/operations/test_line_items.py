@@ -286,15 +286,14 @@ def test_the_fixtures_have_website_clicks_that_can_be_bid_by_target(box: Sandbox
 
 def test_an_update_without_parameters_changes_nothing(box: Sandbox) -> None:
     """Nothing sent leaves the line item, its updated_at and its history alone."""
-    store = box.platform.worlds.default.store
-    before, entries = box.record("line_items", CLICKS), store.count("account_history")
+    before, entries = box.record("line_items", CLICKS), box.world.store.count("account_history")
 
     data = put(box, CLICKS).get_json()["data"]
 
     assert before["updated_at"] == data["updated_at"]
     assert (before, entries) == (
         box.record("line_items", CLICKS),
-        store.count("account_history"),
+        box.world.store.count("account_history"),
     )
 
 
@@ -341,7 +340,7 @@ def test_a_whole_record_can_be_sent_back(box: Sandbox) -> None:
     """Client libraries send every field: read-only ones are ignored with a warning."""
     response = put(box, VIDEO, id=VIDEO, campaign_id="8x3fz", name="N", created_at="x")
 
-    warnings = box.platform.worlds.default.journal.find()[-1].warnings
+    warnings = box.world.journal.find()[-1].warnings
     assert (response.status_code, len(warnings)) == (200, 3)
 
 
@@ -385,10 +384,7 @@ def test_unknown_categories_are_not_found(box: Sandbox) -> None:
 def test_a_delete_is_irreversible_and_happens_once(box: Sandbox) -> None:
     """The record is returned deleted, later calls find nothing, children stay as they are."""
     children = [
-        entry.record
-        for entry in box.platform.worlds.default.store.page(
-            "promoted_posts", {"line_item_id": CLICKS}
-        )
+        entry.record for entry in box.world.store.page("promoted_posts", {"line_item_id": CLICKS})
     ]
     first = box.call("DELETE", f"{PATH}/{CLICKS}")
     second = box.call("DELETE", f"{PATH}/{CLICKS}")
@@ -410,9 +406,7 @@ def test_changes_enter_the_account_history(box: Sandbox) -> None:
     put(box, CLICKS, name="Renamed")
     box.call("DELETE", f"{PATH}/{CLICKS}")
 
-    found = box.platform.worlds.default.store.page(
-        "account_history", {"entity_id": CLICKS, "_account_id": ACCOUNT}
-    )
+    found = box.world.store.page("account_history", {"entity_id": CLICKS, "_account_id": ACCOUNT})
     ours = [entry.record for entry in found if not entry.key.startswith("hx")]
     assert [entry["change_type"] for entry in ours] == ["UPDATE", "DELETE"]
     assert ours[0]["changes"] == {"name": {"before": "Holiday clicks, US", "after": "Renamed"}}
@@ -455,7 +449,7 @@ def test_what_is_not_sent_keeps_its_value(box: Sandbox) -> None:
 @pytest.mark.spec("B, Line items", "pay_by: IMPRESSION")
 def test_a_line_item_without_pay_by_is_paid_by_impression(box: Sandbox) -> None:
     """IMPRESSION is the default for the goals APP_INSTALLS and LINK_CLICKS."""
-    state = State(box.platform.worlds.default, box.platform.tables)
+    state = State(box.world, box.platform.tables)
     template = box.record("line_items", INSTALLS)
     bare = {name: template[name] for name in template if name != "pay_by"} | {"id": "new"}
     for goal in ("APP_INSTALLS", "LINK_CLICKS"):
@@ -484,7 +478,7 @@ def test_pay_by_follows_the_goal(
     box: Sandbox, goal: str | None, objective: str, bid_strategy: str, expected: str
 ) -> None:
     """A stored line item is paid by what its goal, or its objective, makes of it."""
-    state = State(box.platform.worlds.default, box.platform.tables)
+    state = State(box.world, box.platform.tables)
     template = box.record("line_items", CLICKS)
     bare = {n: template[n] for n in template if n not in {"pay_by", "goal"}}
     bare |= {"id": "new", "objective": objective, "bid_strategy": bid_strategy}
@@ -521,7 +515,7 @@ def test_only_reads_name_the_funding_instrument(box: Sandbox) -> None:
 
 def test_a_record_of_a_read_can_be_stored(box: Sandbox) -> None:
     """What a read serves is a record; the funding instrument that it names is the one served."""
-    state = State(box.platform.worlds.default, box.platform.tables)
+    state = State(box.world, box.platform.tables)
     read = box.call("GET", f"{PATH}/{REACH}").get_json()["data"]
     record = read | {"id": "copy", "_account_id": ACCOUNT, "funding_instrument_id": "lygyi"}
     stored = state["line_items"].put(record)
@@ -535,7 +529,7 @@ def test_a_record_of_a_read_can_be_stored(box: Sandbox) -> None:
         assert "funding_instrument_id" not in data.get_json()["data"]
     changes = [
         entry.record["entity_data"]
-        for entry in box.platform.worlds.default.store.page("account_history")
+        for entry in box.world.store.page("account_history")
         if entry.record["entity_id"] == "copy"
     ]
     assert 2 == len(changes)
@@ -582,7 +576,7 @@ def test_standard_delivery_follows_the_daily_budget(box: Sandbox) -> None:
 )
 def test_bounds_of_the_update_are_not_those_of_a_record(box: Sandbox, odd: dict[str, Any]) -> None:
     """A record may hold what the update does not take, and is served with it."""
-    state = State(box.platform.worlds.default, box.platform.tables)
+    state = State(box.world, box.platform.tables)
     state["line_items"].put(box.record("line_items", CLICKS) | odd)
     read = box.call("GET", f"{PATH}/{CLICKS}").get_json()["data"]
 

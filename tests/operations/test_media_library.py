@@ -94,14 +94,13 @@ def test_search_follows_changes(box: Sandbox) -> None:
 @pytest.mark.parametrize("sort_by", ["created_at-asc", "updated_at-desc", None])
 def test_search_page_by_page(box: Sandbox, sort_by: str | None) -> None:
     """A search for several words returns the same page by page as at once, and counts them."""
-    store = box.platform.worlds.default.store
-    image = store.get("media_library", IMAGE)
+    image = box.world.store.get("media_library", IMAGE)
     assert image is not None
     for number in range(12):
         key, name = f"3_{number + 1}", f"{'Harbour' if number % 2 else 'Street'} at dawn {number}"
         stamp = f"2026-01-{number % 5 + 1:02}T00:00:00Z"
         record = image | {"media_key": key, "name": name, "created_at": stamp, "updated_at": stamp}
-        store.put("media_library", key, record)
+        box.world.store.put("media_library", key, record)
     asked = {"q": "dawn harbour"} | ({"sort_by": sort_by} if sort_by else {})
     whole = get(box, "media_library", **asked, with_total_count="true").get_json()
     pages: list[str] = []
@@ -307,12 +306,10 @@ def test_adding_twice(box: Sandbox) -> None:
 
 def test_uploaded_again(box: Sandbox) -> None:
     """A deleted object can be added again once its media was uploaded again."""
-    world = box.platform.worlds.default
     uploaded = box.record("media", UPLOADED_IMAGE)
     post(box, "media_library", media_key=UPLOADED_IMAGE, name="first")
     delete(box, f"media_library/{UPLOADED_IMAGE}")
-    with world.work():
-        world.store.put("media", UPLOADED_IMAGE, uploaded)
+    box.put("media", UPLOADED_IMAGE, uploaded)
 
     record = data(post(box, "media_library", media_key=UPLOADED_IMAGE, name="second"))
 
@@ -378,9 +375,8 @@ class TestTranscoding:
 
     def slow(self, box: Sandbox, pace: Pace) -> None:
         """Transcoding takes its time."""
-        world = box.platform.worlds.default
-        world.clock.freeze()
-        world.transitions.paces["media"] = pace
+        box.world.clock.freeze()
+        box.world.transitions.paces["media"] = pace
 
     def status(self, box: Sandbox) -> str:
         """What one read shows."""
@@ -400,10 +396,9 @@ class TestTranscoding:
         """Under time, a read shows the end as soon as the clock has reached it."""
         self.slow(box, Pace("time", seconds=60))
         response = post(box, "media_library", media_key=UPLOADED_VIDEO)
-        clock = box.platform.worlds.default.clock
-        clock.advance(59)
+        box.world.clock.advance(59)
         early = self.status(box)
-        clock.advance(1)
+        box.world.clock.advance(1)
 
         assert "TRANSCODE_PENDING" == data(response)["media_status"] == early
         assert "TRANSCODE_COMPLETED" == self.status(box)
@@ -422,11 +417,10 @@ class TestTranscoding:
     def test_by_hand(self, box: Sandbox) -> None:
         """Under manual, the record changes only by hand, also to a failure."""
         self.slow(box, Pace("manual"))
-        world = box.platform.worlds.default
         post(box, "media_library", media_key=UPLOADED_AMPLIFY)
         before = data(get(box, f"media_library/{UPLOADED_AMPLIFY}"))["media_status"]
-        with world.work():
-            world.transitions.move("media", UPLOADED_AMPLIFY, "TRANSCODE_FAILED")
+        with box.world.work():
+            box.world.transitions.move("media", UPLOADED_AMPLIFY, "TRANSCODE_FAILED")
         after = data(get(box, f"media_library/{UPLOADED_AMPLIFY}"))["media_status"]
 
         assert ("TRANSCODE_PENDING", "TRANSCODE_FAILED") == (before, after)

@@ -70,7 +70,7 @@ def test_fixture_line_items_fit(box: Sandbox) -> None:
         entry["product_type"]: [set(combination) for combination in entry["placements"]]
         for entry in data(box)
     }
-    line_items = box.platform.worlds.default.store.page("line_items")
+    line_items = box.world.store.page("line_items")
 
     assert [
         entry.key

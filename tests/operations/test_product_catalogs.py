@@ -79,7 +79,7 @@ def test_a_catalog_is_created_renamed_and_deleted_for_good(box: Sandbox) -> None
     """A delete takes products and sets along; afterwards a new catalog can be made."""
     gone = box.call("DELETE", f"{BASE}/{CATALOG}")
     again = box.call("DELETE", f"{BASE}/{CATALOG}")
-    store = box.platform.worlds.default.store
+    store = box.world.store
     left = [store.count(table, {"_catalog_id": CATALOG}) for table in ("products", "product_sets")]
     made = box.call("POST", BASE, query_string={"name": "Fresh", "user_id": "2244994945"})
     key = made.get_json()["data"]["id"]

@@ -143,14 +143,13 @@ def test_a_filtered_set_follows_its_products(box: Sandbox) -> None:
 @pytest.mark.spec("B, States and transitions", "Product set (FILTERED), create")
 def test_processing_takes_time_when_it_is_asked_to(box: Sandbox) -> None:
     """Under `time` a FILTERED set is PROCESSING and empty until the clock has moved."""
-    world = box.platform.worlds.default
-    world.clock.freeze()
-    world.transitions.set_pace("product_set", progression="time", seconds=30)
+    box.world.clock.freeze()
+    box.world.transitions.set_pace("product_set", progression="time", seconds=30)
     made = filtered(box, where("price", "LESS_THAN", "14.51 USD")).get_json()["data"]
     path = f"{SETS}/{made['id']}"
-    world.clock.advance(29)
+    box.world.clock.advance(29)
     waiting = box.call("GET", path).get_json()["data"]
-    world.clock.advance(1)
+    box.world.clock.advance(1)
     done = box.call("GET", path).get_json()["data"]
 
     assert [d["processing_status"] for d in (made, waiting, done)] == [
@@ -165,11 +164,10 @@ def test_processing_takes_time_when_it_is_asked_to(box: Sandbox) -> None:
 @pytest.mark.spec("B, States and transitions", "Product set (FILTERED), create")
 def test_processing_can_fail(box: Sandbox) -> None:
     """A set that failed says so and holds nothing."""
-    world = box.platform.worlds.default
-    world.transitions.set_pace("product_set", progression="manual")
+    box.world.transitions.set_pace("product_set", progression="manual")
     key = filtered(box, where("price", "LESS_THAN", "20.00 USD")).get_json()["data"]["id"]
-    with world.work():
-        world.transitions.move("product_set", key, "FAILED")
+    with box.world.work():
+        box.world.transitions.move("product_set", key, "FAILED")
 
     data = box.call("GET", f"{SETS}/{key}").get_json()["data"]
     shipped = box.call("GET", f"{SETS}/{FAILED}").get_json()["data"]

@@ -193,11 +193,10 @@ def test_revoked_permissions_are_listed_with_deleted(box: Sandbox) -> None:
 
 def test_an_id_in_use_is_drawn_again(box: Sandbox) -> None:
     """A new permission never replaces another one, however short its id is."""
-    world = box.platform.worlds.default
-    taken = Ids(world.seed, world.name, world.ids.drawn).base36(4)
-    with world.work():
+    taken = Ids(box.world.seed, box.world.name, box.world.ids.drawn).base36(4)
+    with box.world.work():
         other = box.record("audience_permissions", "14p") | {"id": taken}
-        world.store.put("audience_permissions", taken, other)
+        box.world.store.put("audience_permissions", taken, other)
     made = grant(box, granted_account_id="18ce5b7qk2c", permission_level="READ_ONLY").get_json()
 
     assert taken != made["data"]["id"]
@@ -217,10 +216,9 @@ def test_another_version_is_no_route(box: Sandbox) -> None:
 def test_running_campaigns_continue_after_a_revocation(box: Sandbox) -> None:
     """Line items that target the audience already go on, and show that they do."""
     criterion = box.record("targeting_criteria", "8puq7")
-    world = box.platform.worlds.default
-    with world.work():
+    with box.world.work():
         ours = {"id": "8puzz", "targeting_value": "1nmth"}  # a line item of the wholesale account
-        world.store.put("targeting_criteria", "8puzz", criterion | ours)
+        box.world.store.put("targeting_criteria", "8puzz", criterion | ours)
     before = box.call("GET", f"/12/accounts/{WHOLESALE}/custom_audiences/1nmth/targeted")
     box.call("DELETE", path(key="ri"))
     after = box.call("GET", f"/12/accounts/{WHOLESALE}/custom_audiences/1nmth/targeted")

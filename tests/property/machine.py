@@ -26,7 +26,7 @@ class Family(RuleBasedStateMachine):
 
     def start(self) -> None:
         """The world as it is shipped, at a moment of its own."""
-        self.world = self.box.platform.worlds.default
+        self.world = self.box.world
         self.world.reset()
         self.world.clock.freeze(START)
 
@@ -41,8 +41,7 @@ class Family(RuleBasedStateMachine):
 
     def call(self, method: str, path: str, **more: Any) -> TestResponse:
         """One request of the well-known user."""
-        headers = {"Authorization": f"Bearer {BEARER}"}
-        return self.box.call(method, path, keys=None, headers=headers, **more)
+        return self.box.call(method, path, keys=BEARER, **more)
 
 
 def data(response: TestResponse) -> Any:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 from werkzeug.test import TestResponse
 
 from mock_platform.operations.features import SANDBOX_KEYS
 from mock_platform.records.accounts import INDUSTRY_TYPES
-from mock_platform.world.clock import wire_seconds
-from tests.generated import examples
-from tests.support import HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
+from tests.property.machine import Family, data, run
+from tests.support import HARBOR, NORTHBIKE, Keys
 
 USERS = {"2244994945": HARBOR, "3805104374": NORTHBIKE}
 NAMES = st.sampled_from(["Harbor", "harbor two", "HARBOR", "Straße", "STRASSE", "ß", " x", "é"])
@@ -41,16 +39,13 @@ class Account:
         return bool(self.fields["deleted"])
 
 
-class Accounts(RuleBasedStateMachine):
+class Accounts(Family):
     """Two users create, change, delete, read and list accounts."""
-
-    box: Sandbox
 
     @initialize()
     def begin(self) -> None:
         """The model begins as the fixtures do."""
-        self.box = sandbox(freeze=datetime(2026, 11, 20, tzinfo=UTC))
-        self.world = self.box.platform.worlds.default
+        self.start()
         self.accounts = [
             Account(
                 entry.key,
@@ -66,7 +61,7 @@ class Accounts(RuleBasedStateMachine):
     @rule(who=WHO)
     def create(self, who: str) -> None:
         """A created account is the caller's, with the defaults and the world's time."""
-        found = self.ok(self.call(who, "POST", "/sandbox/12/accounts"))
+        found = data(self.ask(who, "POST", "/sandbox/12/accounts"))
         expected = {
             "id": found["id"],
             "name": "Sandbox account",
@@ -90,27 +85,27 @@ class Accounts(RuleBasedStateMachine):
         """An update changes what was sent and updated_at; others' accounts it cannot change."""
         account = self.pick(which)
         sent = {"name": name} | ({} if industry is None else {"industry_type": industry})
-        response = self.call(who, "PUT", f"/12/accounts/{account.id}", **sent)
+        response = self.ask(who, "PUT", f"/12/accounts/{account.id}", **sent)
         if self.refused(who, account, response):
             return
         account.fields |= sent | {"updated_at": self.now}
-        assert self.ok(response) == account.fields
+        assert data(response) == account.fields
 
     @rule(who=WHO, which=WHICH)
     def delete(self, who: str, which: int) -> None:
         """A deleted account is answered once as deleted."""
         account = self.pick(which)
-        response = self.call(who, "DELETE", f"/sandbox/12/accounts/{account.id}")
+        response = self.ask(who, "DELETE", f"/sandbox/12/accounts/{account.id}")
         if self.refused(who, account, response):
             return
         account.fields |= {"deleted": True, "updated_at": self.now}
-        assert self.ok(response) == account.fields
+        assert data(response) == account.fields
 
     @rule(who=WHO, which=WHICH, keys=KEYS, adding=st.booleans())
     def change_features(self, who: str, which: int, keys: list[str], adding: bool) -> None:
         """Features are added and removed as from a set."""
         account = self.pick(which)
-        response = self.call(
+        response = self.ask(
             who,
             "POST" if adding else "DELETE",
             f"/sandbox/12/accounts/{account.id}/features",
@@ -119,7 +114,7 @@ class Accounts(RuleBasedStateMachine):
         if self.refused(who, account, response):
             return
         account.features = account.features | {*keys} if adding else account.features - {*keys}
-        assert self.ok(response) == sorted(account.features)
+        assert data(response) == sorted(account.features)
 
     # -- reads -----------------------------------------------------------------------------------
 
@@ -128,20 +123,20 @@ class Accounts(RuleBasedStateMachine):
         """An account reads as the model has it; a deleted one only where it is asked for."""
         account = self.pick(which)
         path = f"/12/accounts/{account.id}"
-        response = self.call(who, "GET", path, with_deleted=str(with_deleted))
+        response = self.ask(who, "GET", path, with_deleted=str(with_deleted))
         if not self.refused(who, account, response, with_deleted=with_deleted):
-            assert self.ok(response) == account.fields
+            assert data(response) == account.fields
 
     @rule(who=WHO, which=WHICH, keys=st.none() | KEYS)
     def read_features(self, who: str, which: int, keys: list[str] | None) -> None:
         """Features read as the model has them, less those that are not asked for."""
         account = self.pick(which)
         query = {} if keys is None else {"feature_keys": ",".join(keys)}
-        response = self.call(who, "GET", f"/12/accounts/{account.id}/features", **query)
+        response = self.ask(who, "GET", f"/12/accounts/{account.id}/features", **query)
         if self.refused(who, account, response):
             return
         wanted = account.features if keys is None else account.features & {*keys}
-        assert self.ok(response) == sorted(wanted)
+        assert data(response) == sorted(wanted)
 
     @rule(
         who=WHO,
@@ -167,7 +162,7 @@ class Accounts(RuleBasedStateMachine):
         query |= {} if ids is None else {"account_ids": ",".join(ids)}
         query |= {} if sort is None else {"sort_by": sort}
         expected = self.expected(who, with_deleted, q, ids, sort)
-        total = self.call(who, "GET", "/12/accounts", with_total_count="true", **query).get_json()
+        total = self.ask(who, "GET", "/12/accounts", with_total_count="true", **query).get_json()
 
         assert total["total_count"] == len(expected)
         assert total["data"] == [account.fields for account in expected][:count]
@@ -199,24 +194,14 @@ class Accounts(RuleBasedStateMachine):
         if hasattr(self, "world"):
             stored = self.world.store.page("accounts")
             assert [entry.key for entry in stored] == [account.id for account in self.accounts]
-            self.world.clock.advance(1)
+            self.tick()
 
     # -- within ----------------------------------------------------------------------------------
 
-    @property
-    def now(self) -> str:
-        """The world's time as it is served."""
-        return wire_seconds(self.world.clock.now())
-
-    def call(self, who: str, method: str, path: str, **query: str) -> TestResponse:
+    def ask(self, who: str, method: str, path: str, **query: str) -> TestResponse:
         """One request of a user."""
         keys: Keys = USERS[who]
         return self.box.call(method, path, keys=keys, query_string=query)
-
-    def ok(self, response: TestResponse) -> Any:
-        """The data of a success."""
-        assert response.status_code == 200, response.get_json()
-        return response.get_json()["data"]
 
     def pick(self, which: int) -> Account:
         """Any account, whoever's."""
@@ -261,7 +246,7 @@ class Accounts(RuleBasedStateMachine):
         found: list[str] = []
         more: dict[str, str] = {}
         while True:
-            body = self.call(who, "GET", "/12/accounts", **query, **more).get_json()
+            body = self.ask(who, "GET", "/12/accounts", **query, **more).get_json()
             assert len(body["data"]) <= int(query["count"])
             found += [account["id"] for account in body["data"]]
             if body["next_cursor"] is None:
@@ -272,5 +257,6 @@ class Accounts(RuleBasedStateMachine):
                 between()
 
 
-TestAccounts = Accounts.TestCase
-TestAccounts.settings = examples(40, stateful_step_count=30)
+def test_accounts_agree_with_a_plain_model() -> None:
+    """Random work of two users leaves accounts, features and lists as the model says."""
+    run(Accounts, sequences=40, steps=30)

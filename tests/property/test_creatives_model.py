@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from tests.generated import examples
 from tests.operations.creatives import (
     GIF,
     IMAGE,
@@ -33,7 +24,7 @@ from tests.operations.creatives import (
     put,
     send,
 )
-from tests.support import Sandbox, sandbox
+from tests.property.machine import Family, run
 
 SOFT = ("cards", "cards/video_conversation", "media_library", "account_media")
 FAMILIES = (*SOFT, "cards/poll")
@@ -69,15 +60,13 @@ def card_type(keys: list[str], end: str, *, slides: bool = False) -> str:
     return f"{kind}_{single}CAROUSEL_{where}"
 
 
-class Creatives(RuleBasedStateMachine):
+class Creatives(Family):
     """Random work on all families; `model` holds every record that should be there, by id."""
 
-    box: Sandbox
-
     @initialize()
-    def start(self) -> None:
+    def begin(self) -> None:
         """Begin with the fixtures, read once."""
-        self.box.platform.worlds.default.reset()
+        self.start()
         self.waiting = set(UPLOADS)
         self.posts: dict[str, str | None] = {}
         self.model: dict[str, dict[str, Any]] = {}
@@ -246,6 +235,7 @@ class Creatives(RuleBasedStateMachine):
     @invariant()
     def lists_agree(self) -> None:
         """Every list, with and without what is deleted, in one piece and in pages, is the model."""
+        self.tick()
         for family in FAMILIES:
             model = list(self.model[family].values())
             everything = data(get(self.box, family, with_deleted="true", count="50"))
@@ -293,8 +283,4 @@ ANY = _Any()
 
 def test_creatives_agree_with_a_plain_model() -> None:
     """Random sequences of operations leave every family as the model says."""
-    machine = type("Machine", (Creatives,), {"box": sandbox(limits="off")})
-    run_state_machine_as_test(
-        machine,
-        settings=examples(10, stateful_step_count=20, suppress_health_check=list(HealthCheck)),
-    )
+    run(Creatives, sequences=10, steps=20)

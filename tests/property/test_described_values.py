@@ -139,7 +139,7 @@ def ask(box: Sandbox, place: Place, value: str) -> set[str]:
 
 def kind_with(box: Sandbox, state: str) -> dict[str, str]:
     """The kind of transition that has such a state: each has others."""
-    kinds = box.platform.worlds.default.transitions.kinds.values()
+    kinds = box.world.transitions.kinds.values()
     return next(({"kind": kind.name} for kind in kinds if state in kind.states), {})
 
 

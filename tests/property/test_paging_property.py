@@ -58,8 +58,7 @@ Create = Callable[[Sandbox, int], str]
 
 def ask(box: Sandbox, method: str, path: str, **more: Any) -> TestResponse:
     """One request with the bearer token, which is quicker than a signature."""
-    headers = {"Authorization": f"Bearer {BEARER}"}
-    return box.call(method, path, keys=None, headers=headers, **more)
+    return box.call(method, path, keys=BEARER, **more)
 
 
 def data(response: TestResponse) -> Any:
@@ -82,12 +81,11 @@ def stored(table: str, template: str, key: str = "id") -> Create:
     """Stores a copy of a fixture, for families whose creation the interface does not have."""
 
     def create(box: Sandbox, number: int) -> str:
-        world = box.platform.worlds.default
         kind, _, _ = template.partition("_")
         made = f"{kind}_{number}" if key == "media_key" else f"new{number}"
-        with world.work():
-            record = box.record(table, template) | make_timestamps(world) | {key: made}
-            world.store.put(table, made, record)
+        with box.world.work():
+            record = box.record(table, template) | make_timestamps(box.world) | {key: made}
+            box.world.store.put(table, made, record)
         return made
 
     return create

@@ -41,7 +41,7 @@ def complaints(text: str, name: str = "scenario.yaml") -> list[ScenarioComplaint
 
 def engine(box: Sandbox) -> Engine:
     """The engine of a sandbox's default world."""
-    return find_engine(box.platform.worlds.default)
+    return find_engine(box.world)
 
 
 def define(box: Sandbox, document: dict[str, Any]) -> str:
@@ -59,4 +59,4 @@ def arm(box: Sandbox, *rules: dict[str, Any], **more: Any) -> None:
 
 def last(box: Sandbox) -> JournalEntry:
     """The newest entry of the journal."""
-    return list(box.platform.worlds.default.journal)[-1]
+    return list(box.world.journal)[-1]

@@ -20,11 +20,9 @@ PRODUCTS = "/12/product_catalogs/1547080787865939968/products"
 
 def replay(box: Sandbox) -> TestResponse:
     """A call under /2 whose parameters are sound."""
-    now = box.platform.worlds.default.clock.now()
-    minute = now.strftime("%Y%m%d%H%M")
-    body = {"webhook_id": "1146654567674912769", "from_date": minute, "to_date": minute}
-    headers = {"Authorization": f"Bearer {BEARER}"}
-    return box.call("POST", "/2/webhooks/replay", keys=None, json=body, headers=headers)
+    now = box.world.clock.now().strftime("%Y%m%d%H%M")
+    body = {"webhook_id": "1146654567674912769", "from_date": now, "to_date": now}
+    return box.call("POST", "/2/webhooks/replay", keys=BEARER, json=body)
 
 
 def in_process(box: Sandbox, method: str, path: str) -> Reply:
@@ -237,14 +235,13 @@ def test_commit(stage: str, deleted: bool) -> None:
 
 def test_rate_limit(box: Sandbox) -> None:
     """So many calls per caller and window; headers on each answer; then 429 until it ends."""
-    clock = box.platform.worlds.default.clock
-    clock.freeze()
+    box.world.clock.freeze()
     arm(box, {"on": ["line_items.list", "accounts.list"],
               "then": {"rate_limit": {"limit": 2, "window": 60}}})  # fmt: skip
 
     answers = [box.call("GET", LINE_ITEMS) for _ in range(3)]
     other = box.call("GET", "/12/accounts", keys=NORTHBIKE)
-    clock.advance(60)
+    box.world.clock.advance(60)
     later = box.call("GET", LINE_ITEMS)
 
     assert [200, 200, 429] == [answer.status_code for answer in answers]
@@ -269,7 +266,7 @@ def test_rate_limit_before_an_answer(
     box: Sandbox, answer: dict[str, Any], status: int, text: str, *, limit_first: bool
 ) -> None:
     """With an answer, in either order, it is sent until the window is used up."""
-    box.platform.worlds.default.clock.freeze()
+    box.world.clock.freeze()
     effects = [{"rate_limit": {"limit": 1, "window": 60}}, answer]
     arm(box, {"on": "line_items.list", "then": effects if limit_first else effects[::-1]})
 
@@ -299,7 +296,7 @@ def test_items_of_a_batch(box: Sandbox) -> None:
     arm(box, {"on": "custom_audiences.users", "then": {"items": {
         "1": {"code": "INVALID_PARAMETER", "message": "no", "parameter": "email"}, "9": "NOT_FOUND",
     }}})  # fmt: skip
-    before = box.platform.worlds.default.store.count("audience_users")
+    before = box.world.store.count("audience_users")
 
     answer = box.call("POST", AUDIENCE, data=batch("a", "b"), content_type="application/json")
 
@@ -308,7 +305,7 @@ def test_items_of_a_batch(box: Sandbox) -> None:
         [],
         [{"code": "INVALID_PARAMETER", "message": "no", "parameter": "email"}],
     ] == answer.get_json()["operation_errors"]
-    assert before == box.platform.worlds.default.store.count("audience_users")
+    assert before == box.world.store.count("audience_users")
 
 
 def test_items_beyond_the_batch(box: Sandbox) -> None:
@@ -331,7 +328,7 @@ def test_items_of_products(box: Sandbox) -> None:
 
     answer = box.call("PUT", PRODUCTS, json={"products": products})
     first, second = answer.get_json()["data"]["products_response"]
-    stored = box.platform.worlds.default.store.page("products")
+    stored = box.world.store.page("products")
 
     assert {"warnings": [], "errors": ["Invalid image"], "product_key": None, "id": "N1",
             "status": "ERROR"} == first  # fmt: skip
@@ -374,7 +371,7 @@ def test_set_stays_where_the_request_fails(box: Sandbox) -> None:
     assert 500 == answer.status_code
     assert "Changed" == box.record("line_items", "itttx")["name"]
     assert "seven" == box.record("users", "77")["screen_name"]
-    assert box.platform.worlds.default.store.get("line_items", "iu0p9") is None
+    assert box.world.store.get("line_items", "iu0p9") is None
     assert {"line_items", "users"} == {change.table for change in last(box).changes}
 
 

@@ -249,7 +249,7 @@ def test_reset(tmp_path: Any) -> None:
 
     first = statuses(box, 2)
     engine(box).deactivate()
-    box.platform.worlds.default.reset()
+    box.world.reset()
 
     assert [401, 200, 401, 200] == [*first, *statuses(box, 2)]
     names = [scenario.name for scenario in engine(box).list_scenarios()]

@@ -54,7 +54,7 @@ def test_prefer_a_code(box: Sandbox, prefer: str, status: int, code: Any) -> Non
 def test_prefer_a_problem(box: Sandbox, prefer: str, status: int, slug: str) -> None:
     """A slug, or the problem that an operation documents for a status."""
     headers = {"Authorization": f"Bearer {BEARER}", "Prefer": prefer}
-    now = box.platform.worlds.default.clock.now().strftime("%Y%m%d%H%M")
+    now = box.world.clock.now().strftime("%Y%m%d%H%M")
     body = {"webhook_id": "1146654567674912769", "from_date": now, "to_date": now}
     answer = box.call("POST", "/2/webhooks/replay", keys=None, json=body, headers=headers)
 

@@ -33,7 +33,7 @@ class Stage:
     def ask(self, operation: str, *conditions: str, path: str | None = None) -> TestResponse:
         """The example request to an operation, or to another path."""
         shown = sample(self._operations[operation], self._credentials, conditions)
-        minute = self.box.platform.worlds.default.clock.now().strftime("%Y%m%d%H%M")
+        minute = self.box.world.clock.now().strftime("%Y%m%d%H%M")
         body = None if shown.body is None else shown.body.replace(MINUTE, minute)
         return self.box.client.open(
             path or shown.path, method=shown.method, headers=dict(shown.headers), data=body
@@ -48,4 +48,4 @@ class Stage:
     @property
     def last(self) -> JournalEntry:
         """The newest entry of the journal."""
-        return list(self.box.platform.worlds.default.journal)[-1]
+        return list(self.box.world.journal)[-1]

@@ -34,7 +34,7 @@ def test_replay_conflict_is_for_one_webhook(box: Sandbox) -> None:
     assert (409, "application/problem+json") == (refused.status_code, refused.mimetype)
     body = refused.get_json()
     assert ("http://localhost/2/problems/conflict", "Conflict") == (body["type"], body["title"])
-    assert 0 == box.platform.worlds.default.store.count("replay_jobs", {})
+    assert 0 == box.world.store.count("replay_jobs", {})
 
 
 def test_the_token_ends_midway_for_good(box: Sandbox) -> None:
@@ -132,7 +132,7 @@ def test_only_the_second_delete_is_the_second_one(box: Sandbox) -> None:
 def test_operation_errors_name_the_item_and_nothing_is_kept(box: Sandbox) -> None:
     """An array parallel to the input; the correct operation next to the refused one is not kept."""
     Stage("audience-batch-operation-errors", box)
-    before = box.platform.worlds.default.store.count("audience_users", {})
+    before = box.world.store.count("audience_users", {})
     upload = {"operation_type": "Update", "params": {"users": [{"email": [HASH]}]}}
 
     answer = bearer(
@@ -142,7 +142,7 @@ def test_operation_errors_name_the_item_and_nothing_is_kept(box: Sandbox) -> Non
     assert (400, "application/json") == (answer.status_code, answer.mimetype)
     first, second = answer.get_json()["operation_errors"]
     assert ([], "INVALID_PARAMETER") == (second, first[0]["code"])
-    assert before == box.platform.worlds.default.store.count("audience_users", {})
+    assert before == box.world.store.count("audience_users", {})
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_product_that_is_gone_before_it_is_deleted(box: Sandbox) -> None:
         result["product_key"],
         result["failed_product_key"],
     )
-    assert box.platform.worlds.default.store.get("products", "1547080787865940084") is None
+    assert box.world.store.get("products", "1547080787865940084") is None
 
 
 @pytest.mark.parametrize(

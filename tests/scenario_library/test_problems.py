@@ -120,14 +120,14 @@ def test_each_problem_answers_replay(slug: str, box: Sandbox) -> None:
     assert expected | EXTRA.get(slug, {}) == answer.get_json()
     assert f"{kind.name}/0" == answer.headers["X-Mock-Rule"]
     assert [] == list(stage.last.changes)
-    assert 0 == box.platform.worlds.default.store.count("replay_jobs", {})
+    assert 0 == box.world.store.count("replay_jobs", {})
 
 
 @pytest.mark.parametrize("slug", PROBLEM_TYPES)
 def test_each_problem_is_the_same_when_preferred(slug: str, box: Sandbox) -> None:
     """`Prefer: problem=SLUG` answers with the title, detail and fields that the scenario has."""
     Stage("about-blank", box, on="accounts.get")  # so that nothing acts on replay
-    minute = box.platform.worlds.default.clock.now().strftime("%Y%m%d%H%M")
+    minute = box.world.clock.now().strftime("%Y%m%d%H%M")
     body = {"webhook_id": WEBHOOK, "from_date": minute, "to_date": minute}
     headers = {"Authorization": f"Bearer {BEARER}", "Prefer": f"problem={slug}"}
 

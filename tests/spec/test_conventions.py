@@ -324,11 +324,10 @@ def ask(box: Sandbox, id_: str, **query: str) -> TestResponse:
 
 def fill(box: Sandbox, listed: Listed, number: int) -> None:
     """So many more records like the one of the fixtures."""
-    world = box.platform.worlds.default
     record = box.record(listed.table, listed.one)
-    with world.work():
+    with box.world.work():
         for n in range(number):
-            world.store.put(listed.table, f"new{n}", record | {listed.key: f"new{n}"})
+            box.world.store.put(listed.table, f"new{n}", record | {listed.key: f"new{n}"})
 
 
 @pytest.mark.spec("B, Common conventions", "Lists accept cursor")
@@ -403,16 +402,15 @@ def test_with_total_count(box: Sandbox, id_: str) -> None:
 @pytest.mark.parametrize("id_", [id_ for id_, listed in LISTS.items() if listed.total])
 def test_the_total_is_limited_to_200_in_15_minutes(box: Sandbox, id_: str) -> None:
     """The 200th request passes, the 201st is refused; then a window of 15 minutes is over."""
-    world = box.platform.worlds.default
-    world.clock.freeze()
+    box.world.clock.freeze()
     ask(box, id_, with_total_count="true", count="1")
     for _ in range(198):  # as many requests as were counted, without making them
-        world.windows.count((id_, "with_total_count", "2244994945"), 200, 900)
+        box.world.windows.count((id_, "with_total_count", "2244994945"), 200, 900)
     last, over = (ask(box, id_, with_total_count="true", count="1") for _ in range(2))
     plain = ask(box, id_, count="1")
-    world.clock.advance(899)
+    box.world.clock.advance(899)
     early = ask(box, id_, with_total_count="true", count="1")
-    world.clock.advance(1)
+    box.world.clock.advance(1)
     later = ask(box, id_, with_total_count="true", count="1")
 
     assert [200, 429, 200, 429, 200] == [r.status_code for r in (last, over, plain, early, later)]

@@ -167,8 +167,7 @@ def box() -> Sandbox:
 )
 def test_what_is_only_named_is_no_documented_route(box: Sandbox, method: str, path: str) -> None:
     """--strict serves no shape that the document does not show: no route, or 501."""
-    headers = {"Authorization": f"Bearer {BEARER}"}
-    response = box.call(method, path, keys=None, headers=headers)
+    response = box.call(method, path, keys=BEARER)
     operation = box.platform.where(method, path)
 
     assert operation is None or operation.origin is Origin.NAMED

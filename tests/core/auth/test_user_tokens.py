@@ -46,13 +46,12 @@ def test_the_caller_is_the_user(box: Sandbox) -> None:
 
 def test_it_ends_on_the_clock_of_the_world(box: Sandbox) -> None:
     """Just before its end it is taken, from then on refused like an unknown one, with the time."""
-    world = box.platform.worlds.default
-    end = world.clock.now() + timedelta(hours=2)
+    end = box.world.clock.now() + timedelta(hours=2)
     box.change("tokens", TOKEN, expires_at=wire_seconds(end))
 
-    world.clock.advance(7199)
+    box.world.clock.advance(7199)
     before = call(box)
-    world.clock.advance(1)
+    box.world.clock.advance(1)
     after = call(box)
     unknown = call(box, "never-issued")
 
@@ -74,9 +73,8 @@ def test_a_revoked_one_is_refused(box: Sandbox) -> None:
 @pytest.mark.parametrize(("table", "key"), [("apps", "11827"), ("users", "2244994945")])
 def test_without_its_app_or_user_it_is_refused(box: Sandbox, table: str, key: str) -> None:
     """Records removed behind the interface refuse, and the journal says which."""
-    world = box.platform.worlds.default
-    with world.work():
-        world.store.remove(table, key)
+    with box.world.work():
+        box.world.store.remove(table, key)
 
     assert 401 == call(box).status_code
     assert f"the {table[:-1]} of this" in entry(box)["diagnosis"]["explanation"]

@@ -28,13 +28,8 @@ def test_an_invalidated_token_has_a_reason_phrase_of_its_own(
     """Code 89 comes as `401 Authorization Required` in every path family, and says so."""
     box.change("tokens", HARBOR.token or "", state="invalidated")
     box.change("tokens", BEARER, state="invalidated")
-    bearer = {"Authorization": f"Bearer {BEARER}"}
 
-    answer = (
-        box.call(method, path)
-        if scheme == "oauth1"
-        else box.call(method, path, keys=None, headers=bearer)
-    )
+    answer = box.call(method, path, keys=HARBOR if scheme == "oauth1" else BEARER)
 
     assert 89 == answer.get_json()["errors"][0]["code"]
     assert "401 Authorization Required" == answer.status
