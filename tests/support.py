@@ -53,6 +53,8 @@ NORTHBIKE = Keys(
 """Another app and user, without early access."""
 BEARER = "AAAAAAAAAAAAAAAAAAAAAHbrDeskBearer7Kq2Vx9Lm4%2FtR8wYc3Zn6JsPd1Fg5HuEoBkTaXiQv0Me2%3D"
 """The well-known app's bearer token."""
+USER_TOKEN = "aGJyRGVza1VzZXJUb2tlbjR1ak9lSHdkRmNBZWZBWmhuTTZKeThjMXJpaHQ6MToxOmF0OjE"
+"""The OAuth 2.0 token of the well-known user, with all scopes."""
 
 
 def signed(

@@ -186,4 +186,6 @@ def _authorization(operation: Operation, credentials: Credentials) -> str:
         app = credentials["app"]
         pair = f"{app['consumer_key']}:{app['consumer_secret']}"
         return "Basic " + base64.b64encode(pair.encode()).decode()
+    if "bearer" not in operation.auth.schemes and "oauth2" in operation.auth.schemes:
+        return f"Bearer {credentials['user']['oauth2_access_token']}"
     return f"Bearer {credentials['bearer_token']}"

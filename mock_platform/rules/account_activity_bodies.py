@@ -11,6 +11,7 @@ from typing import Any
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.rules.post_objects import make_post_object
+from mock_platform.rules.post_view import show_whole_post
 from mock_platform.rules.release_history import canonicalize_name
 from mock_platform.rules.user_objects import format_post_time, make_user_object
 from mock_platform.store.interface import Record
@@ -97,10 +98,11 @@ def _find_liked_post(
     for post in known:
         if post.get("id") == post_id and isinstance(post.get("author_id"), str):
             return post
-    stored = world.store.get("posts", post_id) or {}
-    author = like.get("liked_post_author_id") or stored.get("_user_id")
-    text = stored.get("full_text") or ""
-    return _require_ids({"id": post_id, "author_id": author, "text": text}, "author_id")
+    stored = world.store.get("posts", post_id)
+    if stored is not None:
+        return show_whole_post(world, stored)
+    author = like.get("liked_post_author_id")
+    return _require_ids({"id": post_id, "author_id": author, "text": ""}, "author_id")
 
 
 def _find_liker(activity: Record, liked: Mapping[str, Any]) -> str:

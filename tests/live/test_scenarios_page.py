@@ -29,7 +29,7 @@ _BROKEN = {
 @pytest.fixture(scope="module")
 def variables() -> str:
     """The variables of the shell that the page sets at its beginning."""
-    names = ("MOCK_PLATFORM_BEARER_TOKEN", "minute")
+    names = ("MOCK_PLATFORM_BEARER_TOKEN", "MOCK_PLATFORM_OAUTH2_ACCESS_TOKEN", "minute")
     shown = " ".join(f'"${name}"' for name in names)
     done = run_bash(f"{PAGE.blocks('bash')[0]}\nprintf '%s\\n' {shown}")
     assert (0, "") == (done.returncode, done.stderr)

@@ -10,7 +10,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.operations.app_client import AppClient, messages
-from tests.support import HARBOR, NORTHBIKE, Keys
+from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys
 from tests.support_replay import WEBHOOK, Desk
 
 USER = "2244994945"
@@ -68,6 +68,13 @@ def fill(desk: Desk, number: int) -> None:
             desk.world.store.put(TABLE, record["_id"], record)
 
 
+def set_tier(desk: Desk, tier: str) -> None:
+    """Set the tier of the well-known app."""
+    with desk.world.work():
+        app = desk.record("apps", "11827")
+        desk.world.store.put("apps", "11827", app | {"_tier": tier})
+
+
 @pytest.fixture
 def client(desk: Desk) -> Client:
     """A client of that sandbox."""
@@ -105,8 +112,9 @@ def test_an_empty_object_as_body(client: Client) -> None:
     assert (200, None) == (answer.status_code, answer.headers.get("X-Mock-Warnings"))
 
 
-def test_count(client: Client) -> None:
+def test_count(client: Client, desk: Desk) -> None:
     """All numbers are texts; the count goes over all webhooks of the owner's apps."""
+    set_tier(desk, "self_serve")
     client.subscribe()
     client.subscribe("1146654567674912770")
 
@@ -130,6 +138,7 @@ def test_the_same_again(client: Client) -> None:
 @pytest.mark.parametrize(("held", "accepted"), [(2, True), (3, False)])
 def test_limit(client: Client, desk: Desk, held: int, accepted: bool) -> None:
     """An owner has three subscriptions over all webhooks."""
+    set_tier(desk, "self_serve")
     fill(desk, held)
     answer = client.subscribe()
 
@@ -143,10 +152,8 @@ def test_limit(client: Client, desk: Desk, held: int, accepted: bool) -> None:
 
 def test_limit_of_a_higher_tier(client: Client, desk: Desk) -> None:
     """An enterprise app may have more."""
+    set_tier(desk, "enterprise")
     fill(desk, 3)
-    with desk.world.work():
-        app = desk.record("apps", "11827")
-        desk.world.store.put("apps", "11827", app | {"_tier": "enterprise"})
 
     assert 200 == client.subscribe().status_code
     assert "5000" == client.count()["provisioned_count"]
@@ -216,6 +223,51 @@ def test_launch(moment: datetime, status: int) -> None:
     """The endpoints exist since the release history names them."""
     with Desk(freeze=moment) as desk:
         assert status == Client(desk).call("GET").status_code
+
+
+class TestOAuth2:
+    """A user may be subscribed with an OAuth 2.0 token as well."""
+
+    def call(self, desk: Desk, method: str = "POST") -> TestResponse:
+        """Call as the well-known user with an OAuth 2.0 token."""
+        headers = {"Authorization": f"Bearer {USER_TOKEN}"}
+        return desk.client.open(path(), method=method, headers=headers)
+
+    @pytest.mark.spec("A, Release history", "2026-01-15: OAuth 2.0")
+    @pytest.mark.parametrize("method", ["POST", "GET"])
+    @pytest.mark.parametrize(
+        ("moment", "status"), [(OAUTH2 - timedelta(microseconds=1), 403), (OAUTH2, 200)]
+    )
+    def test_since(self, method: str, moment: datetime, status: int) -> None:
+        """OAuth 2.0 is taken from 2026-01-15 on; before, only signatures."""
+        with Desk(freeze=moment) as desk:
+            answer = self.call(desk, method)
+
+        assert status == answer.status_code
+        if status == 403:
+            assert (
+                "http://localhost/2/problems/unsupported-authentication"
+                == (answer.get_json()["type"])
+            )
+            assert "account-activity.oauth2" in answer.headers["X-Mock-Assumptions"]
+
+    def test_all_releases(self) -> None:
+        """With --releases all it is taken at any time."""
+        with Desk(freeze=OAUTH2 - timedelta(days=1), releases="all") as desk:
+            assert 200 == self.call(desk).status_code
+
+    @pytest.mark.parametrize("missing", ["dm.read", "dm.write", "post.read", "users.read"])
+    def test_scopes(self, desk: Desk, missing: str) -> None:
+        """Each of four scopes is needed."""
+        with desk.world.work():
+            token = desk.record("tokens", USER_TOKEN)
+            scopes = [scope for scope in token["scopes"] if scope != missing]
+            desk.world.store.put("tokens", USER_TOKEN, token | {"scopes": scopes})
+
+        answer = self.call(desk)
+
+        assert 403 == answer.status_code
+        assert f"needs the scope {missing}" in answer.get_json()["detail"]
 
 
 def test_another_app_counts_its_own(desk: Desk) -> None:

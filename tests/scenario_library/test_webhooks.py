@@ -9,18 +9,28 @@ from tests.support import sandbox
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "operation", "message"),
     [
-        ("webhook-challenge-failed", "CrcValidationFailed: "),
-        ("webhook-limit-exceeded", "WebhookLimitExceeded: "),
+        ("webhook-challenge-failed", "webhooks.create", "CrcValidationFailed: "),
+        ("webhook-limit-exceeded", "webhooks.create", "WebhookLimitExceeded: "),
+        (
+            "account-subscription-exists",
+            "account_activity.subscribe",
+            "DuplicateSubscriptionFailed: ",
+        ),
+        (
+            "account-subscription-limit-exceeded",
+            "account_activity.subscribe",
+            "SubscriptionLimitExceeded: ",
+        ),
     ],
 )
-def test_registration_is_refused(name: str, message: str) -> None:
-    """The address is refused, and nothing is stored."""
+def test_registration_is_refused(name: str, operation: str, message: str) -> None:
+    """The address or the subscription is refused, and nothing is stored."""
     box = sandbox()
     stage = Stage(name, box)
 
-    answer = stage.ask("webhooks.create")
+    answer = stage.ask(operation)
 
     assert (400, "application/problem+json") == (answer.status_code, answer.mimetype)
     assert answer.get_json()["errors"][0]["message"].startswith(message)
