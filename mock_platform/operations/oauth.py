@@ -28,6 +28,8 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import Handler, Location, Operation, Origin
 from mock_platform.core.unread import NO_EFFECT
+from mock_platform.rules.account_activity import REVOKED
+from mock_platform.rules.revocations import record_revocation
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -229,6 +231,7 @@ def invalidate_token(call: Call, world: World) -> dict[str, str]:
         raise NumericFailure(89)
     world.store.put("tokens", token["id"], token | {"state": "invalidated"})
     request_tokens.forget(world, token["app_id"], token["user_id"])
+    record_revocation(world, token["app_id"], token["user_id"])
     return {"access_token": token["id"]}
 
 
@@ -414,5 +417,6 @@ OPERATIONS = (
         statuses=(401,),
         oauth_step=True,
         assumptions=(INVALIDATED, GRANT_ENDS),
+        may_assume=(REVOKED,),
     ),
 )

@@ -1,0 +1,23 @@
+"""Revocations: a user takes an app's access back, and the app hears of it."""
+
+from __future__ import annotations
+
+from mock_platform.rules.activities import FanOut, record_activity
+from mock_platform.world.world import World
+
+EVENT = "oauth.revoke"
+
+
+def record_revocation(world: World, app_id: str, user_id: str) -> FanOut:
+    """Record that a user took an app's access back; what reaches the app ends with it.
+
+    Called after the token has ended, within `world.work()`.
+    """
+    payload = make_revocation(world, app_id, user_id)
+    return record_activity(world, EVENT, user_id=user_id, payload=payload)
+
+
+def make_revocation(world: World, app_id: str, user_id: str) -> dict[str, str]:
+    """Return the payload of the event."""
+    moment = f"{world.clock.now():%Y-%m-%dT%H:%M:%S}+00:00"
+    return {"date_time": moment, "user_id": user_id, "app_id": app_id}
