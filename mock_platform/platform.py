@@ -54,6 +54,7 @@ from mock_platform.settings import Settings
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.store.interface import Change
 from mock_platform.store.memory import Base
+from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry, JournalMemory
 from mock_platform.world.names import UnknownWorld
@@ -128,7 +129,11 @@ class Platform:
         self.deliverer = Deliverer(settings.delivery, self._report_error)
         """Delivers to webhooks; starts its threads with the first delivery."""
         self.on_world(self.deliverer.attach)
+        self.on_world(self._open_streams)
         self.worlds.dropped_listeners.append(self.deliverer.detach)
+        self.worlds.dropped_listeners.append(
+            lambda world: world.find_attachment(OpenStreams).close("world_removed")
+        )
         self.worlds.dropped_listeners.append(lambda world: world.journal.close())
         self.closing = threading.Event()
         """Set when the platform closes: all waiting ends."""
@@ -188,9 +193,11 @@ class Platform:
             failed = traceback.format_exc()
             self.on_error(fault)
             reply = render(make_internal_error(fault, call), call)
+        if call.stream is not None and reply.stream is not call.stream:
+            call.stream.close()  # something else answered in its place
         reply.headers += call.extra_headers
         if call.method == "HEAD":
-            if reply.header("content-length") is None and reply.parts is None:
+            if reply.header("content-length") is None and not reply.is_open_ended:
                 reply.headers.append(("Content-Length", str(len(reply.body))))
             reply.body = b""
         assumptions = sorted(call.assumptions)
@@ -295,11 +302,13 @@ class Platform:
         return kept
 
     def close(self) -> None:
-        """Stop all background work: running deliveries are ended. Idempotent.
+        """Stop all background work: running deliveries and open streams are ended. Idempotent.
 
         Calls are still answered.
         """
         self.closing.set()
+        for world in self.worlds:
+            world.find_attachment(OpenStreams).close("server_stop")
         self.deliverer.close()
 
     def disable_connections(self) -> None:
@@ -339,6 +348,9 @@ class Platform:
             )
             value = problem("about:blank", title="Service Unavailable", status=503, detail=detail)
             raise ProblemFailure(value) from fault
+
+    def _open_streams(self, world: World) -> None:
+        OpenStreams(world, self.settings)
 
     def _direct(self, world: World) -> None:
         engine = Engine(

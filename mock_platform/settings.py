@@ -93,6 +93,12 @@ class Settings:
     """Webhooks of all apps of one owner."""
     subscription_limit: int = 1500
     """Activity subscriptions of one app."""
+    stream_keepalive: float = 20.0
+    """Real seconds of silence after which a stream sends a keep-alive."""
+    stream_connections: int | None = None
+    """Open connections of one app to each stream; as documented unless set."""
+    stream_backlog: int = 10_000
+    """Lines that may wait for a client that reads too slowly; with more it is disconnected."""
     fresh_tokens: bool = False
     """Whether each sign-in issues new tokens and invalidates the old ones of this user and app."""
     replay_minimum_age: bool = False

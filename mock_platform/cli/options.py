@@ -116,6 +116,12 @@ SETTINGS: tuple[Setting, ...] = (
             "record, or under data.", click.Choice(["flat", "data"])),
     Setting("webhook-limit", "How many webhooks the apps of one owner may have.", _COUNT),
     Setting("subscription-limit", "How many activity subscriptions an app may have.", _COUNT),
+    Setting("stream-keepalive", "Silence after which a stream sends a keep-alive, in real time.",
+            SECONDS),
+    Setting("stream-connections", "Connections of one app to each stream.", _COUNT,
+            plain_default="as documented"),
+    Setting("stream-backlog", "How many activities may wait for a stream whose client reads too "
+                              "slowly; with more it is disconnected.", _COUNT),
     Setting("fresh-tokens", "Issue a new access token at each sign-in and invalidate the old one "
                             "of this user and app.", flag=True),
     Setting("replay-minimum-age", "Refuse replay windows that are younger than the retired path "

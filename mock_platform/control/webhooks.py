@@ -23,6 +23,8 @@ from mock_platform.records.activity import ActivityRecord
 from mock_platform.records.webhooks import EventRecord
 from mock_platform.rules.activities import FanOut
 from mock_platform.rules.release_history import describe_event_names
+from mock_platform.streams.open_streams import OpenStreams
+from mock_platform.world.world import World
 
 
 class PostedEvent(Schema):
@@ -118,7 +120,8 @@ def post_event(request: ControlRequest) -> dict[str, Any]:
     given = object_of(request.body, "An event")
     try:
         if "webhook_id" not in given:
-            return _show_fan_out(*add_activity(request.world, given))
+            fan_out, warnings = add_activity(request.world, given)
+            return _show_fan_out(request.world, fan_out, warnings)
         added = add_event(request.world, given)
     except BadEvent as fault:
         raise refuse_values(422, fault.faults, "The event was not added") from fault
@@ -130,16 +133,29 @@ def post_event(request: ControlRequest) -> dict[str, Any]:
     }
 
 
-def _show_fan_out(fan_out: FanOut, warnings: tuple[str, ...]) -> dict[str, Any]:
-    outlets = [
+def _show_fan_out(world: World, fan_out: FanOut, warnings: tuple[str, ...]) -> dict[str, Any]:
+    outlets: list[dict[str, Any]] = [
         {"kind": "webhook", "id": event["webhook_id"], "event_id": event["id"],
          "product": event["_product"], "delivering": event["_attempted"]}
         for event in fan_out.events
     ]  # fmt: skip
+    with world.lock:
+        streams = world.find_attachment(OpenStreams).find_concerned(fan_out.activity)
+    outlets += [
+        {"kind": "stream", "id": stream.opening.id, "endpoint": stream.opening.endpoint.id}
+        for stream in streams
+    ]
+    listening = {stream.opening.app_id for stream in streams}
+    idle = [
+        f"subscription {match['subscription_id']}: it names no webhook, and app "
+        f"{match['app_id']} has no open activity stream"
+        for match in fan_out.activity["_matches"]
+        if match["webhook_id"] is None and match["app_id"] not in listening
+    ]
     return {
         "activity": fan_out.activity,
         "outlets": outlets,
-        "why_not": fan_out.why_not,
+        "why_not": [*idle, *fan_out.why_not],
         "warnings": list(warnings),
     }
 

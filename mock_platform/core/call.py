@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 from mock_platform.core.assumptions import Assumption
@@ -91,6 +91,8 @@ class Call:
     """The scenario rule that acted: `scenario`, `rule`, `call`."""
     near_misses: list[dict[str, Any]] = field(default_factory=list)
     """The nearest rules that did not act, each with its first difference."""
+    stream: LiveBody | None = None
+    """The stream that was opened for this call."""
     challenge: Challenge | None = None
     """The challenge that was made for this call, if its operation wants one."""
     rules_asked: bool = False
@@ -183,6 +185,36 @@ class Sending:
     fault: FaultKind | None = None
 
 
+class Resume(Protocol):
+    """Called from any thread."""
+
+    def __call__(self, *, urgent: bool) -> object:
+        """Read the body again; `urgent`: although the client does not take what was sent."""
+
+
+class LiveBody(Protocol):
+    """A body without an end in sight, whose pieces come when something happens."""
+
+    def read(self) -> bytes | None:
+        """Returns the next piece to send; empty if nothing is due now, `None` at the end."""
+
+    def wait_seconds(self) -> float:
+        """Returns the real seconds until a piece is due, whatever happens."""
+
+    def attach(self, resume: Resume, is_client_gone: Callable[[], bool]) -> None:
+        """Use a client's connection; `resume` is called when there is something to read early."""
+
+    def end_for_stop(self) -> None:
+        """End it because the server stops; the last piece can still be read."""
+
+    def close(self, *, slow: bool = False) -> None:
+        """The client has gone, or does not read what it was sent (`slow`). Idempotent."""
+
+    @property
+    def fault(self) -> FaultKind | None:
+        """The network fault with which it ends, when `read` returned `None`."""
+
+
 @dataclass(slots=True)
 class Reply:
     """One answer, ready to be sent."""
@@ -195,6 +227,13 @@ class Reply:
     """The reason phrase, if it is not the standard one."""
     parts: Iterator[bytes] | None = None
     """The body of a user's route as it was returned, in place of `body`."""
+    stream: LiveBody | None = None
+    """The body of a stream, in place of `body`."""
+
+    @property
+    def is_open_ended(self) -> bool:
+        """Whether the length of the body is unknown."""
+        return self.parts is not None or self.stream is not None
 
     def header(self, name: str) -> str | None:
         """Returns the first header of that name in any case, or `None`."""

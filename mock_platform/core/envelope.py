@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from marshmallow import Schema
 
-from mock_platform.core.call import Call, Reply
+from mock_platform.core.call import Call, LiveBody, Reply
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.pairs import Pairs
 from mock_platform.settings import Settings
@@ -74,6 +74,25 @@ class Flat:
     def reply(self, call: Call, result: Any) -> Reply:
         """Returns the reply for a JSON object."""
         return Reply(self.status, dumps(result), [("Content-Type", JSON), *self.headers])
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A stream: one JSON object on each line, as long as the connection is open."""
+
+    schema: type[Schema]
+    """The schema of a line."""
+    status: int = 200
+    media_type: str = "application/json"
+
+    def describe_body(self, data: JsonObject) -> JsonObject:
+        """Returns the JSON Schema of a line."""
+        return data
+
+    def reply(self, call: Call, result: LiveBody) -> Reply:
+        """Returns the reply for an open stream."""
+        call.stream = result
+        return Reply(self.status, headers=[("Content-Type", JSON)], stream=result)
 
 
 @dataclass(frozen=True, slots=True)

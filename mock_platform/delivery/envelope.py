@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mock_platform.rules.activities import make_envelope
 from mock_platform.rules.release_history import DIRECTED_SINCE
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
@@ -50,17 +51,14 @@ def make_activity(event: Record, owner_id: str) -> dict[str, Any]:
         chosen["user_id"] = event.get("_user_id") or owner_id
     if event.get("_direction") and event["created_at"] >= _DIRECTED_SINCE:
         chosen["direction"] = event["_direction"]
-    data = {
-        "event_uuid": event.get("_event_uuid") or event["id"],
-        "filter": chosen,
-        "event_type": event["event_type"],
-    }
-    if event.get("_tag"):
-        data["tag"] = event["_tag"]
-    data["payload"] = event["payload"]
-    if event.get("_includes"):
-        data["includes"] = event["_includes"]
-    return {"data": data}
+    return make_envelope(
+        event_uuid=event.get("_event_uuid") or event["id"],
+        wanted=chosen,
+        event_type=event["event_type"],
+        tag=event.get("_tag"),
+        payload=event["payload"],
+        includes=event.get("_includes"),
+    )
 
 
 def make_job_status(job: Record) -> dict[str, Any]:

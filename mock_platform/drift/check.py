@@ -14,6 +14,7 @@ from urllib.parse import quote
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import Call
 from mock_platform.core.description.openapi import template_path
+from mock_platform.core.envelope import Lines
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.operation import Operation
 from mock_platform.drift.client import ServerAnswer
@@ -81,6 +82,7 @@ def _order_reads(operations: Sequence[Operation]) -> list[Operation]:
         for operation in operations
         if operation.method == "GET"
         and operation.returns.media_type == "application/json"
+        and not isinstance(operation.returns, Lines)  # streams do not end
         and not operation.sandbox_only
     ]
     return sorted(reads, key=lambda operation: len(operation.path_names))

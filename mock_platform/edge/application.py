@@ -336,6 +336,12 @@ def _reply_of(response: Response, exchange: Exchange) -> Reply:
     if response.is_streamed and not isinstance(response, _Answer):
         reply.parts = iter(ClosingIterator(response.iter_encoded(), response.close))
     else:
+        if reply.stream is not None:
+            if reply.status == 200:
+                reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
+            else:  # a hook replaced the answer
+                reply.stream.close()
+                reply.stream = None
         response.direct_passthrough = False
         reply.body = response.get_data()
         response.close()

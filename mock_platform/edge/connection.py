@@ -27,6 +27,10 @@ class Pause:
     """
 
     seconds: float
+    endless: bool = False
+    """Whether the body goes on as long as its client is there; so one that ends its side has left.
+    `Connection.resume` ends such a pause early.
+    """
 
 
 class Connection(Protocol):
@@ -39,6 +43,26 @@ class Connection(Protocol):
     @property
     def is_taken(self) -> bool:
         """Whether a fault was performed, so that no answer will be written."""
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the server stops, so that endless bodies are to end."""
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the client did not read for so long that its connection was ended."""
+
+    def is_gone(self) -> bool:
+        """Whether the client has left, also if the server did not notice it yet."""
+
+    def resume(self, *, urgent: bool) -> None:
+        """Read the body again, from any thread; `urgent`: although the client does not read."""
+
+    def wait_for(self, ready: threading.Event, seconds: float) -> None:
+        """Wait for an event, at most this many real seconds.
+
+        Only where bodies contain no `Pause`. It raises if the caller stops to wait earlier.
+        """
 
     def wait(self, seconds: float, closing: threading.Event) -> None:
         """Wait for this many real seconds before more is sent.

@@ -7,30 +7,21 @@ ends when the server stops or the platform is closed.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
-from mock_platform.core.call import Reply, Sending
+from mock_platform.core.call import LiveBody, Reply, Sending
 from mock_platform.core.failures.statuses import phrase
 from mock_platform.edge.connection import Connection, Pause
+from mock_platform.edge.faults import NoConnection, break_connection
+from mock_platform.edge.streaming import StreamBody
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse
 
-GARBAGE = bytes(range(128, 256)) + b"\r\nnot HTTP\r\n\r\n" + bytes(range(128))
 _PIECES = 20
 _BODILESS = frozenset({204, 304})
-
-
-class NoConnection(ConnectionError):
-    """A scenario breaks the connection, and the caller of the application has none."""
-
-    def __init__(self, fault: str) -> None:
-        super().__init__(
-            f"A scenario answers with the network fault {fault!r}, but this request came without a "
-            "connection to break. Call over a socket (MockPlatform.base_url), or through "
-            "platform.session() or WsgiAdapter."
-        )
 
 
 def send(
@@ -51,6 +42,8 @@ def send(
     if reply.parts is not None:
         start_response(status, reply.headers)
         return reply.parts if method != "HEAD" else _close(reply.parts)
+    if reply.stream is not None:
+        return _stream(reply, reply.stream, status, method, connection, closing, start_response)
     if reply.status not in _BODILESS and reply.header("content-length") is None:
         reply.headers.append(("Content-Length", str(len(reply.body))))
     sending = reply.sending
@@ -64,6 +57,52 @@ def send(
     if connection is not None and connection.pauses:
         return pieces
     return _wait_in_place(pieces, connection, closing)
+
+
+def _stream(
+    reply: Reply,
+    stream: LiveBody,
+    status: str,
+    method: str,
+    connection: Connection | None,
+    closing: threading.Event,
+    start_response: StartResponse,
+) -> Iterable[bytes | Pause]:
+    """Returns a stream's body; a fault of the whole answer ends the stream at once."""
+    sending = reply.sending or Sending()
+    if method == "HEAD" or sending.fault is not None:
+        stream.close()
+        reply.stream = None
+        return send(reply, method, connection, closing, start_response)
+    body = StreamBody(stream, connection)
+    if sending.delay and connection is not None and connection.pauses:
+        return _Late(sending.delay, body, partial(start_response, status, reply.headers))
+    if sending.delay:
+        closing.wait(sending.delay)
+    start_response(status, reply.headers)
+    return body
+
+
+class _Late:
+    """A stream's body whose answer begins after a delay."""
+
+    def __init__(self, seconds: float, body: StreamBody, start: Callable[[], object]) -> None:
+        self._pause: Pause | None = Pause(seconds)
+        self._start: Callable[[], object] | None = start
+        self._body = body
+        self.close = body.close
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes | Pause:
+        if self._pause is not None:
+            pause, self._pause = self._pause, None
+            return pause
+        if self._start is not None:
+            self._start()
+            self._start = None
+        return next(self._body)
 
 
 def _close(parts: Iterator[bytes]) -> Iterable[bytes]:
@@ -89,7 +128,7 @@ def _pieces(
         _truncate(reply)
     elif sending.fault is not None:
         assert connection is not None
-        _break(connection, "empty" if sending.fault == "truncate" else sending.fault)
+        break_connection(connection, "empty" if sending.fault == "truncate" else sending.fault)
         return
     start_response(status, reply.headers)
     if sending.slow_body and reply.body:
@@ -109,17 +148,6 @@ def _wait_in_place(
             closing.wait(piece.seconds)
         else:
             connection.wait(piece.seconds, closing)
-
-
-def _break(connection: Connection, fault: str) -> None:
-    if fault == "reset":
-        connection.reset()
-    elif fault == "timeout":
-        connection.hold()
-    elif fault == "garbage":
-        connection.send_raw(GARBAGE)
-    else:
-        connection.close()
 
 
 def _truncate(reply: Reply) -> None:

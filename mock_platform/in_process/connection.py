@@ -199,6 +199,30 @@ class _CallerConnection:
             self.take_sent_bytes()
         closing.wait(seconds)
 
+    is_stopping = is_slow = False
+    """A session is read by its caller, so it is neither stopped nor slow."""
+
+    def is_gone(self) -> bool:
+        """An answer that is no longer read is closed, so this is never true."""
+        return False
+
+    def resume(self, *, urgent: bool) -> None:
+        """Does nothing: bodies contain no pauses."""
+
+    def wait_for(self, ready: Event, seconds: float) -> None:
+        """Wait for an event in real time, no longer than the caller would.
+
+        Raises:
+            TimeoutError: The caller would have given up.
+        """
+        left = None if self._timeout is None else self._timeout - self._silent
+        if left is None or seconds < left:
+            if not ready.wait(seconds):
+                self._silent += seconds
+        elif not ready.wait(left):
+            self.hold()
+            self.take_sent_bytes()
+
     def restart_timeout(self) -> None:
         """A part of the answer arrived, so the caller's timeout starts again."""
         self._silent = 0.0
@@ -333,7 +357,9 @@ class _Answer(io.RawIOBase):
             if said and not self.bodiless:
                 self._line.restart_timeout()
                 yield b"%x\r\n%b\r\n" % (len(said), said) if self.chunked else said
-        if self.chunked:
+        if self._line.is_taken:  # it broke on the way
+            yield self._line.take_sent_bytes()
+        elif self.chunked:
             yield b"0\r\n\r\n"
 
 

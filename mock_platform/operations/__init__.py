@@ -14,6 +14,7 @@ FAMILIES = (
     "webhooks",
     "activity",
     "posts_search_stream",
+    "activity_stream",
     "account_activity",
     "news",
     "usage",

@@ -21,7 +21,7 @@ from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Handler, Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
 from mock_platform.records.activity import ActivityFilter
-from mock_platform.rules.activities import DIRECTION, FAN_OUT, takes_direction
+from mock_platform.rules.activities import DIRECTION, FAN_OUT, make_topic, takes_direction
 from mock_platform.rules.release_history import (
     canonicalize_name,
     explain_not_in_force,
@@ -208,6 +208,7 @@ def make_create(settings: Settings) -> Handler:
             "created_at": now,
             "updated_at": now,
             "_app_id": app["id"],
+            "_topic": make_topic(params["event_type"], params["filter"].get("user_id")),
         }
         world.store.put("activity_subscriptions", record["subscription_id"], record)
         total = own + 1

@@ -6,16 +6,19 @@ from collections.abc import Iterator
 
 from marshmallow import Schema
 
-from mock_platform.core.fields import Choice, Instant, Nested, Text, Timed
+from mock_platform.core.fields import Anything, Choice, Instant, ListOf, Nested, Text, Timed
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.webhooks import PAYLOAD_MOMENTS
-from mock_platform.rules.activities import DIRECTIONS, takes_direction
+from mock_platform.rules.activities import DIRECTIONS, make_topic, takes_direction
 from mock_platform.rules.release_history import explain_unknown_name, find_event_name
 from mock_platform.store.interface import Record
 
 
 class ActivityRecord(Schema):
-    """Something that happened to a user. `direction` is `sent` or `received` where it has one."""
+    """Something that happened to a user. `direction` is `sent` or `received` where it has one.
+
+    `_matches` are the subscriptions that matched when it happened, as streams show them.
+    """
 
     id = Text(required=True)
     event_type = Text(required=True, min_length=1)
@@ -25,6 +28,7 @@ class ActivityRecord(Schema):
     payload = Timed(PAYLOAD_MOMENTS, required=True)
     includes = Timed(PAYLOAD_MOMENTS, load_default=None, allow_none=True)
     created_at = Instant(millis=True, required=True)
+    _matches = ListOf(Anything(), load_default=list)
 
 
 class ActivityFilter(Schema):
@@ -46,6 +50,12 @@ class ActivitySubscriptionRecord(Schema):
     created_at = Instant(millis=True, required=True)
     updated_at = Instant(millis=True, required=True)
     _app_id = Text(required=True)
+    _topic = Text()
+
+
+def _complete_subscription(record: Record) -> Record:
+    """Add the key under which activities find a subscription."""
+    return {**record, "_topic": make_topic(record["event_type"], record["filter"].get("user_id"))}
 
 
 def _check_activity(record: Record) -> Iterator[tuple[str, str]]:
@@ -79,6 +89,7 @@ ACTIVITY_SUBSCRIPTIONS = Table(
     ActivitySubscriptionRecord,
     key="subscription_id",
     references=(Reference("webhook_id", "webhooks"), Reference("_app_id", "apps")),
+    complete=_complete_subscription,
     check=_check_subscription,
 )
 ACCOUNT_ACTIVITY_SUBSCRIPTIONS = Table(

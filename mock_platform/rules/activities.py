@@ -36,11 +36,16 @@ _DIRECTED = ("dm.", "chat.", "like.create", "follow.")
 _MEANINGS = {"outbound": "sent", "inbound": "received"}
 _MOST_REASONS = 10
 _POST_EVENTS = "post."
+STREAM = "activity_stream"
+"""The id of the activity stream among the streams."""
 
 
 @dataclass(frozen=True, slots=True)
 class FanOut:
-    """An activity as it was recorded, the events that it became, and why it became no others."""
+    """An activity as it was recorded, the events that it became, and why it became no others.
+
+    `events` are those in the logs of webhooks. The subscriptions that match are in the record.
+    """
 
     activity: Record
     events: list[Record]
@@ -62,10 +67,11 @@ def record_activity(
     direction: str | None = None,
     created_at: str | None = None,
 ) -> FanOut:
-    """Record what happened to a user, and add an event to each webhook that wants to hear of it.
+    """Record what happened to a user, with the subscriptions that match at that moment.
 
-    `direction` is `sent` or `received` where the activity has one. Called within `world.work()`;
-    the deliveries begin after the commit.
+    An event is added to each webhook that one of them names; streams read the record. `direction`
+    is `sent` or `received` where the activity has one. Called within `world.work()`; the
+    deliveries begin after the commit.
     """
     moment = created_at or wire_millis(world.clock.now())
     activity: Record = {
@@ -77,37 +83,125 @@ def record_activity(
         "payload": dict(payload),
         "includes": None if not includes else dict(includes),
         "created_at": moment,
+        "_matches": [],
     }
-    world.store.put("activities", activity["id"], activity)
     events: list[Record] = []
     why_not: list[str] = []
-    subscriptions = [entry.record for entry in world.store.page("activity_subscriptions")]
-    for subscription in subscriptions:
+    near = _find_near(world, activity)
+    for subscription in near:
         reason = find_difference(subscription, activity)
-        if reason is None and "webhook_id" not in subscription:
-            reason = "it names no webhook"
         if reason is None:
-            event, reason = log_event(
-                world,
-                "activity",
-                subscription["webhook_id"],
-                activity,
-                activity["payload"],
-                _tag=subscription.get("tag"),
-                _includes=activity["includes"],
-                _filter=subscription["filter"],
-            )
-            events.append(event)
+            activity["_matches"].append(_make_match(subscription))
+            if "webhook_id" in subscription:
+                event, reason = log_event(
+                    world,
+                    "activity",
+                    subscription["webhook_id"],
+                    activity,
+                    activity["payload"],
+                    _tag=subscription.get("tag"),
+                    _includes=activity["includes"],
+                    _filter=subscription["filter"],
+                )
+                events.append(event)
         if reason is not None:
-            why_not.append(f"subscription {subscription['subscription_id']}: {reason}")
-    if not subscriptions:
-        why_not.append("no app has a subscription; POST /2/activity/subscriptions makes one")
+            why_not.append(_explain(subscription, reason))
+    world.store.put("activities", activity["id"], activity)
+    if len(why_not) < _MOST_REASONS:
+        why_not += _explain_others(world, activity, near)
     more, reasons = add_account_events(world, activity)
     events += more
     if not events and not reasons and user_id is not None:
         path = "POST /2/account_activity/webhooks/:webhook_id/subscriptions/all"
         reasons = [f"account activity: no webhook is subscribed to user {user_id}; {path} does it"]
     return FanOut(activity, events, [*why_not[:_MOST_REASONS], *reasons[:_MOST_REASONS]])
+
+
+def make_topic(event_type: str, user_id: str | None) -> str:
+    """Return what subscriptions have in common that are for one type and one user."""
+    return f"{canonicalize_name(event_type)}/{user_id or ''}"
+
+
+def make_envelope(
+    *,
+    event_uuid: str,
+    wanted: Mapping[str, Any],
+    event_type: str,
+    tag: str | None,
+    payload: Mapping[str, Any],
+    includes: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return an event as webhooks and streams carry it, without empty `tag` and `includes`."""
+    data: dict[str, Any] = {
+        "event_uuid": event_uuid,
+        "filter": wanted,
+        "event_type": event_type,
+    }
+    if tag:
+        data["tag"] = tag
+    data["payload"] = payload
+    if includes:
+        data["includes"] = includes
+    return {"data": data}
+
+
+def is_for_app(activity: Record, app_id: str) -> bool:
+    """Return whether a subscription of an app matched an activity."""
+    return any(match["app_id"] == app_id for match in activity.get("_matches") or ())
+
+
+def make_lines(activity: Record, app_id: str) -> list[dict[str, Any]]:
+    """Return an activity as lines of an app's stream: one for each subscription that matched."""
+    return [
+        make_envelope(
+            event_uuid=activity["event_uuid"],
+            wanted=match["filter"],
+            event_type=activity["event_type"],
+            tag=match.get("tag"),
+            payload=activity["payload"],
+            includes=activity["includes"],
+        )
+        for match in activity.get("_matches") or ()
+        if match["app_id"] == app_id
+    ]
+
+
+def _make_match(subscription: Record) -> Record:
+    """Return what matters of a subscription to streams, as it is at this moment."""
+    return {
+        "subscription_id": subscription["subscription_id"],
+        "app_id": subscription["_app_id"],
+        "filter": subscription["filter"],
+        "tag": subscription.get("tag"),
+        "webhook_id": subscription.get("webhook_id"),
+    }
+
+
+def _find_near(world: World, activity: Record) -> list[Record]:
+    """Return the subscriptions for the type and the user of an activity; an index finds them."""
+    topics = {
+        make_topic(activity["event_type"], user_id) for user_id in (activity["user_id"], None)
+    }
+    return [
+        entry.record
+        for topic in sorted(topics)
+        for entry in world.store.page("activity_subscriptions", {"_topic": topic})
+    ]
+
+
+def _explain_others(world: World, activity: Record, near: list[Record]) -> list[str]:
+    """Return why some of the other subscriptions do not match."""
+    seen = {subscription["subscription_id"] for subscription in near}
+    found = world.store.page("activity_subscriptions", limit=len(near) + _MOST_REASONS)
+    if not found:
+        return ["no app has a subscription; POST /2/activity/subscriptions makes one"]
+    others = [entry.record for entry in found if entry.key not in seen]
+    reasons = ((each, find_difference(each, activity)) for each in others)
+    return [_explain(each, reason) for each, reason in reasons if reason is not None]
+
+
+def _explain(subscription: Record, reason: str) -> str:
+    return f"subscription {subscription['subscription_id']}: {reason}"
 
 
 def find_difference(subscription: Record, activity: Record) -> str | None:

@@ -125,6 +125,19 @@ class Backend:
         except RuntimeError:  # it closed just now; nothing is open any more
             _LOG.debug("The server had stopped already")
 
+    def on_loop_soon(self, act: Callable[[], object]) -> None:
+        """Run something in the loop's next round, from any thread."""
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            return
+        try:
+            if threading.get_ident() == self._thread:
+                loop.call_soon(act)
+            else:
+                loop.call_soon_threadsafe(act)
+        except RuntimeError:  # it closed just now
+            _LOG.debug("The server had stopped already")
+
     # -- limits -----------------------------------------------------------------------------------
 
     def admit(self, connection: Client, address: str) -> Refusal | None:

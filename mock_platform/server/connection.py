@@ -54,8 +54,15 @@ class ClientConnection(asyncio.Protocol):
         self._unsent = 0
         self._body_begun = 0.0
         self._body_counted = 0
+        self._endless = False
+        self._resumed = False
         self._handle = Handle(
-            backend, reset=self._reset, end=self._linger_or_close, write=self._write_raw
+            backend,
+            reset=self._reset,
+            end=self._linger_or_close,
+            write=self._write_raw,
+            resume=self._resume,
+            descriptor=self._get_descriptor,
         )
         self._peer = Peer(self._handle, "", "", backend.scheme, backend.listens_at)
         self.deadline = 0.0
@@ -114,6 +121,8 @@ class ClientConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """The client ended its side: incomplete requests are dropped, complete ones answered."""
         self._half_closed = True
+        if self._endless:
+            return False  # a stream's client has left
         if self._answer is None and not self._waiting:
             return False
         return self._backend.scheme == "http" and not self._handle.held
@@ -154,6 +163,7 @@ class ClientConnection(asyncio.Protocol):
             if unsent < self._unsent:  # it takes something: slowly, but it does
                 self._unsent, self.deadline = unsent, now + limits.write_seconds
                 return
+            self._handle.is_slow = True
             self._abort()
         elif self._discarding:
             self._abort()
@@ -224,7 +234,7 @@ class ClientConnection(asyncio.Protocol):
             self._end_taken()
             return
         if isinstance(pieces, Pause):
-            self._timer = self._backend.call_later(pieces.seconds, self._continue)
+            self._pause(pieces)
             return
         if answer.given_up:
             self._finish()
@@ -248,6 +258,30 @@ class ClientConnection(asyncio.Protocol):
         else:
             self._next()
 
+    def _pause(self, pause: Pause) -> None:
+        """Read the next piece after a pause, or earlier if the body has something to send."""
+        self._endless = pause.endless
+        if pause.endless and self._half_closed:
+            self._abort()
+        elif self._resumed:
+            self._resumed = False
+            self._backend.call_soon(self._continue)
+        else:
+            self._timer = self._backend.call_later(pause.seconds, self._continue)
+
+    def _resume(self, *, urgent: bool) -> None:
+        """The body of an answer has something to send."""
+        answer = self._answer
+        if answer is None or self._handle.gone:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._continue()
+        elif urgent and self._clogged and not self._backend.is_running(answer):
+            self._backend.step(answer, self)
+        else:
+            self._resumed = True
+
     def _continue(self) -> None:
         """Ask the application for the next piece, unless the client does not read at present."""
         self._timer = None
@@ -260,6 +294,7 @@ class ClientConnection(asyncio.Protocol):
         assert self._answer is not None
         self._backend.note(self._answer)
         self._answer = None
+        self._endless = self._resumed = False
         self._backend.finish_answer(self)
 
     def _expect_request(self) -> None:
@@ -356,6 +391,13 @@ class ClientConnection(asyncio.Protocol):
             else:
                 transport.pause_reading()
 
+    def _get_descriptor(self) -> int:
+        """The socket's descriptor; negative if it is closed."""
+        found: Any = None
+        if self._transport is not None and not self._transport.is_closing():
+            found = self._transport.get_extra_info("socket")
+        return -1 if found is None else int(found.fileno())
+
     def _count_buffered(self) -> int:
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
@@ -374,6 +416,8 @@ class ClientConnection(asyncio.Protocol):
             if self._timer is not None:  # nobody waits any longer
                 self._timer.cancel()
                 self._continue()
+            elif self._endless:
+                self._resume(urgent=True)
 
     def cut(self) -> None:
         """The time of a graceful stop is over."""

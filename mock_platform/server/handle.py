@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import select
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from mock_platform.server.backend import Backend
+
+_LEFT = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
+"""What the system reports of a connection whose other side has ended (elsewhere than on Linux: only
+of one that is broken)."""
 
 
 class Handle:
@@ -23,11 +29,17 @@ class Handle:
         reset: Callable[[], object],
         end: Callable[[], object],
         write: Callable[[bytes], object],
+        resume: Callable[..., object],
+        descriptor: Callable[[], int],
     ) -> None:
         self._backend = backend
         self._reset = reset
         self._end = end
         self._write = write
+        self._resume = resume
+        self._descriptor = descriptor
+        self.is_slow = False
+        """Whether it was ended because its client does not read."""
         self.is_taken = False
         """Whether nothing more is answered on the connection."""
         self.held = False
@@ -39,6 +51,30 @@ class Handle:
     def stopping(self) -> threading.Event:
         """Set when the server starts to stop."""
         return self._backend.stopping
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the server stops."""
+        return self._backend.stopping.is_set()
+
+    def is_gone(self) -> bool:
+        """Whether the client has ended its side, also if the loop did not read that yet."""
+        if self.gone:
+            return True
+        descriptor = self._descriptor()
+        if descriptor < 0:
+            return True
+        poll = select.poll()
+        poll.register(descriptor, _LEFT)
+        return bool(poll.poll(0))
+
+    def resume(self, *, urgent: bool) -> None:
+        """Read an endless body again."""
+        self._backend.on_loop_soon(partial(self._resume, urgent=urgent))
+
+    def wait_for(self, ready: threading.Event, seconds: float) -> None:
+        """Wait in a worker."""
+        ready.wait(seconds)
 
     def wait(self, seconds: float, closing: threading.Event) -> None:
         """Wait in a worker. The server is stopped before the platform is closed."""

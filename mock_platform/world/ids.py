@@ -57,6 +57,11 @@ class Ids:
         value = self._draw("digits", length)
         return str(1 + value % 9) + self._spell(value // 9, "0123456789", length - 1)
 
+    def uuid(self) -> str:
+        """Returns a UUID of version 4: connections."""
+        text = self._spell(self._draw("uuid"), "0123456789abcdef", 32)
+        return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
+
     def fraction(self, *labels: object) -> float:
         """Returns a number from 0 up to 1 that depends only on the labels, without a draw."""
         text = "/".join([quote(str(label), safe="") for label in labels])

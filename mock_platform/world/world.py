@@ -31,6 +31,7 @@ from mock_platform.world.world_store import WorldStore
 
 C = TypeVar("C", bound=Companion)
 Cache = TypeVar("Cache")
+T = TypeVar("T")
 
 _KEPT_DELIVERIES = 10_000
 
@@ -41,6 +42,8 @@ _SNAPSHOT = "snapshot-"
 
 RESTORED = "world:restored"
 """Topic of the notice that a world returned to a saved state; its key is the world's name."""
+RETURNED = "world:returned"
+"""Topic of the notice that a world was reset or returned to a saved state, whichever."""
 PACED = "transitions:paced"
 """Topic of the notice that the progression of a kind changed; its key is the kind's name."""
 
@@ -108,11 +111,12 @@ class World:
         """Grows with each reset, so that earlier work can notice that it is outdated."""
         self._companions: dict[type[Any], Any] = {}
         self._caches: dict[type[Any], Any] = {}
+        self._attachments: dict[type[Any], Any] = {}
         self.beside = Parts(lambda: [self.windows, *self.companions])
         """The data that are recorded with the records, if the world outlives the process."""
         self._outbox: list[Notice] = []
         self._depth = 0
-        self._on_notice: Callable[[World, Notice], None] | None = None
+        self._on_notice: list[Callable[[World, Notice], None]] = []
         self._observers: list[Callable[[World, Iterable[Change]], None]] = []
         self.store = (store or _store_in_memory)(self)
         self.windows.outlives = self.store.outlives
@@ -215,9 +219,22 @@ class World:
         found: Cache = self._caches[kind]
         return found
 
+    def attach(self, attachment: object) -> None:
+        """Add what belongs to the world in this process alone; one of each type."""
+        self._attachments[type(attachment)] = attachment
+
+    def find_attachment(self, kind: type[T]) -> T:
+        """Returns the attachment of this type.
+
+        Raises:
+            LookupError: The world has none.
+        """
+        found: T = self._attachments[kind]
+        return found
+
     def on_notice(self, listener: Callable[[World, Notice], None]) -> None:
-        """Register the function that does the requested work."""
-        self._on_notice = listener
+        """Register a function that does requested work."""
+        self._on_notice.append(listener)
 
     def on_commit(self, observer: Callable[[World, Iterable[Change]], None]) -> None:
         """Call `observer` with the changes of each committed piece of work, under the lock."""
@@ -372,6 +389,7 @@ class World:
             for observer in self._observers:
                 observer(self, [*before, *after])
         self.clock.call_listeners()
+        self._tell(Notice(RETURNED, self.name))
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -386,9 +404,9 @@ class World:
             raise
 
     def _tell(self, *notices: Notice) -> None:
-        if self._on_notice is not None:
-            for notice in notices:
-                self._on_notice(self, notice)
+        for notice in notices:
+            for listen in self._on_notice:
+                listen(self, notice)
 
     def _notify_move(self, kind: TransitionKind, key: str, to: str) -> None:
         self.notify(f"{kind.name}:{to}", key)

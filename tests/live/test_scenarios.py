@@ -13,7 +13,7 @@ import requests
 from requests_oauthlib import OAuth1
 
 from mock_platform import MockPlatform
-from mock_platform.edge.sending import GARBAGE
+from mock_platform.edge.faults import GARBAGE
 from mock_platform.world.clock import UPTIME
 from tests.serving import LiveServer
 from tests.waits import PATIENCE

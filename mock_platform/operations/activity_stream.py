@@ -1,0 +1,89 @@
+"""The activity stream: an app's events as they happen, one JSON object on a line.
+
+Document A names the endpoint in "Events"; its form is a public fact (named endpoints, 3.2, 5.5).
+"""
+
+from __future__ import annotations
+
+from marshmallow import Schema
+
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.auth.authenticate import BEARER
+from mock_platform.core.call import Call
+from mock_platform.core.envelope import Lines
+from mock_platform.core.fields import Json, Nested, Text
+from mock_platform.core.named import declare_named
+from mock_platform.core.operation import Handler
+from mock_platform.records.activity import ActivityFilter
+from mock_platform.rules.activities import FAN_OUT, STREAM, is_for_app, make_lines
+from mock_platform.rules.release_history import find_release
+from mock_platform.settings import Settings
+from mock_platform.streams.endpoint import StreamEndpoint
+from mock_platform.streams.lines import ENDING, WIRE
+from mock_platform.streams.opening import SLOTS, open_stream
+from mock_platform.streams.stream import Stream
+from mock_platform.streams.window import BACKFILL, RECOVERY, WindowQuery, find_window_faults
+from mock_platform.world.world import World
+
+SHAPE = public_fact(
+    "activity.stream",
+    "GET /2/activity/stream takes app tokens alone, allows 2 connections, and sends the activities "
+    "that match the app's subscriptions in the form that webhooks get, one line for each "
+    "subscription that matched when it happened.",
+    "section 3.2 of the named endpoints",
+    gap=True,
+)
+ACTIVITY_STREAM = StreamEndpoint(
+    STREAM,
+    connections=2,
+    concerns=is_for_app,
+    make_lines=lambda _world, activity, app_id, _params: make_lines(activity, app_id),
+)
+_CONNECTS = 450
+
+
+class _Event(Schema):
+    event_uuid = Text(required=True)
+    filter = Nested(ActivityFilter, required=True)
+    event_type = Text(required=True)
+    tag = Text()
+    payload = Json(required=True)
+    includes = Json()
+
+
+class ActivityLine(Schema):
+    """A line of the activity stream."""
+
+    data = Nested(_Event, required=True)
+
+
+def make_open(settings: Settings) -> Handler:
+    """Return what opens a stream under these settings."""
+
+    def open_(call: Call, world: World) -> Stream:
+        return open_stream(call, world, ACTIVITY_STREAM, settings)
+
+    return open_
+
+
+OPERATIONS = (
+    declare_named(
+        "activity_stream.open",
+        "GET",
+        "/2/activity/stream",
+        make_open(Settings()),
+        configure=make_open,
+        summary="Stream the activities that an app has subscribed to",
+        spec="Events",
+        params=WindowQuery,
+        rules=find_window_faults,
+        since=find_release("event-names").effective,
+        returns=Lines(ActivityLine),
+        auth=BEARER,
+        limit=_CONNECTS,
+        errors=("invalid-request", "streaming-connection"),
+        statuses=(400, 429),
+        assumptions=(SHAPE, WIRE, FAN_OUT),
+        may_assume=(BACKFILL, RECOVERY, ENDING, SLOTS),
+    ),
+)

@@ -1,0 +1,60 @@
+"""Lines as bytes: each JSON object, and each keep-alive, ends with CR LF."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.call import FaultKind
+from mock_platform.core.failures.problems import problem
+from mock_platform.core.jsonio import dumps
+
+WIRE = public_fact(
+    "streams.wire",
+    "A stream is sent in chunks, one JSON object on a line; lines and keep-alives end with CR LF. "
+    "The first keep-alive comes at once, later ones after 20 real seconds of silence "
+    "(--stream-keepalive).",
+    "section 5.5 of the named endpoints",
+    gap=True,
+)
+ENDING = settled(
+    "streams.ending",
+    "A stream that the service ends gets a last line with an operational-disconnect problem: "
+    "ForceDisconnect when its connection is deleted, its world is reset or removed, or the server "
+    "stops; SlowReader when too many lines wait for its client.",
+    "Events and streams",
+)
+
+KEEP_ALIVE = b"\r\n"
+DISCONNECT = "operational-disconnect"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a stream ends: the last line, if any, and what its connection's record says."""
+
+    reason: str
+    """`disconnect_reason` of the connection."""
+    last_line: bytes = b""
+    fault: FaultKind | None = None
+    """The network fault with which it ends."""
+
+
+def encode_line(line: Mapping[str, Any]) -> bytes:
+    """Return a line as it is sent."""
+    return dumps(line) + b"\r\n"
+
+
+def make_problem_line(slug: str, base_url: str, **extra: Any) -> bytes:
+    """Return the line that carries a problem, as a stream's last line does."""
+    body = problem(slug, **extra).as_json(base_url)
+    del body["status"]
+    return encode_line({"errors": [body]})
+
+
+def make_ending(reason: str, disconnect_type: str, base_url: str) -> Ending:
+    """Return an ending with the line that document A has for it."""
+    line = make_problem_line(DISCONNECT, base_url, disconnect_type=disconnect_type)
+    return Ending(reason, line)

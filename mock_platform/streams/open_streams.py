@@ -1,0 +1,204 @@
+"""The open streams of one world: who gets an activity, who is disconnected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+from weakref import WeakValueDictionary
+
+from mock_platform.settings import Settings
+from mock_platform.store.errors import StoreUnwritable
+from mock_platform.store.interface import Change, Record
+from mock_platform.streams.endpoint import StreamEndpoint
+from mock_platform.streams.lines import Ending, make_ending
+from mock_platform.streams.stream import Opening, Stream
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.names import UnknownWorld
+from mock_platform.world.world import RESTORED, RETURNED, Notice, World
+
+WOKEN = "streams:woken"
+"""Topic of the notice that streams have something to send; it has no key."""
+CONNECTIONS = "connections"
+
+
+class UnknownStream(LookupError):
+    """No open stream has this id."""
+
+    def __init__(self, id_: str, known: Iterable[str]) -> None:
+        shown = ", ".join(known) or "none"
+        super().__init__(f"No open stream has the id {id_!r}. Open streams: {shown}.")
+
+
+class OpenStreams:
+    """The streams of a world. A stream is in here from the commit of its request to its end."""
+
+    def __init__(self, world: World, settings: Settings) -> None:
+        self._world = world
+        self._settings = settings
+        self._epoch = world.epoch
+        self._streams: dict[str, Stream] = {}
+        self._groups: dict[tuple[str, str], dict[str, Stream]] = {}
+        """The streams of each endpoint and app, by id."""
+        self._opening: WeakValueDictionary[str, Stream] = WeakValueDictionary()
+        """Streams whose request is not committed yet. A request that fails leaves none."""
+        self._woken: dict[str, Stream] = {}
+        world.attach(self)
+        world.on_commit(self._observe)
+        world.on_notice(self._take)
+
+    # -- opening ---------------------------------------------------------------------------------
+
+    def open(self, opening: Opening, waiting: Iterable[str]) -> Stream:
+        """Return a new stream; it is open when the request is committed.
+
+        Needs the world's lock, and a record in `connections` that is put after this.
+        """
+        stream = Stream(
+            self._world,
+            opening,
+            waiting,
+            keepalive=self._settings.stream_keepalive,
+            backlog=self._settings.stream_backlog,
+            on_end=self._forget,
+        )
+        self._opening[opening.id] = stream
+        return stream
+
+    def count_present(self, endpoint: StreamEndpoint, app_id: str, *, ends: bool) -> int:
+        """Return how many streams an app has open, after a look whether their clients are there.
+
+        Needs the world's lock. `ends` counts those that end by themselves, else the others.
+        """
+        own = [s for s in self.list_for_app(endpoint.id, app_id) if s.opening.ends is ends]
+        return sum(stream.check_client() for stream in own)
+
+    # -- looking ---------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Stream]:
+        return iter(list(self._streams.values()))
+
+    def __len__(self) -> int:
+        return len(self._streams)
+
+    def list_for_app(self, endpoint_id: str, app_id: str) -> list[Stream]:
+        """Return the streams of an endpoint that an app has open."""
+        return list(self._groups.get((endpoint_id, app_id), {}).values())
+
+    def find(self, id_: str) -> Stream:
+        """Return the open stream with this id.
+
+        Raises:
+            UnknownStream: No open stream has it.
+        """
+        found = self._streams.get(id_)
+        if found is None:
+            raise UnknownStream(id_, self._streams)
+        return found
+
+    def find_concerned(self, activity: Record) -> list[Stream]:
+        """Return the open streams that get an activity. Needs the world's lock."""
+        return [
+            stream
+            for (_, app_id), group in self._groups.items()
+            if (first := next(iter(group.values()), None)) is not None
+            and first.opening.endpoint.concerns(activity, app_id)
+            for stream in group.values()
+            if not stream.opening.ends
+        ]
+
+    # -- ending ----------------------------------------------------------------------------------
+
+    def disconnect(self, streams: Iterable[Stream], reason: str, disconnect_type: str) -> int:
+        """End streams with the documented last line; return how many were open.
+
+        Lines that were waiting are sent before it.
+        """
+        ended = 0
+        for stream in streams:
+            with self._world.lock:
+                if stream.is_open:
+                    ending = make_ending(reason, disconnect_type, stream.opening.base_url)
+                    stream.end(ending, drain=True)
+                    ended += 1
+            stream.wake(urgent=True)
+        return ended
+
+    def close(self, reason: str) -> None:
+        """End all streams: the world or the server ends."""
+        for stream in self:
+            stream.end(make_ending(reason, "ForceDisconnect", stream.opening.base_url))
+            stream.wake(urgent=True)
+
+    # -- called by the world ---------------------------------------------------------------------
+
+    def _observe(self, world: World, changes: Iterable[Change]) -> None:
+        """Note committed activities and connections, under the world's lock."""
+        if world.epoch != self._epoch:  # the world was reset: what follows is no news
+            self._epoch = world.epoch
+            for stream in self:
+                stream.end(make_ending("reset", "ForceDisconnect", stream.opening.base_url))
+                self._woken[stream.opening.id] = stream
+            return
+        for change in changes:
+            if change.before is not None or change.after is None:
+                continue
+            if change.table == CONNECTIONS:
+                self._admit(change.key)
+            elif change.table == "activities" and self._streams:
+                for stream in self.find_concerned(change.after):
+                    stream.push(change.key)
+                    self._woken[stream.opening.id] = stream
+        if self._woken:
+            world.notify(WOKEN, "")
+
+    def _admit(self, id_: str) -> None:
+        stream = self._opening.pop(id_, None)
+        if stream is not None and stream.is_open:
+            opening = stream.opening
+            self._streams[id_] = stream
+            self._groups.setdefault((opening.endpoint.id, opening.app_id), {})[id_] = stream
+
+    def _take(self, world: World, notice: Notice) -> None:
+        """Wake streams, outside the world's lock."""
+        if notice.topic == RESTORED:
+            self._close_left_over()
+        elif notice.topic in {WOKEN, RETURNED}:
+            with world.lock:
+                woken, self._woken = self._woken, {}
+            for stream in woken.values():
+                stream.wake()
+
+    def _close_left_over(self) -> None:
+        """Mark connections as ended that were open when the state was saved."""
+        world = self._world
+        with suppress(UnknownWorld, StoreUnwritable), world.work():
+            for entry in world.store.page(CONNECTIONS):
+                if "disconnected_at" not in entry.record and entry.key not in self._streams:
+                    self._mark_ended(entry.key, entry.record, "server_stop")
+
+    # -- called by its streams -------------------------------------------------------------------
+
+    def _forget(self, stream: Stream, ending: Ending) -> None:
+        """Free the slot of a stream that ended, and note its end. Has the world's lock."""
+        id_, world = stream.opening.id, self._world
+        self._opening.pop(id_, None)
+        self._streams.pop(id_, None)
+        at = stream.opening.endpoint.id, stream.opening.app_id
+        group = self._groups.get(at, {})
+        group.pop(id_, None)
+        if not group:
+            self._groups.pop(at, None)
+        if world.closed or world.epoch != stream.epoch:
+            return
+        with suppress(UnknownWorld, StoreUnwritable), world.work():
+            record = world.store.get(CONNECTIONS, id_)
+            if record is not None and "disconnected_at" not in record:
+                self._mark_ended(id_, record, ending.reason)
+
+    def _mark_ended(self, id_: str, record: Record, reason: str) -> None:
+        ended: dict[str, Any] = {
+            "disconnected_at": wire_millis(self._world.clock.now()),
+            "disconnect_reason": reason,
+        }
+        self._world.store.put(CONNECTIONS, id_, {**record, **ended})

@@ -1,0 +1,224 @@
+"""One open stream: which bytes its client gets, and when.
+
+It holds the keys of the activities that wait for it; a line is made when the client can take it.
+So a backfill, a recovery and what happens now are read in the same way, and a client that does
+not read costs keys, not lines. Everything is done under the world's lock.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mock_platform.core.call import FaultKind, Resume
+from mock_platform.store.interface import Record
+from mock_platform.streams.endpoint import Line, StreamEndpoint
+from mock_platform.streams.lines import KEEP_ALIVE, Ending, encode_line, make_ending
+from mock_platform.world.clock import UPTIME, wire_millis
+from mock_platform.world.world import World
+
+_LONGEST_WAIT_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What is known of a stream when it is opened."""
+
+    id: str
+    endpoint: StreamEndpoint
+    app_id: str
+    params: Mapping[str, Any]
+    base_url: str
+    opened_at: str
+    """By the world's clock."""
+    ends: bool
+    """Whether it ends after the activities that it begins with (a recovery)."""
+
+
+class Stream:
+    """A stream as the server sees it (`core.call.LiveBody`), and as the sandbox does."""
+
+    def __init__(
+        self,
+        world: World,
+        opening: Opening,
+        waiting: Iterable[str],
+        *,
+        keepalive: float,
+        backlog: int,
+        on_end: Callable[[Stream, Ending], object],
+    ) -> None:
+        """`waiting` are the keys of the activities that it begins with, oldest first."""
+        self.opening = opening
+        self.epoch = world.epoch
+        """That of the world when it was opened."""
+        self.lines_sent = 0
+        self.last_keepalive: str | None = None
+        """When the last keep-alive was sent, by the world's clock."""
+        self._world = world
+        self._overflowed = False
+        self._waiting = deque(waiting)
+        self._lines: deque[tuple[Line, Record]] = deque()
+        self._ready: deque[bytes] = deque()
+        self._keepalive = keepalive
+        self._backlog = backlog
+        self._on_end = on_end
+        self._begun = False
+        self._sent_at = UPTIME()
+        self._silent_until = 0.0
+        self._ending: Ending | None = None
+        self._resume: Resume | None = None
+        self._is_client_gone: Callable[[], bool] | None = None
+
+    # -- for the server --------------------------------------------------------------------------
+
+    def read(self) -> bytes | None:
+        """Return the next bytes to send; empty if nothing is due now, `None` at the end."""
+        with self._world.lock:
+            now = UPTIME()
+            if not self._ready and self._ending is None:
+                self._prepare(now)
+            if self._ready:
+                self._begun, self._sent_at = True, now
+                return self._ready.popleft()
+            return b"" if self._ending is None else None
+
+    def wait_seconds(self) -> float:
+        """Return the real seconds until something is due, even if nothing happens."""
+        with self._world.lock:
+            now = UPTIME()
+            if now < self._silent_until:
+                due = self._silent_until
+            else:
+                due = now if self.lag else self._sent_at + self._keepalive
+            return min(max(0.0, due - now), _LONGEST_WAIT_SECONDS)
+
+    def attach(self, resume: Resume, is_client_gone: Callable[[], bool]) -> None:
+        """Use a client's connection from now on."""
+        with self._world.lock:
+            self._resume, self._is_client_gone = resume, is_client_gone
+
+    def end_for_stop(self) -> None:
+        """End because the server stops."""
+        self.end(make_ending("server_stop", "ForceDisconnect", self.opening.base_url))
+
+    def close(self, *, slow: bool = False) -> None:
+        """Forget the client, which has left or does not read."""
+        with self._world.lock:
+            self._ready.clear()
+            self.end(Ending("slow_reader" if slow else "client_disconnect"))
+            self._resume = self._is_client_gone = None
+
+    @property
+    def fault(self) -> FaultKind | None:
+        """The network fault with which it ends."""
+        return None if self._ending is None else self._ending.fault
+
+    # -- for the sandbox -------------------------------------------------------------------------
+
+    @property
+    def lag(self) -> int:
+        """How many activities wait for the client."""
+        return len(self._waiting) + len(self._lines)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self._ending is None
+
+    def push(self, key: str) -> None:
+        """Add an activity; needs the world's lock. The caller wakes the stream after the commit."""
+        if self._ending is None and not self._overflowed:
+            self._waiting.append(key)
+            self._overflowed = len(self._waiting) > self._backlog
+
+    def wake(self, *, urgent: bool = False) -> None:
+        """Let the server read; `urgent`: although the client does not take what was sent."""
+        if self._overflowed:
+            self.end(make_ending("slow_reader", "SlowReader", self.opening.base_url))
+        resume = self._resume
+        if resume is not None:
+            resume(urgent=urgent or self._ending is not None)
+
+    def check_client(self) -> bool:
+        """Return whether the client is still there; if it is not, the stream ends."""
+        gone = self._is_client_gone
+        if gone is None or not gone():
+            return True
+        self.close()
+        return False
+
+    def stall(self, seconds: float) -> None:
+        """Send nothing for so many real seconds, not even keep-alives."""
+        with self._world.lock:
+            self._silent_until = UPTIME() + seconds
+        self.wake()
+
+    def end(self, ending: Ending, *, drain: bool = False) -> None:
+        """End the stream, which frees its slot at once. Idempotent.
+
+        The client can still read the last line, and with `drain` the lines that were waiting. The
+        caller wakes the stream.
+        """
+        with self._world.lock:
+            if self._ending is not None:
+                return
+            while drain and self.lag and self._ending is None:
+                self._take_line()
+            self._waiting.clear()
+            self._lines.clear()
+            self._ending = ending
+            if ending.last_line:
+                self._ready.append(ending.last_line)
+            self._on_end(self, ending)
+
+    # -- within ----------------------------------------------------------------------------------
+
+    def _prepare(self, now: float) -> None:
+        """Make what is due now: a line, the end of a recovery, a keep-alive, or nothing."""
+        if now < self._silent_until:
+            return
+        self._take_line()
+        if self._ready:
+            return
+        if self.opening.ends and self.lag == 0:
+            self.end(Ending("recovery_complete"))
+        elif not self._begun or now - self._sent_at >= self._keepalive:
+            self.last_keepalive = wire_millis(self._world.clock.now())
+            self._ready.append(KEEP_ALIVE)
+
+    def _take_line(self) -> None:
+        """Make the next line that waits, if there is one."""
+        opening = self.opening
+        while not self._lines and self._waiting:
+            activity = self._world.store.get("activities", self._waiting.popleft())
+            if activity is not None:  # else it was removed
+                made = opening.endpoint.make_lines(
+                    self._world, activity, opening.app_id, opening.params
+                )
+                self._lines.extend((line, activity) for line in made)
+        if self._lines:
+            self._put_line(*self._lines.popleft())
+
+    def _put_line(self, line: Line, activity: Record) -> None:
+        self._ready.append(encode_line(line))
+        self.lines_sent += 1
+        self._world.deliveries.append(
+            {
+                "id": f"{self.opening.id}/{self.lines_sent}",
+                "kind": "stream",
+                "job_id": None,
+                "webhook_id": None,
+                "stream_id": self.opening.id,
+                "event_id": activity["id"],
+                "attempt": 1,
+                "at": wire_millis(self._world.clock.now()),
+                "url": None,
+                "status": None,
+                "error": None,
+                "milliseconds": 0.0,
+                "body": line,
+            }
+        )
