@@ -18,6 +18,8 @@ PATH = f"/12/accounts/{ACCOUNT}/audience_estimate"
 COFFEE = {"targeting_type": "BROAD_KEYWORD", "targeting_value": "coffee"}
 AMERICA = {"targeting_type": "LOCATION", "targeting_value": "96683cc9126741d1"}
 CRITERIA = "targeting_criteria"
+TYPE, VALUE = f"{CRITERIA}[0].targeting_type", f"{CRITERIA}[0].targeting_value"
+INVALID, MISSING = "INVALID_PARAMETER", "MISSING_PARAMETER"
 
 
 def post(box: Sandbox, body: Any, path: str = PATH) -> TestResponse:
@@ -78,32 +80,17 @@ class TestRequest:
     @pytest.mark.parametrize(
         ("body", "expected"),
         [
-            ({}, [("MISSING_PARAMETER", CRITERIA)]),
-            ({CRITERIA: None}, [("INVALID_PARAMETER", CRITERIA)]),
-            ({CRITERIA: COFFEE}, [("INVALID_PARAMETER", CRITERIA)]),
-            ({CRITERIA: "coffee"}, [("INVALID_PARAMETER", CRITERIA)]),
-            ({CRITERIA: [COFFEE, "x"]}, [("INVALID_PARAMETER", f"{CRITERIA}[1]")]),
-            (
-                {CRITERIA: [{}, COFFEE]},
-                [
-                    ("MISSING_PARAMETER", f"{CRITERIA}[0].targeting_type"),
-                    ("MISSING_PARAMETER", f"{CRITERIA}[0].targeting_value"),
-                ],
-            ),
-            (
-                {CRITERIA: [COFFEE | {"targeting_value": ""}]},
-                [("INVALID_PARAMETER", f"{CRITERIA}[0].targeting_value")],
-            ),
-            (
-                {CRITERIA: [COFFEE | {"targeting_value": 7}]},
-                [("INVALID_PARAMETER", f"{CRITERIA}[0].targeting_value")],
-            ),
+            ({}, [(MISSING, CRITERIA)]),
+            ({CRITERIA: None}, [(INVALID, CRITERIA)]),
+            ({CRITERIA: COFFEE}, [(INVALID, CRITERIA)]),
+            ({CRITERIA: "coffee"}, [(INVALID, CRITERIA)]),
+            ({CRITERIA: [COFFEE, "x"]}, [(INVALID, f"{CRITERIA}[1]")]),
+            ({CRITERIA: [{}, COFFEE]}, [(MISSING, TYPE), (MISSING, VALUE)]),
+            ({CRITERIA: [COFFEE | {"targeting_value": ""}]}, [(INVALID, VALUE)]),
+            ({CRITERIA: [COFFEE | {"targeting_value": 7}]}, [(INVALID, VALUE)]),
             (
                 {CRITERIA: [COFFEE | {"operator_type": "GT"}], "operator_type": "eq"},
-                [
-                    ("INVALID_PARAMETER", "operator_type"),
-                    ("INVALID_PARAMETER", f"{CRITERIA}[0].operator_type"),
-                ],
+                [(INVALID, "operator_type"), (INVALID, f"{CRITERIA}[0].operator_type")],
             ),
         ],
     )

@@ -24,6 +24,7 @@ NORTH_AMERICA, ENGLISH, EUROPEAN, CYCLING = (
     "8tujtb9xo5ts",  # GB, DE, ES
     "aq1v0m52z7uo",  # DE, FR, NL
 )
+CATEGORY = "curated_category_id"
 FIRST, SECOND, THIRD, GONE, FOREIGN = "1bx2k", "1bx2m", "1bx2q", "1bx2t", "1bx4d"
 
 
@@ -78,31 +79,12 @@ def test_a_link_is_created_changed_and_deleted(box: Sandbox) -> None:
 
 
 @pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
-@pytest.mark.parametrize(
-    ("params", "status", "expected"),
-    [
-        (
-            {},
-            400,
-            [("MISSING_PARAMETER", "curated_category_id"), ("MISSING_PARAMETER", "line_item_id")],
-        ),
-        (
-            {"line_item_id": "nope", "curated_category_id": ENGLISH},
-            404,
-            [("LINE_ITEM_NOT_FOUND", "line_item_id")],
-        ),
-        (
-            {"line_item_id": GERMAN, "curated_category_id": ENGLISH},
-            404,
-            [("LINE_ITEM_NOT_FOUND", "line_item_id")],
-        ),
-        (
-            {"line_item_id": VIDEO, "curated_category_id": "nope"},
-            404,
-            [("NOT_FOUND", "curated_category_id")],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("params", "status", "expected"), [
+    ({}, 400, [("MISSING_PARAMETER", CATEGORY), ("MISSING_PARAMETER", "line_item_id")]),
+    ({"line_item_id": "nope", CATEGORY: ENGLISH}, 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]),
+    ({"line_item_id": GERMAN, CATEGORY: ENGLISH}, 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]),
+    ({"line_item_id": VIDEO, CATEGORY: "nope"}, 404, [("NOT_FOUND", CATEGORY)]),
+])  # fmt: skip
 def test_both_ends_must_exist(
     box: Sandbox, params: dict[str, str], status: int, expected: list[tuple[str, str]]
 ) -> None:

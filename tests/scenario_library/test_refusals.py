@@ -13,161 +13,73 @@ from tests.scenario_library.support import NAMES, Stage
 from tests.support import Sandbox, sandbox
 
 JSON = "application/json"
-NO_EARLY_ACCESS = "This client application has no early access to these endpoints"
+
+
+def refusal(
+    operation: str,
+    status: int,
+    code: str | int,
+    message: str,
+    parameter: str | None = None,
+    query: tuple[str, ...] = (),
+) -> tuple[str, tuple[str, ...], int, dict[str, Any]]:
+    """What a scenario answers to an operation, if need be under conditions on its query."""
+    error = {"code": code, "message": message}
+    return operation, query, status, error | ({} if parameter is None else {"parameter": parameter})
+
+
 REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
-    "token-requests-too-frequent": (
-        "oauth2.token", (), 403,
-        {"code": 99, "message": "Unable to verify your credentials"},
-    ),
-    "direct-messages-not-permitted": (
-        "post.create", (), 403,
-        {
-            "code": 93,
-            "message": "This application is not allowed to access or delete your direct messages.",
-        },
-    ),
-    "clock-skew": (
-        "oauth.request_token", (), 401, {"code": 135, "message": "Timestamp out of bounds."},
-    ),
-    "token-invalidated": (
-        "line_items.list", (), 401, {"code": 89, "message": "Invalid or expired token."},
-    ),
-    "outage": (
-        "accounts.list", (), 503,
-        {"code": "SERVICE_UNAVAILABLE", "message": "The service is temporarily unavailable"},
-    ),
-    "line-item-deleted-twice": (
-        "line_items.delete", (), 404,
-        {
-            "code": "LINE_ITEM_NOT_FOUND",
-            "message": "No line item has this id",
-            "parameter": "line_item_id",
-        },
-    ),
-    "audience-batch-request-error": (
-        "custom_audiences.users", (), 400,
-        {"code": "INVALID_PARAMETER", "message": "The batch cannot be processed", "parameter": ""},
-    ),
-    "audience-batch-too-large": (
-        "custom_audiences.users", (), 413,
-        {
-            "code": "REQUEST_ENTITY_TOO_LARGE",
-            "message": "A request may have at most 5000000 bytes",
-        },
-    ),
-    "audience-batch-too-many-operations": (
-        "custom_audiences.users", (), 400,
-        {
-            "code": "INVALID_PARAMETER",
-            "message": "A request may have at most 2,500 operations",
-            "parameter": "",
-        },
-    ),
-    "audience-upload-limit": (
-        "custom_audiences.users", (), 429,
-        {"code": "TOO_MANY_REQUESTS", "message": "Rate limit exceeded"},
-    ),
-    "audience-not-owned": (
-        "tailored_audiences.permissions.create", (), 403,
-        {
-            "code": "ACTION_NOT_ALLOWED",
-            "message": "Only the account that owns the audience may do this",
-        },
-    ),
-    "audience-sharing-refused": (
-        "tailored_audiences.permissions.create", (), 400,
-        {
-            "code": "FEATURE_NOT_AVAILABLE",
-            "message": "Audiences are shared between accounts of one business, or by an owner with "
-            "the account feature SHARE_AUDIENCE_OUTSIDE_BUSINESS",
-        },
-    ),
-    "total-count-limit": (
-        "line_items.list", ("with_total_count",), 429,
-        {"code": "TOO_MANY_REQUESTS", "message": "Rate limit exceeded"},
-    ),
-    "rate-limited": (
-        "line_items.list", (), 429,
-        {"code": "TOO_MANY_REQUESTS", "message": "Rate limit exceeded"},
-    ),
-    "account-not-associated": (
-        "accounts.get", (), 403,
-        {
-            "code": "ACCOUNT_NOT_FOUND",
-            "message": "The account was not found or is not associated with the authenticated user",
-            "parameter": "account_id",
-        },
-    ),
-    "early-access-missing": (
-        "product_catalogs.list", (), 403,
-        {"code": "UNAUTHORIZED_CLIENT_APPLICATION", "message": NO_EARLY_ACCESS},
-    ),
-    "account-history-not-allowlisted": (
-        "account_history.list", (), 403,
-        {
-            "code": "UNAUTHORIZED_CLIENT_APPLICATION",
-            "message": "This client application is not on the allowlist for account_history",
-        },
-    ),
-    "media-polls-not-enabled": (
-        "cards_poll.create", ("media_key",), 400,
-        {
-            "code": "FEATURE_NOT_AVAILABLE",
-            "message": "This account does not have the feature PROMOTED_MEDIA_POLLS",
-        },
-    ),
-    "poll-card-gone": (
-        "cards_poll.get", (), 404,
-        {
-            "code": "CARD_NOT_FOUND",
-            "message": "No poll card has this id",
-            "parameter": "card_id",
-        },
-    ),
-    "posting-not-granted": (
-        "post.create", (), 403,
-        {
-            "code": "ACTION_NOT_ALLOWED",
-            "message": "The advertiser has not granted this user access",
-            "parameter": "as_user_id",
-        },
-    ),
-    "filtered-set-update-refused": (
-        "product_sets.update", (), 400,
-        {
-            "code": "INVALID_PARAMETER",
-            "message": "Updating FILTERED product sets is unsupported",
-            "parameter": "",
-        },
-    ),
-    "product-batch-too-large": (
-        "product_catalogs.products.upsert", (), 400,
-        {
-            "code": "INVALID_PARAMETER",
-            "message": "A request may have at most 25 products",
-            "parameter": "products",
-        },
-    ),
-    "catalog-exists": (
-        "product_catalogs.create", (), 400,
-        {
-            "code": "INVALID_PARAMETER",
-            "message": "This user has a catalog already; there is one per user",
-            "parameter": "",
-        },
-    ),
-    "insights-range-refused": (
-        "insights.search_keywords", (), 400,
-        {
-            "code": "INVALID_PARAMETER",
-            "message": "end_time may be at most 7 days after start_time",
-            "parameter": "end_time",
-        },
-    ),
-    "sandbox-only": (
-        "accounts.create", (), 405,
-        {"code": "METHOD_NOT_ALLOWED", "message": "Method not allowed"},
-    ),
+    "token-requests-too-frequent": refusal("oauth2.token", 403, 99,
+        "Unable to verify your credentials"),
+    "direct-messages-not-permitted": refusal("post.create", 403, 93,
+        "This application is not allowed to access or delete your direct messages."),
+    "clock-skew": refusal("oauth.request_token", 401, 135, "Timestamp out of bounds."),
+    "token-invalidated": refusal("line_items.list", 401, 89, "Invalid or expired token."),
+    "outage": refusal("accounts.list", 503, "SERVICE_UNAVAILABLE",
+        "The service is temporarily unavailable"),
+    "line-item-deleted-twice": refusal("line_items.delete", 404, "LINE_ITEM_NOT_FOUND",
+        "No line item has this id", "line_item_id"),
+    "audience-batch-request-error": refusal("custom_audiences.users", 400, "INVALID_PARAMETER",
+        "The batch cannot be processed", ""),
+    "audience-batch-too-large": refusal("custom_audiences.users", 413, "REQUEST_ENTITY_TOO_LARGE",
+        "A request may have at most 5000000 bytes"),
+    "audience-batch-too-many-operations": refusal(
+        "custom_audiences.users", 400, "INVALID_PARAMETER",
+        "A request may have at most 2,500 operations", ""),
+    "audience-upload-limit": refusal("custom_audiences.users", 429, "TOO_MANY_REQUESTS",
+        "Rate limit exceeded"),
+    "audience-not-owned": refusal(
+        "tailored_audiences.permissions.create", 403, "ACTION_NOT_ALLOWED",
+        "Only the account that owns the audience may do this"),
+    "audience-sharing-refused": refusal(
+        "tailored_audiences.permissions.create", 400, "FEATURE_NOT_AVAILABLE",
+        "Audiences are shared between accounts of one business, or by an owner with the "
+        "account feature SHARE_AUDIENCE_OUTSIDE_BUSINESS"),
+    "total-count-limit": refusal("line_items.list", 429, "TOO_MANY_REQUESTS",
+        "Rate limit exceeded", query=("with_total_count",)),
+    "rate-limited": refusal("line_items.list", 429, "TOO_MANY_REQUESTS", "Rate limit exceeded"),
+    "account-not-associated": refusal("accounts.get", 403, "ACCOUNT_NOT_FOUND",
+        "The account was not found or is not associated with the authenticated user", "account_id"),
+    "early-access-missing": refusal("product_catalogs.list", 403, "UNAUTHORIZED_CLIENT_APPLICATION",
+        "This client application has no early access to these endpoints"),
+    "account-history-not-allowlisted": refusal(
+        "account_history.list", 403, "UNAUTHORIZED_CLIENT_APPLICATION",
+        "This client application is not on the allowlist for account_history"),
+    "media-polls-not-enabled": refusal("cards_poll.create", 400, "FEATURE_NOT_AVAILABLE",
+        "This account does not have the feature PROMOTED_MEDIA_POLLS", query=("media_key",)),
+    "poll-card-gone": refusal("cards_poll.get", 404, "CARD_NOT_FOUND",
+        "No poll card has this id", "card_id"),
+    "posting-not-granted": refusal("post.create", 403, "ACTION_NOT_ALLOWED",
+        "The advertiser has not granted this user access", "as_user_id"),
+    "filtered-set-update-refused": refusal("product_sets.update", 400, "INVALID_PARAMETER",
+        "Updating FILTERED product sets is unsupported", ""),
+    "product-batch-too-large": refusal("product_catalogs.products.upsert", 400, "INVALID_PARAMETER",
+        "A request may have at most 25 products", "products"),
+    "catalog-exists": refusal("product_catalogs.create", 400, "INVALID_PARAMETER",
+        "This user has a catalog already; there is one per user", ""),
+    "insights-range-refused": refusal("insights.search_keywords", 400, "INVALID_PARAMETER",
+        "end_time may be at most 7 days after start_time", "end_time"),
+    "sandbox-only": refusal("accounts.create", 405, "METHOD_NOT_ALLOWED", "Method not allowed"),
 }  # fmt: skip
 """Operation, conditions on its query, status and error of each."""
 
