@@ -119,17 +119,6 @@ def test_targeted_is_paged(box: Sandbox) -> None:
     assert second["next_cursor"] is None
 
 
-def test_targeted_takes_count_and_total(box: Sandbox) -> None:
-    """As every list, it may be asked for smaller pages and for the number of its entries."""
-    query = {"with_active": "false", "count": "1"}
-    body = box.call("GET", f"{base()}/targeted", query_string=query).get_json()
-    query |= {"with_total_count": "true"}
-    counted = box.call("GET", f"{base()}/targeted", query_string=query).get_json()
-
-    assert (1, True) == (len(body["data"]), body["next_cursor"] is not None)
-    assert 2 == counted["total_count"]
-
-
 @pytest.mark.spec("operations", "custom_audiences.targeted")
 @pytest.mark.parametrize(
     ("table", "key", "change"),
@@ -175,22 +164,6 @@ def test_permissions_have_the_custom_audience_id(box: Sandbox) -> None:
     assert [p["custom_audience_id"] for p in body["data"]] == ["1nmth"]
     assert "tailored_audience_id" not in body["data"][0]
     assert refusal(strict) == (501, [("NOT_IMPLEMENTED", None)])
-
-
-@pytest.mark.spec("B, Custom audiences", "GET .../custom_audiences/:custom_audience_id/permissions")
-def test_permissions_take_the_filters_of_version_5(box: Sandbox) -> None:
-    """Account and permission ids filter, under the name that belongs to version 12."""
-    path = f"{base('4q7sd', OTHER_ACCOUNT)}/permissions"
-
-    def found(**query: str) -> list[str]:
-        response = box.call("GET", path, keys=NORTHBIKE, query_string=query)
-        assert response.status_code == 200, response.text
-        return [permission["id"] for permission in response.get_json()["data"]]
-
-    assert ["15c", "15f"] == found()
-    assert ["15f"] == found(granted_account_ids=WHOLESALE)
-    assert ["15c"] == found(custom_audience_permission_ids="15c,nope")
-    assert [] == found(custom_audience_permission_ids="15c", granted_account_ids=WHOLESALE)
 
 
 # -- users --------------------------------------------------------------------------------------

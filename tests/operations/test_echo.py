@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.core.operation import Echo
-from tests.operations.creatives import IMAGE, VIDEO, delete, echo, get, post, put, send
+from tests.operations.creatives import VIDEO, delete, echo, get, post, put, send, without
 from tests.support import ACCOUNT, Sandbox
 
 CATALOG = "1547080787865939968"
@@ -39,16 +39,13 @@ def on_catalogs(box: Sandbox, method: str, path: str = "", **more: Any) -> TestR
 class TestNames:
     """Under which name a parameter is echoed."""
 
+    @pytest.mark.spec("B, What public facts and settled questions add", "entity_type of")
     def test_a_history_echoes_entity(self, box: Sandbox) -> None:
         """entity_type is echoed as entity, in an answer and in a refusal."""
         answer = get(box, "account_history", **HISTORY)
         refusal = get(box, "account_history", **HISTORY | {"start_time": "x"})
 
-        shown = {
-            "entity": "CAMPAIGN",
-            **HERE,
-            **{n: v for n, v in HISTORY.items() if n != "entity_type"},
-        }
+        shown = {"entity": "CAMPAIGN", **HERE, **without(HISTORY, "entity_type")}
         assert (200, shown) == (answer.status_code, echo(answer))
         del shown["start_time"]
         assert (400, shown) == (refusal.status_code, echo(refusal))
@@ -225,59 +222,21 @@ class TestTypes:
 
 
 class TestBodies:
-    """Operations with a JSON body."""
-
-    def test_cards_echo_the_path_only(self, box: Sandbox) -> None:
-        """Neither creation nor update of a card echoes its body."""
-        components = [
-            {"type": "MEDIA", "media_key": IMAGE},
-            {
-                "type": "DETAILS",
-                "title": "T",
-                "destination": {"type": "WEBSITE", "url": "https://a.example"},
-            },
-        ]
-        made = send(box, "POST", "cards", {"name": "C", "components": components})
-        card = made.get_json()["data"]["id"]
-
-        assert HERE == echo(made)
-        assert {**HERE, "card_id": card} == echo(send(box, "PUT", f"cards/{card}", {"name": "D"}))
-
-    def test_products_echo_the_path_only(self, box: Sandbox) -> None:
-        """The upload of products does not echo them."""
-        response = on_catalogs(box, "PUT", f"/{CATALOG}/products", json={"products": [{}]})
-
-        assert {"product_catalog_id": CATALOG} == echo(response)
-
-    @pytest.mark.parametrize("keys", [[PRODUCT], ["1"]])
-    def test_deleted_products_are_echoed(self, box: Sandbox, keys: list[str]) -> None:
-        """The delete of products echoes product_keys."""
-        body = {"product_keys": keys}
-        response = on_catalogs(box, "DELETE", f"/{CATALOG}/products", json=body)
-
-        assert {"product_catalog_id": CATALOG, **body} == echo(response)
+    """Operations with a JSON body; what the others echo is tried where they are."""
 
     def test_product_sets_echo_the_body(self, box: Sandbox) -> None:
         """Creation and update of a set echo all of the body, a refused one what could be read."""
         path = f"/{CATALOG}/product_sets"
-        body = {
-            "name": "F",
-            "type": "FILTERED",
-            "filters": [{"attribute": "price", "operator": "LESS_THAN", "value": "9.00 USD"}],
-        }
-        refused = {**body, "type": "NEITHER"}
+        cheap = {"attribute": "price", "operator": "LESS_THAN", "value": "9.00 USD"}
+        body = {"name": "F", "type": "FILTERED", "filters": [cheap]}
         update = {"name": "M", "description": None, "product_keys": [PRODUCT]}
+        made = on_catalogs(box, "POST", path, json=body)
+        refused = on_catalogs(box, "POST", path, json={**body, "type": "NEITHER"})
+        changed = on_catalogs(box, "PUT", f"{path}/{SET}", json=update)
 
-        assert {"product_catalog_id": CATALOG, **body} == echo(
-            on_catalogs(box, "POST", path, json=body)
-        )
-        assert {
-            "product_catalog_id": CATALOG,
-            **{k: v for k, v in body.items() if k != "type"},
-        } == (echo(on_catalogs(box, "POST", path, json=refused)))
-        assert {"product_catalog_id": CATALOG, "id": SET, **update} == echo(
-            on_catalogs(box, "PUT", f"{path}/{SET}", json=update)
-        )
+        shown = {"product_catalog_id": CATALOG, **body}
+        assert (shown, without(shown, "type")) == (echo(made), echo(refused))
+        assert {"product_catalog_id": CATALOG, "id": SET, **update} == echo(changed)
 
     @pytest.mark.parametrize(
         ("criteria", "status"),
@@ -293,31 +252,6 @@ class TestBodies:
 
         assert status == response.status_code
         assert {**HERE, "targeting_criteria": None} == echo(response)
-
-    def test_uploads_of_custom_audiences_echo_the_path_only(self, box: Sandbox) -> None:
-        """Neither operations nor users are echoed."""
-        body = [{"operation_type": "Update", "params": {"users": [{"email": [HASH]}]}}]
-        response = send(box, "POST", "custom_audiences/1nmth/users", body)
-
-        assert {**HERE, "custom_audience_id": "1nmth"} == echo(response)
-
-    def test_uploads_to_a_do_not_reach_list_echo_all_but_users(self, box: Sandbox) -> None:
-        """The request is an array parallel to data: params without users, operation_type."""
-        expiry = {"expires_at": "2027-01-01"}
-        body = [
-            {"operation_type": "Update", "params": {"users": [{"email": [HASH]}], **expiry}},
-            {"operation_type": "Delete", "params": {"users": [{"email": [HASH]}]}},
-        ]
-        path = f"/12/batch/accounts/{ACCOUNT}/do_not_reach_lists/{LIST}/users"
-        shown = {**HERE, "do_not_reach_list_id": LIST}
-
-        assert [
-            {
-                "params": {**shown, "expires_at": "2027-01-01T00:00:00Z"},
-                "operation_type": "Update",
-            },
-            {"params": shown, "operation_type": "Delete"},
-        ] == box.call("POST", path, json=body).get_json()["request"]
 
 
 def test_a_refusal_echoes_what_could_be_read(box: Sandbox) -> None:

@@ -376,20 +376,6 @@ def test_a_delete_is_irreversible_and_happens_once(box: Sandbox) -> None:
     assert all(box.record("promoted_posts", c["id"]) == c for c in children)
 
 
-def test_changes_enter_the_account_history(box: Sandbox) -> None:
-    """Updates and deletes are recorded with user, changes and the entity after them."""
-    put(box, CLICKS, name="Renamed")
-    put(box, CLICKS, name="Renamed")
-    box.call("DELETE", f"{PATH}/{CLICKS}")
-
-    found = box.world.store.page("account_history", {"entity_id": CLICKS, "_account_id": ACCOUNT})
-    ours = [entry.record for entry in found if not entry.key.startswith("hx")]
-    assert [entry["change_type"] for entry in ours] == ["UPDATE", "DELETE"]
-    assert ours[0]["changes"] == {"name": {"before": "Holiday clicks, US", "after": "Renamed"}}
-    assert ours[0]["change_by"] == {"user_id": "2244994945", "platform": "API_OTHER"}
-    assert ours[1]["entity_data"]["deleted"] is True
-
-
 def test_a_line_item_of_another_account_is_not_found(box: Sandbox) -> None:
     """An id of another account is 404 even where both accounts are the user's."""
     assert put(box, "iv3k8", name="N").status_code == 404

@@ -61,16 +61,6 @@ def test_a_user_has_one_catalog(box: Sandbox) -> None:
     assert (second.status_code, faults(second)[0][0]) == (400, "INVALID_PARAMETER")
 
 
-def test_catalogs_need_early_access(box: Sandbox) -> None:
-    """An app without early access is refused before anything else."""
-    response = box.call("POST", BASE, keys=NORTHBIKE)
-
-    assert (response.status_code, faults(response)[0][0]) == (
-        403,
-        "UNAUTHORIZED_CLIENT_APPLICATION",
-    )
-
-
 @pytest.mark.spec("operations", "product_catalogs.create", "product_catalogs.update")
 @pytest.mark.spec("operations", "product_catalogs.delete")
 @pytest.mark.spec("B, States and transitions", "Product catalog")

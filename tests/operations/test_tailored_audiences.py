@@ -47,31 +47,36 @@ def test_permissions_are_listed_for_the_owner(box: Sandbox) -> None:
     }
 
 
-@pytest.mark.spec("B, Tailored audience permissions (version 5)", "GET: count (default")
-def test_permissions_are_filtered_and_paged(box: Sandbox) -> None:
-    """Account and permission id filters, cursor and total count work together."""
-    gravel = path("4q7sd", OTHER_ACCOUNT)
-    first = box.call("GET", gravel, keys=NORTHBIKE, query_string={"count": "1"}).get_json()
-    second = box.call(
-        "GET",
-        gravel,
-        keys=NORTHBIKE,
-        query_string={"count": "1", "cursor": first["next_cursor"]},
-    ).get_json()
-    filtered = box.call(
-        "GET",
-        gravel,
-        keys=NORTHBIKE,
-        query_string={"granted_account_ids": WHOLESALE, "with_total_count": "true"},
-    ).get_json()
-    by_id = box.call(
-        "GET", gravel, keys=NORTHBIKE, query_string={"tailored_audience_permission_ids": "15c,x"}
-    ).get_json()
+@pytest.mark.spec("operations", "tailored_audiences.permissions.list")
+@pytest.mark.spec("operations", "custom_audiences.permissions.list")
+@pytest.mark.parametrize(
+    ("address", "ids"),
+    [
+        (path("4q7sd", OTHER_ACCOUNT), "tailored_audience_permission_ids"),
+        (
+            f"/12/accounts/{OTHER_ACCOUNT}/custom_audiences/4q7sd/permissions",
+            "custom_audience_permission_ids",
+        ),
+    ],
+)
+def test_permissions_are_filtered_and_paged(box: Sandbox, address: str, ids: str) -> None:
+    """Filters, cursor and total count work together, in both versions."""
 
-    assert [first["data"][0]["id"], second["data"][0]["id"]] == ["15c", "15f"]
-    assert second["next_cursor"] is None
-    assert ([p["id"] for p in filtered["data"]], filtered["total_count"]) == (["15f"], 1)
-    assert [p["id"] for p in by_id["data"]] == ["15c"]
+    def found(**query: str) -> tuple[list[str], Any]:
+        response = box.call("GET", address, keys=NORTHBIKE, query_string=query)
+        assert response.status_code == 200, response.text
+        body = response.get_json()
+        return [permission["id"] for permission in body["data"]], body
+
+    first, body = found(count="1")
+    second, last = found(count="1", cursor=body["next_cursor"])
+    one, counted = found(granted_account_ids=WHOLESALE, with_total_count="true")
+
+    assert (["15c", "15f"], None) == (found()[0], last["next_cursor"])
+    assert (["15c"], ["15f"]) == (first, second)
+    assert (["15f"], 1) == (one, counted["total_count"])
+    assert ["15c"] == found(**{ids: "15c,nope"})[0]
+    assert [] == found(**{ids: "15c"}, granted_account_ids=WHOLESALE)[0]
 
 
 @pytest.mark.spec("B, Tailored audience permissions (version 5)", "POST: granted_account_id")
