@@ -25,6 +25,8 @@ def make_body(event: Record, owner_id: str) -> dict[str, Any]:
     """Return an event as its product delivers it; `owner_id` as for `make_activity`."""
     if event.get("_product") == "account_activity":
         return make_account_activity(event, owner_id)
+    if event.get("_product") == "filtered_stream":
+        return dict(event["payload"])
     return make_activity(event, owner_id)
 
 

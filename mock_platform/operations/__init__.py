@@ -15,6 +15,7 @@ FAMILIES = (
     "activity",
     "posts_search_stream",
     "activity_stream",
+    "posts_search_webhooks",
     "account_activity",
     "news",
     "usage",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from marshmallow import Schema
+from marshmallow import Schema, ValidationError
 
 from mock_platform.core.fields import Instant, ListOf, Text
 from mock_platform.records.table import Reference, Table
+from mock_platform.rules.stream_links import read_fields
 from mock_platform.rules.stream_rules import LONGEST_RULE, find_rule_faults
 from mock_platform.store.interface import Record
 
@@ -19,6 +20,8 @@ class StreamRuleRecord(Schema):
     value = Text(required=True, min_length=1, max_length=LONGEST_RULE)
     tag = Text()
     _app_id = Text(required=True)
+    _created_at = Instant(millis=True, load_default=None, allow_none=True)
+    """When it was added; earlier posts do not match it. Without it, every post may."""
 
 
 class StreamLinkRecord(Schema):
@@ -31,11 +34,20 @@ class StreamLinkRecord(Schema):
     fields_ = ListOf(Text(), load_default=list, data_key="fields", attribute="fields")
     created_at = Instant(millis=True, required=True)
     _app_id = Text(required=True)
+    _base_url = Text()
+    """The address that the app called, which types of problems begin with."""
 
 
 def _check_rule(record: Record) -> Iterator[tuple[str, str]]:
     for fault in find_rule_faults(record["value"]):
         yield "value", fault
+
+
+def _check_link(record: Record) -> Iterator[tuple[str, str]]:
+    try:
+        read_fields(tuple(record["fields"]))
+    except ValidationError as fault:
+        yield "fields", f"fields must be as in a query, such as user.fields=username: {fault}"
 
 
 STREAM_RULES = Table(
@@ -49,5 +61,6 @@ STREAM_LINKS = Table(
     StreamLinkRecord,
     key="webhook_id",
     references=(Reference("webhook_id", "webhooks"), Reference("_app_id", "apps")),
+    check=_check_link,
 )
 TABLES = (STREAM_RULES, STREAM_LINKS)

@@ -54,8 +54,8 @@ class EventRecord(Schema):
     payload = Timed(PAYLOAD_MOMENTS, required=True)
     created_at = Instant(millis=True, required=True)
     _product = Choice(PRODUCTS, load_default="activity")
-    """The product that delivers it; the payload of account activity is the body itself, without
-    for_user_id."""
+    """The product that delivers it. The payload of account activity is the body itself without
+    for_user_id, that of the filtered stream is the whole body."""
     _attempted = Flag(load_default=True)
     _user_id = Text(load_default=None, allow_none=True)
     _tag = Text(load_default=None, allow_none=True)

@@ -13,6 +13,7 @@ from typing import Any
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.rules.account_activity import add_account_events
 from mock_platform.rules.release_history import canonicalize_name
+from mock_platform.rules.stream_links import add_link_events
 from mock_platform.rules.webhook_log import log_event
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
@@ -110,11 +111,14 @@ def record_activity(
     if len(why_not) < _MOST_REASONS:
         why_not += _explain_others(world, activity, near)
     more, reasons = add_account_events(world, activity)
-    events += more
+    linked, unmatched = add_link_events(world, activity)
+    events += [*more, *linked]
     if not events and not reasons and user_id is not None:
         path = "POST /2/account_activity/webhooks/:webhook_id/subscriptions/all"
         reasons = [f"account activity: no webhook is subscribed to user {user_id}; {path} does it"]
-    return FanOut(activity, events, [*why_not[:_MOST_REASONS], *reasons[:_MOST_REASONS]])
+    return FanOut(
+        activity, events, [*why_not[:_MOST_REASONS], *reasons[:_MOST_REASONS], *unmatched]
+    )
 
 
 def make_topic(event_type: str, user_id: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from mock_platform.rules.post_rules.operators import Product
@@ -27,12 +28,42 @@ def make_subject(world: World, post: Record, product: Product) -> Subject:
     }
     ids = [post["_user_id"], post.get("in_reply_to_user_id_str")]
     ids += [one["author_id"] for one in posts.values()]
-    users = {
-        user["id"]: {"username": user["screen_name"], "verified": user["verified"]}
-        for user_id in ids
-        if user_id and (user := world.store.get("users", user_id)) is not None
-    }
+    users: dict[str, dict[str, Any]] = {}
+    for user_id in filter(None, ids):
+        users |= _find_user(world, user_id)
     return Subject(_show(world, post), product, users, posts)
+
+
+def make_object_subject(
+    world: World,
+    post: Mapping[str, Any],
+    product: Product,
+    includes: Mapping[str, Any] | None = None,
+) -> Subject:
+    """Return a v2 object of a post for rules to match; it need not be stored.
+
+    What it refers to is found in `includes`, and otherwise among the stored records.
+    """
+    included = includes or {}
+    users = {user["id"]: user for user in included.get("users") or ()}
+    posts = {one["id"]: one for one in included.get("posts") or ()}
+    for reference in post.get("referenced_posts") or ():
+        stored = world.store.get("posts", reference["id"])
+        if reference["id"] not in posts and stored is not None:
+            posts[reference["id"]] = _show(world, stored)
+    ids = [post.get("author_id"), post.get("in_reply_to_user_id")]
+    ids += [one.get("author_id") for one in posts.values()]
+    for user_id in ids:
+        if user_id and user_id not in users:
+            users |= _find_user(world, user_id)
+    return Subject(post, product, users, posts)
+
+
+def _find_user(world: World, user_id: str) -> dict[str, dict[str, Any]]:
+    user = world.store.get("users", user_id)
+    if user is None:
+        return {}
+    return {user_id: {"username": user["screen_name"], "verified": user["verified"]}}
 
 
 def _show(world: World, post: Record) -> dict[str, Any]:

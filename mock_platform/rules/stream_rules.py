@@ -18,6 +18,7 @@ from mock_platform.rules.post_rules.selection import RuleSelection
 from mock_platform.rules.post_rules.subject import Subject
 from mock_platform.rules.webhooks import list_apps_of_owner
 from mock_platform.store.interface import Record
+from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
 
 TABLE = "stream_rules"
@@ -126,7 +127,8 @@ def add_rules(
             outcome.errors.append(_describe_invalid(value, checked.faults, base_url))
             continue
         tag = {"tag": item["tag"]} if "tag" in item else {}
-        added[value] = {"value": value, **tag, "id": world.ids.snowflake(), "_app_id": app["id"]}
+        own = {"_app_id": app["id"], "_created_at": wire_millis(world.clock.now())}
+        added[value] = {"value": value, **tag, "id": world.ids.snowflake(), **own}
     outcome.rules = list(added.values())
     _require_room(world, app, allowance, len(outcome.rules))
     if not dry_run:

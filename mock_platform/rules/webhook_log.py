@@ -13,8 +13,8 @@ from mock_platform.world.world import World
 
 ADDED = "event:added"
 """Topic of the notice that an event waits to be delivered; its key is the event's id."""
-Product = Literal["activity", "account_activity"]
-PRODUCTS: tuple[Product, ...] = ("activity", "account_activity")
+Product = Literal["activity", "account_activity", "filtered_stream"]
+PRODUCTS: tuple[Product, ...] = ("activity", "account_activity", "filtered_stream")
 """The products whose events webhooks receive; each has its own form of body."""
 
 

@@ -64,8 +64,8 @@ LIMIT = settled(
 )
 DELETED = public_fact(
     "webhooks.deleted",
-    "Deleting a webhook deletes its events, replay jobs and account-activity subscriptions as "
-    "well, and takes it off the activity subscriptions that name it.",
+    "Deleting a webhook deletes its events, replay jobs, account-activity subscriptions and links "
+    "to the filtered stream as well, and takes it off the activity subscriptions that name it.",
     "section 2 of the named endpoints, deleting a webhook",
 )
 
@@ -227,7 +227,7 @@ def find_next_challenge(webhook: Record) -> datetime | None:
 
 def delete_webhook(world: World, webhook_id: str) -> None:
     """Delete a webhook with everything that belongs to it (`webhooks.deleted`)."""
-    for table in ("events", "replay_jobs", "account_activity_subscriptions"):
+    for table in ("events", "replay_jobs", "account_activity_subscriptions", "stream_links"):
         for entry in world.store.page(table, {"webhook_id": webhook_id}):
             world.store.remove(table, entry.key)
     for entry in world.store.page("activity_subscriptions", {"webhook_id": webhook_id}):

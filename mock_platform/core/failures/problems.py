@@ -230,6 +230,7 @@ _TYPES = (
             "reason": "client-not-enrolled",
             "registration_url": "https://developer.example.com/en/portal/products",
         },
+        public_fields={"client_id": Text(), "required_enrollment": Text()},
     ),
     ProblemType(
         "conflict", "Conflict", 409, "A new job cannot be created while one is in progress", {}

@@ -1,0 +1,87 @@
+"""What an app's filtered stream says of a post: its line, with all rules that match.
+
+Streams send the line, and webhooks that are linked to the stream receive it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.rules.post_answers import PostAnswer, may_see
+from mock_platform.rules.post_rules.subject import Subject
+from mock_platform.rules.post_selection import Selection
+from mock_platform.rules.post_subjects import make_object_subject, make_subject
+from mock_platform.rules.stream_rules import find_rule_book
+from mock_platform.store.interface import Record
+from mock_platform.world.world import World
+
+LINES = public_fact(
+    "filtered-stream.lines",
+    "A post is one line with all rules that match it; each has a tag, empty for a rule without "
+    "one. Rules match the text of the post and of a post that it quotes. An edited post is a new "
+    "line.",
+    "section 5.3 of the named endpoints",
+)
+HAPPENED = expectation(
+    "filtered-stream.happened",
+    "A post is matched with the rules that were there when it was made and still are. A post that "
+    "was deleted since, or that only POST /_mock/events names, is shown as its "
+    "post.create has it.",
+)
+_MADE = "post.create"
+
+
+def is_of_post(activity: Record) -> bool:
+    """Return whether an activity is that a post was made, which filtered streams carry."""
+    return activity["event_type"] == _MADE and isinstance(activity["payload"].get("id"), str)
+
+
+def find_subject(world: World, activity: Record) -> Subject | None:
+    """Return the post of an activity as rules see it; `None` if streams must not carry it."""
+    payload = activity["payload"]
+    post = world.store.get("posts", payload["id"])
+    if post is not None:
+        return make_subject(world, post, "stream") if may_see(world, post, None) else None
+    author = world.store.get("users", activity["user_id"] or "")
+    if author is not None and author["protected"]:
+        return None
+    return make_object_subject(world, payload, "stream", activity["includes"])
+
+
+def find_matching_rules(
+    world: World, app_id: str, activity: Record, subject: Subject
+) -> list[Record]:
+    """Return the rules of an app that match the post of an activity (`filtered-stream.happened`).
+
+    Called under the world's lock.
+    """
+    found = find_rule_book(world, app_id).find_matching(subject)
+    made = activity["created_at"]
+    return [rule for rule in found if (rule.get("_created_at") or made) <= made]
+
+
+def make_line(
+    world: World,
+    activity: Record,
+    rules: Sequence[Record],
+    selection: Selection,
+    base_url: str,
+) -> dict[str, Any]:
+    """Return the line for the post of an activity, with the rules that match it."""
+    matching = [{"id": rule["id"], "tag": rule.get("tag", "")} for rule in rules]
+    post = world.store.get("posts", activity["payload"]["id"])
+    if post is None:
+        return {"data": _select(activity["payload"], selection), "matching_rules": matching}
+    answer = PostAnswer(world, selection, base_url)
+    answer.add_posts([post])
+    parts = answer.parts()
+    errors = {"errors": parts.pop("errors")} if "errors" in parts else {}
+    return {"data": answer.data[0], **parts, "matching_rules": matching, **errors}
+
+
+def _select(payload: Mapping[str, Any], selection: Selection) -> dict[str, Any]:
+    """Return those fields of a post in an activity that a client wants to see."""
+    whole = {"edit_history_post_ids": [payload["id"]], **payload}
+    return {name: value for name, value in whole.items() if name in selection.post}
