@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from mock_platform.cli.trouble import CheckFailed, convert_errors
@@ -108,25 +111,61 @@ def assumptions_text(form: str) -> str:
     return align(rows)
 
 
-def scenarios_text(form: str, chosen: Sequence[str]) -> str:
-    """Returns the scenarios of a server with these arguments, or the schema of their files."""
+def schema_text() -> str:
+    """Returns the JSON Schema of scenario files."""
+    return pretty(json_schema(Platform().library.operations))
+
+
+def list_packaged_scenarios(chosen: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the scenarios that a server with these `--scenario` arguments knows."""
     with convert_errors():
         platform = Platform(Settings(scenarios=tuple(chosen)))
-        listed = find_engine(platform.worlds.default).as_json()
-    if form == "schema":
-        return pretty(json_schema(platform.library.operations))
-    if form == "json":
+        return find_engine(platform.worlds.default).as_json()
+
+
+def describe_scenarios(listed: Sequence[dict[str, Any]], name: str | None, form: str) -> str:
+    """Returns a list of scenarios, or one of them: in columns, or as JSON.
+
+    Raises:
+        CheckFailed: None of them has this name.
+    """
+    if name is None and form == "json":
         return pretty({"scenarios": listed})
-    rows = [("SCENARIO", "PARAMETERS", "DESCRIPTION")]
-    rows += [
-        (
-            entry["name"] + (" (active)" if entry["active"] else ""),
-            ", ".join(entry["parameters"]),
-            " ".join(entry["description"].split()),
-        )
-        for entry in listed
+    if name is None:
+        rows = [("SCENARIO", "PARAMETERS", "DESCRIPTION")]
+        rows += [
+            (
+                entry["name"] + (" (active)" if entry["active"] else ""),
+                ", ".join(entry["parameters"]),
+                " ".join(entry["description"].split()),
+            )
+            for entry in listed
+        ]
+        return align(rows)
+    found = next((entry for entry in listed if entry["name"] == name), None)
+    if found is None:
+        near = get_close_matches(name, [entry["name"] for entry in listed], 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise CheckFailed(f"There is no scenario {name!r}.{hint} `scenarios` lists all of them.")
+    return pretty(found) if form == "json" else _describe_scenario(found)
+
+
+def _describe_scenario(entry: dict[str, Any]) -> str:
+    defaults = " ".join(f"{key}={json.dumps(value)}" for key, value in entry["parameters"].items())
+    given = " ".join(f"{key}={json.dumps(value)}" for key, value in entry["given"].items())
+    lines = [
+        entry["name"],
+        f"  {' '.join(entry['description'].split())}",
+        f"  specification: {entry['spec'] or 'none'}",
+        f"  parameters: {defaults or 'none'}",
+        f"  active: {('yes, ' + given if given else 'yes') if entry['active'] else 'no'}",
     ]
-    return align(rows)
+    lines += [
+        f"  rule {rule['rule']} on {', '.join(rule['on'])}: acted {rule['fired']} times in "
+        f"{rule['matched']} matching calls"
+        for rule in entry["rules"]
+    ]
+    return "\n".join(lines)
 
 
 def _split_path(address: str) -> tuple[str, bool]:

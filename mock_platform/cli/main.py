@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
+from mock_platform.cli.command import CheckedCommand
+from mock_platform.cli.live_commands import LIVE_COMMANDS, server_options
 from mock_platform.cli.options import settings_of, settings_options
 from mock_platform.version import __version__
 
@@ -23,23 +24,8 @@ _FOLDERS = click.Path(path_type=Path)
 _BY_READER = "[default: text on a terminal, else json]"
 
 
-class _Command(click.Command):
-    """A command that warns of environment variables that look like its options but are not."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Warn, then run the command."""
-        prefix = f"{ctx.auto_envvar_prefix}_"
-        known = {f"{prefix}{param.name.upper()}" for param in self.params if param.name}
-        for name in sorted(os.environ):
-            if name.startswith(prefix) and name not in known:
-                near = get_close_matches(name, known, 1)
-                hint = f" Did you mean {near[0]}?" if near else ""
-                click.echo(f"Warning: {name} is not an option of {ctx.info_name}.{hint}", err=True)
-        return super().invoke(ctx)
-
-
 class _Group(click.Group):
-    command_class = _Command
+    command_class = CheckedCommand
 
 
 def _for_reader() -> Literal["text", "json"]:
@@ -248,11 +234,31 @@ def assumptions(*, format: str) -> None:
     "--scenario", "scenario", multiple=True, metavar="NAME|FILE|FOLDER",
     help="A scenario that is active, or a folder of known ones, as for serve. Repeatable.",
 )  # fmt: skip
-def scenarios(*, format: str | None, scenario: tuple[str, ...]) -> None:
-    """List the scenarios that a server knows by name."""
-    from mock_platform.cli.listing import scenarios_text
+@server_options
+@click.argument("name", required=False)
+def scenarios(
+    *, name: str | None, format: str | None, scenario: tuple[str, ...], **server: Any
+) -> None:
+    """List the scenarios that a server knows by name, or describe the one with NAME.
 
-    click.echo(scenarios_text(format or _for_reader(), scenario))
+    With --url, --world or MOCK_PLATFORM_URL they are those of a running server, with what each rule
+    did; else those of the package.
+    """
+    from mock_platform.cli.listing import describe_scenarios, list_packaged_scenarios, schema_text
+
+    if format == "schema":
+        click.echo(schema_text())
+        return
+    if server["url"] or server["world"] or os.environ.get("MOCK_PLATFORM_URL"):
+        from mock_platform.cli.acting import open_world
+
+        if scenario:
+            raise click.UsageError("--scenario is for the package's list, not for a server's.")
+        with open_world(**server) as world:
+            found = world.scenarios
+    else:
+        found = list_packaged_scenarios(scenario)
+    click.echo(describe_scenarios(found, name, format or _for_reader()))
 
 
 @group.command()
@@ -323,3 +329,7 @@ def diff(
     from mock_platform.cli.measuring import show_drift
 
     show_drift(base_url, credentials_file, format, ca, yes=yes)
+
+
+for _command in LIVE_COMMANDS:
+    group.add_command(_command)

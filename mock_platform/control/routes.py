@@ -86,6 +86,7 @@ ROUTES: tuple[Route, ...] = (
         name_pattern=SCENARIO_NAME,
         yaml=True,
     ),
+    Route("DELETE", "/scenarios/<name>", scenarios.delete_scenario, status=204),
     Route("POST", "/scenarios/<name>/activate", scenarios.activate, body=scenarios.ActivationBody),
     Route("POST", "/scenarios/<name>/deactivate", scenarios.deactivate),
     Route("GET", "/state", state.get_state),

@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema
 
-from mock_platform.control.refusal import refuse_values
+from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Json
@@ -14,7 +14,7 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
-from mock_platform.scenario.engine import Engine
+from mock_platform.scenario.engine import Engine, NotDefinedHere
 from mock_platform.scenario.schema import json_schema
 
 
@@ -63,6 +63,14 @@ def put_scenario(request: ControlRequest) -> dict[str, Any]:
         what = "It is active, and cannot continue with the parameters of its activation"
         raise refuse_values(422, _locate_faults(fault), what) from fault
     return engine.describe(name)
+
+
+def delete_scenario(request: ControlRequest) -> None:
+    """Remove a scenario that was defined in this world; an active one is deactivated."""
+    try:
+        _engine(request).undefine(request.args["name"])
+    except NotDefinedHere as fault:
+        raise ControlRefusal(409, str(fault)) from fault
 
 
 def activate(request: ControlRequest) -> dict[str, Any]:

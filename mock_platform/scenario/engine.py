@@ -43,6 +43,16 @@ class CannotPerform(ValueError):
         )
 
 
+class NotDefinedHere(ValueError):
+    """A scenario that every world knows was to be removed from one."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The scenario {name!r} is one of the server's, which every world knows. "
+            f"POST /_mock/scenarios/{name}/deactivate switches it off."
+        )
+
+
 class Engine:
     """The scenarios of one world: which are known and active, and which rule acts."""
 
@@ -119,6 +129,23 @@ class Engine:
                 self._check(scenario)
                 active[scenario.name] = running.restart(scenario)
             self._put({**self._defined, scenario.name: scenario}, active)
+
+    def undefine(self, name: str) -> None:
+        """Remove a scenario that was defined in this world; if it is active, it is deactivated.
+
+        A scenario of the server with this name is known again.
+
+        Raises:
+            UnknownScenario: No scenario has this name.
+            NotDefinedHere: It is one of the server's.
+        """
+        with self._switch_or_undo():
+            self.find(name)
+            if name not in self._defined:
+                raise NotDefinedHere(name)
+            defined = {other: one for other, one in self._defined.items() if other != name}
+            active = {other: one for other, one in self._active.items() if other != name}
+            self._put(defined, active)
 
     def activate(self, name: str, parameters: Mapping[str, Any] | None = None) -> ActiveScenario:
         """Activate a scenario; one that is active starts from the beginning.

@@ -223,3 +223,30 @@ def test_schema(box: Sandbox) -> None:
     Draft202012Validator.check_schema(schema)
     assert Draft202012Validator(schema).is_valid({"name": "refused", **DOCUMENT})
     assert not Draft202012Validator(schema).is_valid(DOCUMENT)
+
+
+def test_a_definition_is_removed(box: Sandbox) -> None:
+    """A scenario of this world goes with what it did; other worlds are not touched."""
+    call(box, "PUT", "/worlds/w1")
+    call(box, "PUT", "/scenarios/refused", "w1", json=DOCUMENT)
+    call(box, "POST", "/scenarios/refused/activate")
+
+    removed = call(box, "DELETE", "/scenarios/refused")
+    again = call(box, "DELETE", "/scenarios/refused")
+
+    assert (204, 404) == (removed.status_code, again.status_code)
+    assert 200 == box.call("GET", LINE_ITEMS, keys=None).status_code
+    assert listed(box, world="w1")["name"] == "refused"
+
+
+def test_a_removed_definition_uncovers_the_packaged_one(box: Sandbox) -> None:
+    """The scenario of the package with this name is known again; it cannot be removed itself."""
+    packaged = listed(box, "outage")["description"]
+    call(box, "PUT", "/scenarios/outage", json=DOCUMENT)
+
+    assert "Everything is refused." == listed(box, "outage")["description"]
+    assert 204 == call(box, "DELETE", "/scenarios/outage").status_code
+    assert packaged == listed(box, "outage")["description"]
+    refused = call(box, "DELETE", "/scenarios/outage")
+    assert 409 == refused.status_code
+    assert "POST /_mock/scenarios/outage/deactivate" in detail(refused)

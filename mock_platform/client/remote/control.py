@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import requests
@@ -27,12 +28,15 @@ _TRUST = f"Name the file of its certificate authority in {AUTHORITY}."
 _FOREIGN = "the answer does not come from a mock_platform. Use the url of its READY line."
 
 
-def connect() -> requests.Session:
-    """Returns a session for the control plane: with the environment's token, without proxies."""
+def connect(token: str | None = None, ca: Path | None = None) -> requests.Session:
+    """Returns a session for the control plane, without proxies.
+
+    Token and authority are those of the environment if they are not given.
+    """
     session = requests.Session()
     session.trust_env = False
-    session.verify = read_authority()
-    token = os.environ.get(TOKEN)
+    session.verify = read_authority() if ca is None else str(ca)
+    token = token or os.environ.get(TOKEN)
     if token:
         session.headers[TOKEN_HEADER] = token
     return session

@@ -21,8 +21,10 @@ class RemotePlatform(RemoteWorld):
     `stop` closes the connections; the server and its worlds keep running.
     """
 
-    def __init__(self, url: str) -> None:
-        """Connect to the server at `url`.
+    def __init__(self, url: str, *, token: str | None = None, ca: Path | None = None) -> None:
+        """Connect to the server at `url`, with its control token and its certificate authority.
+
+        Without `token` and `ca`, those of the environment are used.
 
         Raises:
             ValueError: `url` is not an address.
@@ -33,7 +35,7 @@ class RemotePlatform(RemoteWorld):
             raise ValueError(
                 f"{url!r} is not an address such as http://127.0.0.1:8080, the url of a READY line."
             )
-        http = connect()
+        http = connect(token, ca)
         try:
             listed = Control(f"{url.rstrip('/')}/_mock", http).ask("GET", "/worlds")["worlds"]
         except BaseException:

@@ -1,0 +1,184 @@
+"""The commands that act on a running server, and their options; `acting` implements them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
+from mock_platform.cli.kinds import INSTANT, SECONDS
+
+_PREFIX = "MOCK_PLATFORM"
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def server_options(command: Command) -> Command:
+    """Add the options that choose the server and the world to act on."""
+    for add in (
+        click.option(
+            "--ca", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+            help="Certificate authority to trust, if the server has its own.  [env var: "
+                 "REQUESTS_CA_BUNDLE]",
+        ),
+        click.option(
+            "--control-token", metavar="TOKEN",
+            help="The server's control token, if it has one.  [env var: "
+                 "MOCK_PLATFORM_CONTROL_TOKEN]",
+        ),
+        click.option(
+            "--world", metavar="NAME",
+            help="The world to act on.  [default: the one in the address, else default]",
+        ),
+        click.option(
+            "--url", metavar="URL",
+            help="Base address of the server; /~NAME at its end chooses a world.  [env var: "
+                 f"MOCK_PLATFORM_URL; default: {DEFAULT_URL}]",
+        ),
+    ):  # fmt: skip
+        command = add(command)
+    return command
+
+
+def _complete_names(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Returns the scenarios of the package that begin with what was typed."""
+    from mock_platform.core.packaged import folder
+
+    names = sorted(file.stem for file in folder("scenarios").glob("*.yaml"))
+    return [CompletionItem(name) for name in names if name.startswith(typed)]
+
+
+@click.command("on", cls=CheckedCommand)
+@server_options
+@click.argument("name", metavar="NAME|FILE", shell_complete=_complete_names)
+@click.argument("parameters", nargs=-1, metavar="[KEY=VALUE]...")
+def switch_on(*, name: str, parameters: tuple[str, ...], **server: Any) -> None:
+    """Activate a scenario on a running server; one that is active starts again.
+
+    A FILE is made known to the world first. A VALUE is read as JSON if it is JSON, else as text.
+    """
+    from mock_platform.cli.acting import activate, open_world
+
+    with open_world(**server) as world:
+        activate(world, name, parameters)
+
+
+@click.command("off", cls=CheckedCommand)
+@server_options
+@click.argument("name", required=False, shell_complete=_complete_names)
+def switch_off(*, name: str | None, **server: Any) -> None:
+    """Deactivate a scenario on a running server; without NAME, all of them."""
+    from mock_platform.cli.acting import deactivate, open_world
+
+    with open_world(**server) as world:
+        deactivate(world, name)
+
+
+@click.command("reset", cls=CheckedCommand)
+@server_options
+def reset(**server: Any) -> None:
+    """Return a world to its start: fixtures, start-up scenarios, clock, ids, empty journal."""
+    from mock_platform.cli.acting import open_world, reset_world
+
+    with open_world(**server) as world:
+        reset_world(world)
+
+
+@click.command("clock", cls=CheckedCommand)
+@server_options
+@click.argument(
+    "action", required=False, type=click.Choice(["freeze", "travel", "advance", "resume"])
+)
+@click.argument("value", required=False, metavar="[MOMENT|DURATION]")
+def clock(*, action: str | None, value: str | None, **server: Any) -> None:
+    """Print the clock of a world, or change it and print it.
+
+    freeze [MOMENT] stops it, now or at a moment such as 2026-03-25T16:00:00Z. travel MOMENT sets
+    it. advance DURATION moves it forward: seconds, or 500ms, 90s, 15m, 1h, 1d. resume starts it
+    again.
+    """
+    from mock_platform.cli.acting import change_clock, open_world, show_clock
+
+    moment, seconds = _read_step(action, value)
+    with open_world(**server) as world:
+        if action is not None:
+            change_clock(world, action, moment, seconds)
+        show_clock(world)
+
+
+def _read_step(action: str | None, value: str | None) -> tuple[datetime | None, float]:
+    """Returns the moment or the seconds of a change of the clock."""
+    if action in {"travel", "advance"} and value is None:
+        wanted = "a moment: clock travel 2026-03-25T16:00:00Z"
+        if action == "advance":
+            wanted = "a duration: clock advance 1h"
+        raise click.UsageError(f"clock {action} needs {wanted}.")
+    if action == "resume" and value is not None:
+        raise click.UsageError(f"clock resume takes nothing more, and {value!r} was given.")
+    try:
+        if action == "advance" and value is not None:
+            return None, SECONDS.parse(value)
+        return (None if value is None else INSTANT.parse(value)), 0.0
+    except ValueError as fault:
+        raise click.UsageError(f"{fault}.") from fault
+
+
+@click.command("requests", cls=CheckedCommand)
+@server_options
+@click.option("--follow/--no-follow", "-f", help="Wait for more, until interrupted.")
+@click.option("--operation", metavar="ID", help="Only this operation.")
+@click.option("--status", type=click.IntRange(100, 599), help="Only answers with this status.")
+@click.option("--method", metavar="METHOD", help="Only this method, in any case.")
+@click.option("--path", metavar="TEXT", help="Only addresses that contain this.")
+@click.option("--rule", metavar="NAME", help="Only where this scenario acted; NAME/0 for one rule.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True,
+    help="The newest N that match.",
+)  # fmt: skip
+@click.option(
+    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="A line each for people, or the entry of the journal as one line of JSON.",
+)  # fmt: skip
+def requests(
+    *,
+    follow: bool,
+    operation: str | None,
+    status: int | None,
+    method: str | None,
+    path: str | None,
+    rule: str | None,
+    limit: int,
+    format: Literal["text", "json"],
+    **server: Any,
+) -> None:
+    """Print the journal of a world: each request, its answer, and the rule that acted."""
+    from mock_platform.cli.acting import open_world, show_requests
+
+    query = {"operation": operation, "status": status, "method": method, "path": path, "rule": rule}
+    with open_world(**server) as world:
+        show_requests(world, query, limit, format, follow=follow)
+
+
+@click.command("worlds", cls=CheckedCommand)
+@server_options
+def worlds(**server: Any) -> None:
+    """List the worlds of a running server with their base addresses."""
+    from mock_platform.cli.acting import open_platform, show_worlds
+
+    with open_platform(**server) as platform:
+        show_worlds(platform)
+
+
+LIVE_COMMANDS: tuple[click.Command, ...] = (
+    switch_on,
+    switch_off,
+    reset,
+    clock,
+    requests,
+    worlds,
+)
+"""The commands that need a running server."""
