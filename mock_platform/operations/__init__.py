@@ -25,6 +25,8 @@ FAMILIES = (
     "cards_poll",
     "cards_video_conversation",
     "media_library",
+    "public_posts",
+    "users",
     "post",
     "posts",
     "accounts",

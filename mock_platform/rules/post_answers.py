@@ -6,11 +6,12 @@ Searches, streams and notes build the same parts of their answers here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.failures.problem_details import could_not_find, not_authorized_to_see
 from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.rules.post_selection import Selection
 from mock_platform.rules.post_texts import find_user
@@ -67,13 +68,13 @@ class PostAnswer:
 
     def add_missing(self, kind: str, parameter: str, value: str) -> None:
         """Add the error for a post, user, medium or place that does not exist."""
-        shown = show_problem(find_nothing(kind, parameter, value), self.base_url)
+        shown = find_nothing(kind, parameter, value).as_item(self.base_url)
         if shown not in self.errors:
             self.errors.append(shown)
 
     def add_hidden_post(self, parameter: str, value: str) -> None:
         """Add the error for a post that the caller may not see."""
-        self.errors.append(show_problem(hide_post(parameter, value), self.base_url))
+        self.errors.append(hide_post(parameter, value).as_item(self.base_url))
 
     def parts(self) -> dict[str, Any]:
         """Return `includes` and `errors`, each only if there are some."""
@@ -100,7 +101,7 @@ class PostAnswer:
                     resource_type="post",
                     section="data",
                 )
-                self.errors.append(show_problem(value, self.base_url))
+                self.errors.append(value.as_item(self.base_url))
 
     def _expand_post(self, post: Record) -> None:
         wanted = self.selection.expansions
@@ -219,33 +220,27 @@ def find_any_media(world: World, key: str) -> Record | None:
     return None if found is None or found.get("deleted") else found
 
 
-def find_nothing(kind: str, parameter: str, value: str) -> Problem:
+def find_nothing(kind: str, parameter: str, value: str, *, repeated: bool = False) -> Problem:
     """Return the problem that a post, user, medium or place does not exist."""
-    return problem(
+    found = problem(
         "resource-not-found",
-        detail=f"Could not find {kind} with {parameter}: [{value}].",
+        detail=could_not_find(kind, parameter, value),
         parameter=parameter,
         value=value,
         resource_id=value,
         resource_type=kind,
     )
+    return replace(found, repeated=repeated)
 
 
 def hide_post(parameter: str, value: str) -> Problem:
     """Return the problem that the caller may not see a post."""
     return problem(
         "not-authorized-for-resource",
-        detail=f"Sorry, you are not authorized to see the post with {parameter}: [{value}].",
+        detail=not_authorized_to_see("post", parameter, value),
         value=value,
         resource_id=value,
         resource_type="post",
         section="data" if parameter in {"id", "ids"} else "includes",
         parameter=parameter,
     )
-
-
-def show_problem(value: Problem, base_url: str) -> dict[str, Any]:
-    """Return a problem as an entry of `errors`, which has no status of its own."""
-    shown = value.as_json(base_url)
-    del shown["status"]
-    return shown

@@ -204,10 +204,9 @@ def _continue_history(world: World, previous: Record, number: str) -> Record:
     kept = {
         name: value
         for name, value in previous.items()
-        if name.startswith(("in_reply_to_", "_quoted_", "_conversation_"))
-        or name.endswith("_count")
+        if name.startswith(("in_reply_to_", "_quoted_")) or name.endswith("_count")
     }
-    return {**kept, "_edit_history": history}
+    return {**kept, "_edit_history": history, "_conversation_id": find_conversation(previous)}
 
 
 def _count_references(world: World, post: Record, step: int) -> None:

@@ -6,6 +6,7 @@ and in the events of account activity.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from marshmallow import Schema
@@ -23,6 +24,8 @@ POST_TIME = (
     rf"(?:{'|'.join(_DAYS)}) (?:{'|'.join(_MONTHS)}) [0-9]{{2}} [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}} "
     r"\+0000 [0-9]{4}"
 )
+NAME = re.compile(r"[A-Za-z0-9_]{1,15}", re.ASCII)
+"""Names of users in the v2 interface."""
 _ASSETS = "assets.platform.example"
 
 

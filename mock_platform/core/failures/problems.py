@@ -133,11 +133,18 @@ class Problem:
     status: int
     detail: str
     extra: Mapping[str, Any]
+    repeated: bool = False
+    """Whether the object also contains itself, as the only item of `errors`."""
 
     def as_json(self, base_url: str) -> dict[str, Any]:
         """Returns the object as it is served under that base address."""
+        body = {**self.as_item(base_url), "status": self.status}
+        return body | {"errors": [self.as_item(base_url)]} if self.repeated else body
+
+    def as_item(self, base_url: str) -> dict[str, Any]:
+        """Returns the object as an item of the `errors` of an answer, without a status."""
         body = {"type": self.kind.uri(base_url), "title": self.title, "detail": self.detail}
-        return body | {"status": self.status} | dict(self.extra)
+        return body | dict(self.extra)
 
 
 def problem(
