@@ -274,7 +274,8 @@ class Instant(_Wire, fields.Field[str]):
 class CommaList(_Wire, fields.List[Any]):
     """Values separated by commas in the query; `inner` checks each one.
 
-    With `repeatable` the parameter may also be sent several times.
+    With `repeatable` the parameter may also be sent several times. Spaces around a value do not
+    belong to it, unless `exact`.
     """
 
     kind = "comma-separated values"
@@ -286,9 +287,11 @@ class CommaList(_Wire, fields.List[Any]):
         *,
         most: int | None = None,
         repeatable: bool = False,
+        exact: bool = False,
         **options: Unpack[FieldOptions],
     ) -> None:
         self.repeatable = repeatable
+        self.exact = exact
         checks = None if most is None else [Length(None, most)]
         super().__init__(inner, validate=checks, **options)
 
@@ -301,7 +304,7 @@ class CommaList(_Wire, fields.List[Any]):
         faults: list[Any] = []
         for part in value.split(","):
             try:
-                values.append(self.inner.deserialize(part.strip()))
+                values.append(self.inner.deserialize(part if self.exact else part.strip()))
             except ValidationError as fault:
                 faults.extend(fault.messages)
         if faults:

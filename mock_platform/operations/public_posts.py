@@ -170,7 +170,7 @@ class DeletedPostAnswer(Schema):
 class SeveralPostsQuery(PostSelectionQuery):
     """The posts to read, and what to show of them."""
 
-    ids = CommaList(_make_id(), most=100, required=True)
+    ids = CommaList(_make_id(), most=100, exact=True, required=True)
 
 
 class SinglePostAnswer(Schema):

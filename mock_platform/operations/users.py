@@ -51,7 +51,9 @@ _LIMIT = 300
 class SeveralUsersQuery(UserSelectionQuery):
     """The users to read, and what to show of them."""
 
-    ids = CommaList(Text(pattern=ID.pattern, pattern_text="a user id"), most=100, required=True)
+    ids = CommaList(
+        Text(pattern=ID.pattern, pattern_text="a user id"), most=100, exact=True, required=True
+    )
 
 
 class UsersByNameQuery(UserSelectionQuery):
@@ -60,6 +62,7 @@ class UsersByNameQuery(UserSelectionQuery):
     usernames = CommaList(
         Text(pattern=NAME.pattern, pattern_text="a name of 1 to 15 letters, digits and _"),
         most=100,
+        exact=True,
         required=True,
     )
 

@@ -362,7 +362,7 @@ def test_an_hour_and_five_edits(box: Sandbox) -> None:
 
 
 def test_another_s_post_cannot_be_deleted(box: Sandbox) -> None:
-    """It stays; an unknown one is not found, an id that is none is refused."""
+    """It remains; an unknown one is not found, and what is no id is refused."""
     made = make(box, NORTHBIKE, text="Mine")
 
     refuse(box.call("DELETE", f"/2/posts/{made}"), "You are not authorized to delete this Post.")

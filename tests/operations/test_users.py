@@ -120,7 +120,7 @@ def test_every_field(box: Sandbox) -> None:
         (datetime(2025, 2, 18, tzinfo=UTC), [OWN]),
     ],
 )
-@pytest.mark.spec("A, Versioning", "affiliation.user_id returns an array")
+@pytest.mark.spec("A, Release history", "2025-02-18: affiliation.user_id")
 def test_affiliation_is_an_array_since_its_date(
     box: Sandbox, moment: datetime, expected: object
 ) -> None:

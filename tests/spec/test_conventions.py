@@ -210,18 +210,23 @@ def test_endpoints_that_are_not_shown_do_not_exist(box: Sandbox, path: str) -> N
     assert 405 == created.status_code
 
 
+OLDER_WORD = re.compile(r"\w*(?:twitter|tweet)\w*", re.IGNORECASE)
+
+
 @pytest.mark.spec("A, Versioning", "brand word inside")
 @pytest.mark.spec("B, What the service does", "The brand word")
 def test_names_are_neutral(box: Sandbox) -> None:
     """No path, parameter or field has the brand word or the former name of posts in it.
 
-    An older name is accepted on input where the document prints it next to the neutral one.
+    An older name is accepted on input beside the neutral one, and never served.
     """
-    words = json.dumps(describe_everything(box.platform).at("http://localhost")["paths"])
-    words = words.replace("post.tweet-mode", "")  # the id of the assumption about it
-    found = set(re.findall(r"\w*(?:twitter|tweet)\w*", words, re.IGNORECASE))
+    paths = describe_everything(box.platform).at("http://localhost")["paths"]
+    words = json.dumps(paths).replace("post.tweet-mode", "")  # the id of the assumption about it
+    served = json.dumps([each["responses"] for path in paths.values() for each in path.values()])
 
-    assert {"tweet_mode"} == found
+    older = {"tweet_mode", "tweets", "tweet", "quote_tweet_id"}
+    assert older == set(OLDER_WORD.findall(words))
+    assert [] == OLDER_WORD.findall(served)
 
 
 # -- bodies --------------------------------------------------------------------------------------
