@@ -20,7 +20,7 @@ START = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox whose clock stands still."""
+    """A sandbox whose clock is stopped."""
     return sandbox(freeze=START)
 
 
