@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from werkzeug.test import TestResponse
 
 from tests.generated import examples
+from tests.operations.audiences import (
+    AUDIENCE,
+    DO_NOT_REACH_LIST,
+    EMAIL,
+    hashed,
+    update,
+    upload,
+)
 from tests.support import (
     ACCOUNT,
     NORTHBIKE,
@@ -28,14 +34,6 @@ WHOLESALE = "18ce55fw2ag"
 FROZEN = "2026-11-20T12:00:00Z"
 
 
-def hashed(text: str) -> str:
-    """SHA256 in lowercase hex."""
-    return sha256(text.encode()).hexdigest()
-
-
-EMAIL = hashed("ada@example.com")
-
-
 @pytest.fixture
 def box(box: Sandbox) -> Sandbox:
     """A sandbox whose clock is frozen at noon."""
@@ -46,20 +44,6 @@ def box(box: Sandbox) -> Sandbox:
 def base(audience: str = "1nmth", account: str = ACCOUNT) -> str:
     """Address of an audience."""
     return f"/12/accounts/{account}/custom_audiences/{audience}"
-
-
-def update(*users: Any, kind: str = "Update", **params: Any) -> dict[str, Any]:
-    """One operation of a batch."""
-    return {"operation_type": kind, "params": {"users": list(users), **params}}
-
-
-def upload(
-    box: Sandbox, body: Any, audience: str = "1nmth", account: str = ACCOUNT, **more: Any
-) -> TestResponse:
-    """Send a batch."""
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    more.setdefault("content_type", "application/json")
-    return box.call("POST", f"{base(audience, account)}/users", data=data, **more)
 
 
 def stored(box: Sandbox, audience: str = "1nmth") -> list[dict[str, Any]]:
@@ -266,17 +250,20 @@ BAD_ITEMS = [
     ("identifiers are known", update({"mail": [EMAIL]}), "users[0]"),
     ("identifiers are arrays", update({"email": EMAIL}), "users[0].email"),
     ("email is hashed", update({"email": ["a@b.c"]}), "users[0].email[0]"),
-    ("device_id is hashed", update({"device_id": ["x"]}), "users[0].device_id[0]"),
-    ("handle is hashed", update({"handle": ["@ada"]}), "users[0].handle[0]"),
-    ("platform_id is hashed", update({"platform_id": ["12"]}), "users[0].platform_id[0]"),
     ("phone is hashed", update({"phone_number": ["+1"]}), "users[0].phone_number[0]"),
     ("a hash has 64 digits", update({"email": [EMAIL[:-1]]}), "users[0].email[0]"),
     ("a hash has no more", update({"email": [EMAIL + "0"]}), "users[0].email[0]"),
     ("a hash is hex", update({"email": ["g" * 64]}), "users[0].email[0]"),
+    ("an expiry is ISO 8601", update(SOUND, expires_at="soon"), "expires_at"),
+    ("expiry is after now", update(SOUND, expires_at=FROZEN), "expires_at"),
+]
+BAD_ITEMS_OF_AUDIENCES = [
+    ("device_id is hashed", update({"device_id": ["x"]}), "users[0].device_id[0]"),
+    ("handle is hashed", update({"handle": ["@ada"]}), "users[0].handle[0]"),
+    ("platform_id is hashed", update({"platform_id": ["12"]}), "users[0].platform_id[0]"),
     ("partner id is not empty", update({"partner_user_id": [""]}),
      "users[0].partner_user_id[0]"),
     ("times are ISO 8601", update(SOUND, effective_at="soon"), "effective_at"),
-    ("expiry is after now", update(SOUND, expires_at=FROZEN), "expires_at"),
     ("expiry is after effective", update(SOUND, effective_at="2027-01-01T00:00:00Z",
                                          expires_at="2027-01-01T00:00:00Z"), "expires_at"),
     ("expiry by default is after effective", update(SOUND, effective_at="2027-12-20T12:00:00Z"),
@@ -297,22 +284,46 @@ BAD_ITEMS = [
 @pytest.mark.spec("B, Custom audiences", "Every value except", case=("device_id is", "handle is"))
 @pytest.mark.spec("B, Custom audiences", "Every value except", case=("platform_id is", "phone is"))
 @pytest.mark.spec("B, Custom audiences", "Batch errors: request-level", "Batches succeed")
+@pytest.mark.spec("operations", "do_not_reach_lists.users")
+@pytest.mark.spec("B, Do-not-reach lists", "Same batch error")
+@pytest.mark.spec("B, Do-not-reach lists", "users (array of", case="phone is hashed")
 @pytest.mark.spec("B, Errors", "Batch uploads report")
-@pytest.mark.parametrize(("rule", "item", "parameter"), BAD_ITEMS)
+@pytest.mark.parametrize(
+    ("path", "rule", "item", "parameter"),
+    [
+        *((AUDIENCE, *row) for row in (*BAD_ITEMS, *BAD_ITEMS_OF_AUDIENCES)),
+        *((DO_NOT_REACH_LIST, *row) for row in BAD_ITEMS),
+    ],
+)
 def test_a_bad_item_refuses_the_whole_batch(
-    box: Sandbox, rule: str, item: dict[str, Any], parameter: str
+    box: Sandbox, path: str, rule: str, item: dict[str, Any], parameter: str
 ) -> None:
     """Item faults are under operation_errors at their index; nothing of the batch is kept."""
-    response = upload(box, [update(SOUND), item, update(SOUND)])
+    before = box.world.store.count("audience_users")
+    response = upload(box, [update(SOUND), item, update(SOUND)], path)
 
     body = response.get_json()
     assert response.status_code == 400, rule
-    assert [len(errors) > 0 for errors in body["operation_errors"]] == [False, True, False]
+    assert [len(errors) for errors in body["operation_errors"]] == [0, 1, 0]
     error = body["operation_errors"][1][0]
     assert ({"code", "message", "parameter"}, parameter) == (error.keys(), error["parameter"])
     assert error["code"] in {"INVALID_PARAMETER", "MISSING_PARAMETER"}
+    assert error["message"]
     assert {"operation_errors", "request"} == body.keys()
-    assert stored(box) == []
+    assert before == box.world.store.count("audience_users")
+
+
+@pytest.mark.spec("B, Custom audiences", "Body is an array", "Batch errors: request-level")
+@pytest.mark.spec("B, Do-not-reach lists", "Same batch error")
+@pytest.mark.spec("B, Errors", "Batch uploads report")
+@pytest.mark.parametrize("path", [AUDIENCE, DO_NOT_REACH_LIST])
+@pytest.mark.parametrize("body", [{}, [], "x", 5, b"["])
+def test_request_level_faults_stand_under_errors(box: Sandbox, path: str, body: Any) -> None:
+    """What is wrong with the request as a whole is not an item's fault."""
+    response = upload(box, body, path)
+
+    assert (400, "INVALID_PARAMETER") == (response.status_code, faults(response)[0][0])
+    assert "operation_errors" not in response.get_json()
 
 
 @pytest.mark.spec("B, Custom audiences", "params.expires_at")
@@ -326,26 +337,6 @@ def test_dates_just_inside_are_taken(box: Sandbox) -> None:
     ]
 
     assert upload(box, batch).status_code == 200
-
-
-@pytest.mark.spec("B, Custom audiences", "Body is an array", "Batch errors: request-level")
-@pytest.mark.spec("B, Errors", "Batch uploads report")
-@pytest.mark.parametrize(
-    ("body", "status", "code"),
-    [
-        ({}, 400, "INVALID_PARAMETER"),
-        ([], 400, "INVALID_PARAMETER"),
-        (b"[", 400, "INVALID_PARAMETER"),
-        (b'"x"', 400, "INVALID_PARAMETER"),
-    ],
-)
-def test_request_level_faults_stand_under_errors(
-    box: Sandbox, body: Any, status: int, code: str
-) -> None:
-    """What is wrong with the request as a whole is not an item's fault."""
-    response = upload(box, body)
-
-    assert (response.status_code, faults(response)[0][0]) == (status, code)
 
 
 @pytest.mark.spec("operations", "custom_audiences.users")
@@ -399,18 +390,21 @@ def test_uploads_are_limited_to_1500_a_minute(box: Sandbox) -> None:
 def test_only_owner_and_read_write_upload(box: Sandbox) -> None:
     """READ_ONLY may not change an audience, READ_WRITE may."""
     found = [
-        upload(box, [update(SOUND)], audience, ACCOUNT).status_code
+        upload(box, [update(SOUND)], f"{base(audience)}/users").status_code
         for audience in ("4q7sd", "4q9zz")
     ]
-    own = upload(box, [update(SOUND)], "4q7sd", OTHER_ACCOUNT, keys=NORTHBIKE).status_code
+    path = f"{base('4q7sd', OTHER_ACCOUNT)}/users"
+    own = upload(box, [update(SOUND)], path, keys=NORTHBIKE).status_code
 
     assert [*found, own] == [403, 200, 200]
 
 
 def test_a_batch_for_an_unknown_audience_is_not_found(box: Sandbox) -> None:
     """Parameters are looked at before records."""
-    assert upload(box, [update(SOUND)], "nope").status_code == 404
-    assert upload(box, [{}], "nope").status_code == 400
+    unknown = f"{base('nope')}/users"
+
+    assert upload(box, [update(SOUND)], unknown).status_code == 404
+    assert upload(box, [{}], unknown).status_code == 400
 
 
 @examples(40)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.rules.audiences import add_months
-from tests.support import ACCOUNT, Sandbox, faults, refusal, sandbox
+from tests.operations import audiences
+from tests.operations.audiences import DO_NOT_REACH_LIST, hashed, update
+from tests.support import ACCOUNT, Sandbox, refusal, sandbox
 
 LIST = "4y1bc"
-EMAIL = sha256(b"ada@example.com").hexdigest().upper()
-PHONE = sha256(b"+15550199").hexdigest()
+EMAIL = hashed("ada@example.com").upper()
+PHONE = hashed("+15550199")
 
 
 @pytest.fixture
@@ -26,15 +26,9 @@ def box(box: Sandbox) -> Sandbox:
     return box
 
 
-def operation(*users: Any, kind: str = "Update", **params: Any) -> dict[str, Any]:
-    """One operation of a batch."""
-    return {"operation_type": kind, "params": {"users": list(users), **params}}
-
-
 def upload(box: Sandbox, body: Any, key: str = LIST) -> TestResponse:
     """Send a batch."""
-    path = f"/12/batch/accounts/{ACCOUNT}/do_not_reach_lists/{key}/users"
-    return box.call("POST", path, data=json.dumps(body), content_type="application/json")
+    return audiences.upload(box, body, DO_NOT_REACH_LIST.replace(LIST, key))
 
 
 @pytest.mark.spec("operations", "do_not_reach_lists.users")
@@ -43,8 +37,8 @@ def upload(box: Sandbox, body: Any, key: str = LIST) -> TestResponse:
 def test_a_batch_answers_per_operation(box: Sandbox) -> None:
     """Data and the echoed request are parallel to the input; users are not echoed."""
     body = [
-        operation({"email": [EMAIL]}, {"phone_number": [PHONE]}),
-        operation({"email": [EMAIL.lower()]}, kind="Delete", expires_at="2027-01-01T00:00:00Z"),
+        update({"email": [EMAIL]}, {"phone_number": [PHONE]}),
+        update({"email": [EMAIL.lower()]}, kind="Delete", expires_at="2027-01-01T00:00:00Z"),
     ]
     response = upload(box, body)
 
@@ -68,7 +62,7 @@ def test_a_batch_answers_per_operation(box: Sandbox) -> None:
 def test_the_echo_has_times_in_the_form_of_the_wire(box: Sandbox) -> None:
     """expires_at is echoed with seconds and Z whatever its form was, and not if it was null."""
     user = {"email": [EMAIL]}
-    body = [operation(user, expires_at="2027-01-01"), operation(user, expires_at=None)]
+    body = [update(user, expires_at="2027-01-01"), update(user, expires_at=None)]
     echoed = [entry["params"] for entry in upload(box, body).get_json()["request"]]
 
     ids = {"account_id": ACCOUNT, "do_not_reach_list_id": LIST}
@@ -89,7 +83,7 @@ def test_expiry_is_later_than_now_and_within_13_months(
     box: Sandbox, expires_at: str, status: int
 ) -> None:
     """expires_at is tried just inside and just outside of both ends."""
-    response = upload(box, [operation({"email": [EMAIL]}, expires_at=expires_at)])
+    response = upload(box, [update({"email": [EMAIL]}, expires_at=expires_at)])
 
     assert response.status_code == status
     if status == 400:
@@ -115,7 +109,7 @@ def test_thirteen_months_are_calendar_months(start: str, end: str) -> None:
 @pytest.mark.parametrize("kind", ["handle", "device_id", "platform_id", "partner_user_id"])
 def test_only_email_and_phone_number_are_taken(box: Sandbox, kind: str) -> None:
     """A user with other identifiers of custom audiences alone is refused; nothing is kept."""
-    response = upload(box, [operation({"email": [EMAIL]}), operation({kind: [PHONE]})])
+    response = upload(box, [update({"email": [EMAIL]}), update({kind: [PHONE]})])
 
     assert response.status_code == 400
     assert [len(errors) for errors in response.get_json()["operation_errors"]] == [0, 1]
@@ -132,16 +126,16 @@ def test_a_list_is_deleted_once(box: Sandbox) -> None:
     data = first.get_json()["data"]
     assert (first.status_code, data["deleted"], data["id"]) == (200, True, LIST)
     assert refusal(second) == (404, [("NOT_FOUND", "do_not_reach_list_id")])
-    assert upload(box, [operation({"email": [EMAIL]})]).status_code == 404
+    assert upload(box, [update({"email": [EMAIL]})]).status_code == 404
 
 
 @pytest.mark.spec("B, Do-not-reach list", "id, name, description")
 def test_a_small_list_is_not_targetable(box: Sandbox) -> None:
     """With 100 users the list stops being TOO_SMALL, and only then its size is shown."""
-    users = [{"email": [sha256(str(n).encode()).hexdigest()]} for n in range(98)]
-    upload(box, [operation(*users[:97])])
+    users = [{"email": [hashed(str(n))]} for n in range(98)]
+    upload(box, [update(*users[:97])])
     small = box.record("do_not_reach_lists", LIST)
-    upload(box, [operation(users[97])])
+    upload(box, [update(users[97])])
     enough = box.record("do_not_reach_lists", LIST)
 
     assert (small["list_size"], small["reasons_not_targetable"]) == (None, ["TOO_SMALL"])
@@ -152,8 +146,8 @@ def test_a_small_list_is_not_targetable(box: Sandbox) -> None:
 @pytest.mark.spec("B, Do-not-reach lists", "expires_at (ISO")
 def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
     """Without expires_at a user stays 13 calendar months; one that is sent is kept."""
-    dated = operation({"phone_number": [PHONE]}, expires_at="2027-01-01T00:00:00Z")
-    upload(box, [operation({"email": [EMAIL]}), dated])
+    dated = update({"phone_number": [PHONE]}, expires_at="2027-01-01T00:00:00Z")
+    upload(box, [update({"email": [EMAIL]}), dated])
     stored = box.world.store.page("audience_users", {"_audience_id": LIST})
     times = {
         next(iter(entry.record["identifiers"])): entry.record["expires_at"]
@@ -162,51 +156,6 @@ def test_expiry_defaults_to_13_months(box: Sandbox) -> None:
     }
 
     assert {"email": "2027-12-20T12:00:00Z", "phone_number": "2027-01-01T00:00:00Z"} == times
-
-
-@pytest.mark.spec("operations", "do_not_reach_lists.users")
-@pytest.mark.spec("B, Do-not-reach lists", "Same batch error")
-@pytest.mark.spec("B, Errors", "Batch uploads report")
-@pytest.mark.spec("B, Do-not-reach lists", "users (array of", case="users[0].phone_number[0]")
-@pytest.mark.parametrize(
-    ("item", "parameter"),
-    [
-        ({"params": {"users": [{"email": [EMAIL]}]}}, "operation_type"),
-        (operation({"email": [EMAIL]}, kind="Create"), "operation_type"),
-        ({"operation_type": "Update"}, "params"),
-        ({"operation_type": "Update", "params": {}}, "users"),
-        (operation({"email": ["ada@example.com"]}), "users[0].email[0]"),
-        (operation({"phone_number": ["+15550199"]}), "users[0].phone_number[0]"),
-        (operation({"email": EMAIL}), "users[0].email"),
-        (operation({}), "users[0]"),
-        (operation({"email": [EMAIL]}, expires_at="soon"), "expires_at"),
-    ],
-)
-def test_a_bad_item_refuses_the_whole_batch(
-    box: Sandbox, item: dict[str, Any], parameter: str
-) -> None:
-    """Item faults are under operation_errors at the input's index; nothing is kept."""
-    response = upload(box, [operation({"email": [EMAIL]}), item])
-    body = response.get_json()
-
-    assert 400 == response.status_code
-    assert [0, 1] == [len(errors) for errors in body["operation_errors"]]
-    error = body["operation_errors"][1][0]
-    assert ({"code", "message", "parameter"}, parameter) == (error.keys(), error["parameter"])
-    assert error["message"]
-    assert {"operation_errors", "request"} == body.keys()
-    assert 2 == box.record("do_not_reach_lists", LIST)["_size"]
-
-
-@pytest.mark.spec("B, Do-not-reach lists", "Same batch error")
-@pytest.mark.spec("B, Errors", "Batch uploads report")
-@pytest.mark.parametrize("body", [{}, [], "x", 5])
-def test_request_level_faults_stand_under_errors(box: Sandbox, body: Any) -> None:
-    """A body that is no array of operations is no item's fault."""
-    response = upload(box, body)
-
-    assert (400, "INVALID_PARAMETER") == (response.status_code, faults(response)[0][0])
-    assert "operation_errors" not in response.get_json()
 
 
 YOUNG = {
@@ -291,7 +240,7 @@ class TestYoungLists:
         self.put(box)
         seen = []
         for _ in range(2):
-            upload(box, [operation({"email": [EMAIL]})], "9zz")
+            upload(box, [update({"email": [EMAIL]})], "9zz")
             seen.append(self.shown(box, "9zz"))
 
         assert [YOUNG, SMALL] == seen
@@ -315,8 +264,8 @@ class TestYoungLists:
     def test_uploads_show_once_it_is_processed(self, box: Sandbox) -> None:
         """A young list takes users; how many, and whether they are enough, shows afterwards."""
         self.put(box)
-        users = [{"email": [sha256(str(n).encode()).hexdigest()]} for n in range(100)]
-        answer = upload(box, [operation(*users)], "9zz")
+        users = [{"email": [hashed(str(n))]} for n in range(100)]
+        answer = upload(box, [update(*users)], "9zz")
         before = self.shown(box, "9zz")
         box.world.clock.advance(3600)
 
@@ -340,7 +289,7 @@ class TestYoungLists:
     def test_another_accounts_list_is_not_looked_at(self, box: Sandbox) -> None:
         """A call that is refused counts as no look at the list."""
         self.pace(box, progression="polls", polls=1)
-        refused = upload(box, [operation({"email": [EMAIL]})], "4y2de")
+        refused = upload(box, [update({"email": [EMAIL]})], "4y2de")
 
         assert (404, YOUNG) == (refused.status_code, self.shown(box))
 
