@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from wsgiref.simple_server import make_server
@@ -15,6 +13,7 @@ from werkzeug.test import Client
 from mock_platform import Settings, WsgiAdapter, create_app
 from mock_platform.in_process.session import OAuth1Auth
 from mock_platform.platform import Platform
+from tests.commands import python
 from tests.support import HARBOR
 from tests.waits import PATIENCE
 
@@ -79,13 +78,7 @@ def test_it_mounts_below_another_application(*, hooked: bool) -> None:
 
 def test_the_command_of_flask_finds_it() -> None:
     """`flask --app mock_platform.app routes` lists every operation."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "flask", "--app", "mock_platform.app", "routes"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    ended = python("-m", "flask", "--app", "mock_platform.app", "routes", timeout=120)
 
     assert 0 == ended.returncode, ended.stderr
     assert "line_items.update" in ended.stdout

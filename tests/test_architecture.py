@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from docs.generators.rooms import ROOT, find_direct_imports, read_rooms
+from tests.commands import python
 
 TESTS = Path(__file__).parent
 PAGE = ROOT / "docs" / "architecture.md"
@@ -48,9 +47,7 @@ def test_imports_go_downwards_only() -> None:
     # In a process of its own: the linter disables every logger that exists before it.
     check = "import sys; from importlinter.cli import lint_imports as l; sys.exit(l(no_cache=True))"
 
-    ended = subprocess.run(
-        [sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    ended = python("-c", check, cwd=ROOT)
 
     assert ended.returncode == 0, ended.stdout
 
@@ -82,7 +79,7 @@ def test_the_platform_works_without_a_web_framework() -> None:
         "print(Platform().handle(call).status)"
     )
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = python("-c", code)
 
     assert (done.stdout, done.stderr) == ("200\n", "")
 

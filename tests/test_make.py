@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import finished
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -14,14 +16,7 @@ def make(*args: str) -> subprocess.CompletedProcess[str]:
     """`make` in the checkout, without settings of the machine or of a `make` that runs this."""
     settings = ("MAKE", "PYTHON", "ARGS", "JOBS", "VENV")
     env = {key: text for key, text in os.environ.items() if not key.startswith(settings)}
-    return subprocess.run(
-        ["make", "--no-print-directory", *args],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=env,
-    )
+    return finished(["make", "--no-print-directory", *args], cwd=ROOT, env=env)
 
 
 def program(path: Path, text: str) -> Path:
@@ -104,7 +99,7 @@ def test_the_ci_script_is_sound() -> None:
     """It can be run, stops at the first failure, and is read by bash without complaint."""
     script = ROOT / ".ci" / "run"
 
-    read = subprocess.run(["bash", "-n", script], capture_output=True, text=True, check=False)
+    read = finished(["bash", "-n", script])
 
     assert (0, "") == (read.returncode, read.stderr)
     assert os.access(script, os.X_OK)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import python
+
 POSIX_ONLY = ("fcntl", "grp", "pwd", "resource", "termios", "tty")
 """Modules that Windows does not have."""
 
@@ -25,9 +27,7 @@ WITHOUT_POSIX = f"""
 def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a script in a Python that has no modules of POSIX any more."""
     whole = textwrap.dedent(WITHOUT_POSIX) + textwrap.dedent(script)
-    return subprocess.run(
-        [sys.executable, "-c", whole, *arguments], capture_output=True, text=True, check=False
-    )
+    return python("-c", whole, *arguments)
 
 
 @pytest.mark.live

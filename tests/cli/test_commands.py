@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -29,6 +27,7 @@ from mock_platform.cli.serving import ServeOptions
 from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
+from tests.commands import python
 from tests.support import HARBOR
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -121,7 +120,7 @@ def test_help_comes_without_loading_the_server() -> None:
         "print(sorted({'flask', 'marshmallow', 'httptools'} & set(sys.modules)))"
     )
 
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = python("-c", code, check=True)
 
     assert out.stdout.splitlines()[-1] == "[]"
 
@@ -143,19 +142,14 @@ def test_a_server_is_up_without_what_few_servers_need() -> None:
         "print(sorted(late & set(sys.modules)))"
     )
 
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = python("-c", code, check=True)
 
     assert out.stdout == "[]\n"
 
 
 def test_the_module_is_the_command() -> None:
     """`python -m mock_platform` is `mock-platform`."""
-    out = subprocess.run(
-        [sys.executable, "-m", "mock_platform", "--version"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    out = python("-m", "mock_platform", "--version", check=True)
 
     assert out.stdout == f"mock-platform, version {__version__}\n"
 

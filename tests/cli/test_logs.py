@@ -3,8 +3,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +20,7 @@ from mock_platform.in_process.session import BasedSession, BearerAuth
 from mock_platform.platform import Platform
 from mock_platform.server import ServerThread
 from mock_platform.settings import Settings
+from tests.commands import python
 from tests.support import BEARER
 from tests.waits import PATIENCE
 
@@ -268,9 +267,7 @@ from mock_platform.edge.request import Request
 log = logs.configure("text")
 log.note(Request("GET", "/last", "", "1.1", [], b"", keep_alive=True), "200 OK", [], 0.0, 0.1)
 """
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
-    )
+    ended = python("-c", program, check=True, cwd=tmp_path)
 
     assert " 200 GET /last ms=100.0" in ended.stderr
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 import pytest
 
-from tests.live.processes import environment
-from tests.waits import PATIENCE
+from tests.commands import environment, python
 
 ELSEWHERE = """
 import signal, sys, threading
@@ -23,14 +21,7 @@ def send_elsewhere(number):
 
 def run(script: str) -> subprocess.CompletedProcess[str]:
     """A script in a process of its own, which must end by itself."""
-    return subprocess.run(
-        [sys.executable, "-c", ELSEWHERE + script],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        env=environment(),
-    )
+    return python("-c", ELSEWHERE + script, env=environment())
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])

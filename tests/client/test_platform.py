@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -21,6 +19,7 @@ from mock_platform.store.errors import StoreInUse
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.world import World
+from tests.commands import python
 from tests.waits import PATIENCE
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -60,9 +59,7 @@ def test_importing_the_package_is_cheap() -> None:
         "assert 'flask' in sys.modules"
     )
 
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
+    ended = python("-c", code)
 
     assert (0, "") == (ended.returncode, ended.stderr)
 

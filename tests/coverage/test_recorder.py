@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from threading import Thread
 
 import pytest
 
@@ -14,6 +13,7 @@ from mock_platform.coverage.recorder import (
     list_outcomes,
 )
 from mock_platform.world.journal import JournalEntry
+from tests.loops import at_once
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -143,11 +143,7 @@ def test_concurrent_counts() -> None:
         for _ in range(500):
             recorder.observe(entry(sent=("count",)))
 
-    threads = [Thread(target=count) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once([count] * 8)
 
     tally = recorder.tallies()["line_items.list"]
     assert (4000, 4000) == (tally.requests, tally.accepted["count"])

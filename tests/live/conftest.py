@@ -7,16 +7,15 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.commands import finished
 from tests.conftest import Tool
 from tests.serving import LiveWorld
-from tests.waits import PATIENCE
 
 NODE = Path(__file__).parent / "node"
 
@@ -45,7 +44,7 @@ def node_modules(
             for name in ("package.json", "package-lock.json"):
                 shutil.copy(NODE / name, folder)
             command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-            ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            ran = finished(command, cwd=folder, timeout=None)
             assert ran.returncode == 0, ran.stderr
             done.touch()
     return folder / "node_modules"
@@ -61,14 +60,8 @@ def node(tool: Tool, node_modules: Path) -> NodeStep:
         environment = dict(os.environ, NODE_PATH=str(node_modules))
         if world.ca is not None:
             environment["NODE_EXTRA_CA_CERTS"] = world.ca
-        ran = subprocess.run(
-            [program, str(NODE / "flow.cjs"), json.dumps(asked | {"secret": world.secret} | more)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        sent = json.dumps(asked | {"secret": world.secret} | more)
+        ran = finished([program, str(NODE / "flow.cjs"), sent], env=environment)
         assert ran.returncode == 0, ran.stderr
         found: dict[str, Any] = json.loads(ran.stdout)
         return found

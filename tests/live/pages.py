@@ -9,8 +9,7 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from tests.live.processes import environment
-from tests.waits import PATIENCE
+from tests.commands import environment, finished
 
 ROOT = Path(__file__).parents[2]
 FEW_PLUGINS = "-p no:schemathesis -p no:hypothesispytest"
@@ -105,15 +104,7 @@ def _others() -> list[str]:
 
 
 def _ended(command: list[str], folder: Path | None, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        env=environment(**env),
-    )
+    return finished(command, cwd=folder, env=environment(**env))
 
 
 def _anchors(file: Path) -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,13 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from tests.commands import environment, finished
 from tests.waits import PATIENCE
-
-
-def environment(**more: str) -> dict[str, str]:
-    """The environment of a command, without settings of the machine."""
-    kept = {key: text for key, text in os.environ.items() if not key.startswith("MOCK_PLATFORM_")}
-    return {**kept, **more}
 
 
 def command(*args: object) -> list[str]:
@@ -29,14 +23,7 @@ def command(*args: object) -> list[str]:
 
 def ended(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
     """A command that ended by itself."""
-    return subprocess.run(
-        command(*args),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        env=environment(**env),
-    )
+    return finished(command(*args), env=environment(**env))
 
 
 class Served:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.commands import environment, python
 from tests.live.pages import Page
-from tests.live.processes import environment
-from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -65,15 +63,7 @@ def add_line(file: Path, table: str, line: str) -> None:
 
 def run(copy: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
     """A program of Python in the copy."""
-    return subprocess.run(
-        [sys.executable, *args],
-        cwd=copy,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        env=environment(PYTHONPATH=str(copy), **env),
-    )
+    return python(*args, cwd=copy, env=environment(PYTHONPATH=str(copy), **env))
 
 
 def run_tests(copy: Path, *names: str) -> str:

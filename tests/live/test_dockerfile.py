@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 import requests
 
+from tests.commands import finished
 from tests.live.pages import ROOT
 from tests.waits import PATIENCE
 
@@ -191,14 +192,7 @@ def test_it_is_healthy_with_tls(tmp_path: Path) -> None:
 
 def test_it_takes_options_behind_its_name() -> None:
     """`docker run mock-platform serve --help`, and any other command."""
-    done = subprocess.run(
-        [*IMAGE.command, "--help"],
-        env=IMAGE.environment(),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=True,
-    )
+    done = finished([*IMAGE.command, "--help"], env=IMAGE.environment(), check=True)
 
     assert ["mock-platform", "serve"] == IMAGE.command
     assert "Usage: mock-platform serve [OPTIONS]" in done.stdout
@@ -207,14 +201,7 @@ def test_it_takes_options_behind_its_name() -> None:
 def test_the_comments_name_options() -> None:
     """A variable that is no option would be warned of."""
     known = {f"--{name.replace('_', '-')}" for name in named_variables()}
-    done = subprocess.run(
-        ["mock-platform", "serve", "--help"],
-        env=IMAGE.environment(),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=True,
-    )
+    done = finished(["mock-platform", "serve", "--help"], env=IMAGE.environment(), check=True)
 
     assert {"--control-token", "--port"} < known
     assert known <= set(re.findall(r"--[a-z-]+", done.stdout))

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.commands import environment, finished
 from tests.conftest import Tool
 from tests.live.pages import FEW_PLUGINS, Page, run_bash
-from tests.live.processes import command, environment
-from tests.waits import PATIENCE
+from tests.live.processes import command
 
 pytestmark = pytest.mark.live
 
@@ -99,14 +98,7 @@ def test_the_smoke_test_finds_an_outage(tool: Tool) -> None:
     tool("curl")
     script = FOLDER / "shell" / "smoke.sh"
 
-    done = subprocess.run(
-        command("run", "--scenario", "outage", "--", script),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        env=environment(),
-    )
+    done = finished(command("run", "--scenario", "outage", "--", script), env=environment())
 
     assert 1 == done.returncode
     told = "FAILED without credentials nobody reads: status 503 instead of 401: "

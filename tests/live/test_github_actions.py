@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,12 +12,12 @@ from xml.etree import ElementTree as ET
 import pytest
 from ruamel.yaml import YAML
 
+from tests.commands import python
 from tests.conftest import Tool
 from tests.live.pages import ROOT, run_bash
 from tests.live.processes import serving
 from tests.live.test_examples import FOLDER as EXAMPLES
 from tests.live.test_examples import QUIET
-from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -61,9 +60,7 @@ def run_job(name: str, project: Path, **env: str) -> list[str]:
 def validated(file: Path) -> subprocess.CompletedProcess[str]:
     """What the schema of GitHub's workflows says of a file."""
     check = ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(file)]
-    return subprocess.run(
-        [sys.executable, *check], capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
+    return python(*check)
 
 
 def test_it_is_a_workflow(tmp_path: Path) -> None:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.commands import finished
 from tests.conftest import Tool
 from tests.operations.creatives import IMAGE
 from tests.serving import LiveWorld
 from tests.support import ACCOUNT, OTHER_ACCOUNT
 from tests.visitor import Visitor
-from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
@@ -44,14 +43,7 @@ def run(tool: Tool, node_modules: Path, live_world_tls: LiveWorld) -> Run:
     }
 
     def take(*steps: Step) -> list[Any]:
-        ran = subprocess.run(
-            [node, str(PROGRAM), json.dumps(who | {"steps": steps})],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        ran = finished([node, str(PROGRAM), json.dumps(who | {"steps": steps})], env=environment)
         assert ran.returncode == 0, ran.stderr
         found: list[Any] = json.loads(ran.stdout)
         return found

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import Any
 
 import pytest
 import requests
 
+from tests.commands import finished
 from tests.conftest import Tool
 from tests.live.test_node_ads import CLICKS, Run, call, run
 from tests.serving import LiveWorld
@@ -86,13 +86,7 @@ def test_fetch_meets_a_flaky_network(live_world: LiveWorld, tool: Tool) -> None:
     activate(live_world, "flaky-network", failures=2)
     url = f"{live_world.base_url}/12/accounts/{ACCOUNT}/line_items"
 
-    ran = subprocess.run(
-        [tool("node"), "-e", FETCH, url, str(live_world.credentials["bearer_token"])],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    ran = finished([tool("node"), "-e", FETCH, url, str(live_world.credentials["bearer_token"])])
 
     assert (0, "") == (ran.returncode, ran.stderr)
     assert ["ECONNRESET", "ECONNRESET", True] == json.loads(ran.stdout)

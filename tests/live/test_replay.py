@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 import requests
 
 from mock_platform import MockPlatform
+from tests.loops import at_once
 from tests.support import BEARER, HARBOR
 from tests.support_receiver import Receiver, hang, redirect, sign, unused_port
 from tests.support_replay import WEBHOOK
@@ -144,17 +144,7 @@ def test_an_added_event_arrives_and_can_be_replayed(client: Client, receiver: Re
 def test_thirty_two_clients_create_one_job(client: Client, receiver: Receiver) -> None:
     """Over sockets as well one of 32 requests is accepted and 31 are conflicts."""
     receiver.plan.append(hang)
-    start, statuses = threading.Barrier(32), list[int]()
-
-    def ask() -> None:
-        start.wait(WAIT)
-        statuses.append(client.replay().status_code)
-
-    threads = [threading.Thread(target=ask) for _ in range(32)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
+    statuses = at_once([lambda: client.replay().status_code] * 32)
 
     assert [200, *[409] * 31] == sorted(statuses)
     assert 1 == client.control("GET", "/state/replay_jobs")["total"]

@@ -16,7 +16,9 @@ import requests
 from tinydb import TinyDB
 
 from mock_platform import __version__
-from tests.live.processes import Served, command, ended, environment, serving
+from tests.commands import environment, finished
+from tests.live.processes import Served, command, ended, serving
+from tests.loops import at_once
 from tests.support import BEARER, HARBOR
 from tests.waits import PATIENCE
 
@@ -106,7 +108,7 @@ def test_the_hint_works(served: Served) -> None:
     """The log begins with a curl line that can be copied."""
     line = served.wait_for_log("Try: ").partition("Try: ")[2]
 
-    out = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
+    out = finished(line, shell=True, check=True)
 
     assert HARBOR.key == json.loads(out.stdout)["app"]["consumer_key"]
 
@@ -210,7 +212,7 @@ def test_every_interface_wants_a_control_token() -> None:
         sent = {"X-Mock-Control-Token": token}
         assert requests.get(url, headers=sent, timeout=PATIENCE).status_code == 200
         line = served.wait_for_log("Try: ").partition("Try: ")[2]
-        out = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
+        out = finished(line, shell=True, check=True)
         assert "app" in json.loads(out.stdout)
 
 
@@ -479,16 +481,9 @@ def test_two_servers_live_side_by_side(served: Served) -> None:
 
 def test_many_clients_at_the_same_time(served: Served) -> None:
     """Thirty-two clients are all answered."""
-    statuses: list[int] = []
 
-    def call() -> None:
+    def call() -> int:
         answer = requests.get(f"{served.url}/12/accounts", headers=bearer(), timeout=PATIENCE)
-        statuses.append(answer.status_code)
+        return answer.status_code
 
-    threads = [threading.Thread(target=call) for _ in range(32)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert [200] * 32 == statuses
+    assert [200] * 32 == at_once([call] * 32)

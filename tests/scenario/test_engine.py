@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ from mock_platform.core.call import Call
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario
+from tests.loops import at_once
 from tests.scenario.support import LINE_ITEMS, arm, define, engine, last
 from tests.support import Sandbox, Sandboxes, sandbox
 
@@ -342,12 +343,7 @@ def test_exactly_one_firing(box: Sandbox) -> None:
     fired = []
     for _ in range(40):
         engine(box).activate(name)
-        found: list[int] = []
-        threads = [threading.Thread(target=_request, args=(box, found)) for _ in range(64)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        found = at_once([partial(_request, box)] * 64)
         fired.append(found.count(401))
         (rule,) = engine(box).describe(name)["rules"]
         assert (64, 1, 0) == (rule["matched"], rule["fired"], rule["remaining"])
@@ -355,9 +351,9 @@ def test_exactly_one_firing(box: Sandbox) -> None:
     assert [1] * 40 == fired
 
 
-def _request(box: Sandbox, found: list[int]) -> None:
+def _request(box: Sandbox) -> int:
     request = Call(
         method="GET", url=f"http://localhost{LINE_ITEMS}", path=LINE_ITEMS,
         base_url="http://localhost", headers=[],
     )  # fmt: skip
-    found.append(box.platform.handle(request).status)
+    return box.platform.handle(request).status

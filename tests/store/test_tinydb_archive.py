@@ -6,10 +6,10 @@ import errno
 import os
 import resource
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from mock_platform.store.memory import Base
 from mock_platform.store.snapshot_file import AtomicStorage
 from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.world_store import WorldStore
-from tests.waits import PATIENCE
+from tests.loops import at_once
 from tests.world.backends import crash, fixtures, open_store
 
 LOGGED: list[Durability] = ["log", "fsync"]
@@ -460,18 +460,12 @@ class TestWorlds:
         """Worlds that commit at the same time, with snapshots between, lose nothing."""
         archive = TinyDBArchive(path, log_limit=5_000)
         stores = [begin(archive, Base(), f"w{n}") for n in range(4)]
-        start = threading.Barrier(len(stores))
 
         def work(store: WorldStore) -> None:
-            start.wait(PATIENCE)
             for number in range(50):
                 store.put("items", str(number), record(str(number)))
 
-        threads = [threading.Thread(target=work, args=(store,)) for store in stores]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(PATIENCE)
+        at_once(partial(work, store) for store in stores)
         crash(archive)
 
         expected = {"items": {str(n): record(str(n)) for n in range(50)}}

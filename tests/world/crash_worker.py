@@ -1,20 +1,18 @@
 """A process that writes to a durable store until it is killed, telling of each commit that counts.
 
-Each line on standard input (`path`, `durability`, `log_limit`, `run`, tabs between) starts a
-child that does `operation(run, 0)`, `operation(run, 1)`, … for ever; when it is dead, the next line
-is read. Children are forked from one process that has loaded everything, so they begin at once.
+Each line on standard input (`path`, `durability`, `log_limit`, `run`) starts a child that does
+`operation(run, 0)`, `operation(run, 1)`, … for ever.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from itertools import count
 
 from mock_platform.store.interface import Record
 from mock_platform.store.memory import Base
 from mock_platform.store.tinydb_archive import TinyDBArchive
 from tests.world.backends import open_store
+from tests.world.killing import fork_children, say
 
 FIXTURES: dict[str, dict[str, Record]] = {"items": {f"f{n}": {"id": f"f{n}"} for n in range(3)}}
 WORLDS = ("default", "w1")
@@ -38,18 +36,13 @@ def operation(run: int, number: int) -> Operation:
     return world, changes
 
 
-def say(text: str) -> None:
-    """One line to whoever watches, in one piece."""
-    os.write(1, text.encode() + b"\n")
-
-
-def write_for_ever(path: str, durability: str, log_limit: int, run: int) -> None:
+def write_for_ever(path: str, durability: str, log_limit: str, run: str) -> None:
     """Open the store and change it."""
-    archive = TinyDBArchive(path, durability, log_limit=log_limit)  # type: ignore[arg-type]
-    base, done = Base(FIXTURES), {"run": run, "done": 0}
+    archive = TinyDBArchive(path, durability, log_limit=int(log_limit))  # type: ignore[arg-type]
+    base, done = Base(FIXTURES), {"run": int(run), "done": 0}
     stores = {name: open_store(archive, base, name, lambda: done) for name in WORLDS}
     for number in count():
-        world, changes = operation(run, number)
+        world, changes = operation(int(run), number)
         store = stores[world]
         done["done"] = number + 1
         if changes is None:
@@ -63,20 +56,8 @@ def write_for_ever(path: str, durability: str, log_limit: int, run: int) -> None
                         store.put("items", key, record)
         if durability == "snapshot":
             archive.snapshot()
-        say("done")
-
-
-def main() -> None:
-    """Start one child after another, as asked."""
-    for line in sys.stdin:
-        path, durability, log_limit, run = line.rstrip("\n").split("\t")
-        child = os.fork()
-        if child == 0:
-            say(f"pid {os.getpid()}")
-            write_for_ever(path, durability, int(log_limit), int(run))
-        os.waitpid(child, 0)
-        say("dead")
+        say(b"done")
 
 
 if __name__ == "__main__":
-    main()
+    fork_children(write_for_ever)

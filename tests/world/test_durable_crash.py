@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -17,6 +13,7 @@ from tinydb import TinyDB
 from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.ids import Ids
 from tests.world.crash_worker import FIXTURES, WORLDS, operation
+from tests.world.killing import Children
 
 pytestmark = pytest.mark.crash
 
@@ -24,43 +21,10 @@ KILLS_PER_FILE = 10
 Items = dict[str, Any]
 
 
-class Writer:
-    """The process that starts the children."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.world.crash_worker"],
-            cwd=Path(__file__).parents[2],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def run_and_kill(self, path: Path, how: str, log_limit: int, run: int, patience: int) -> int:
-        """Kill a child after it reported `patience` commits; returns how many it had reported."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{path}\t{how}\t{log_limit}\t{run}\n")
-        self._process.stdin.flush()
-        child = int(self._process.stdout.readline().removeprefix("pid "))
-        done = 0
-        while done < patience and self._process.stdout.readline() == "done\n":
-            done += 1
-        os.kill(child, signal.SIGKILL)
-        while (line := self._process.stdout.readline()) == "done\n":
-            done += 1
-        assert line == "dead\n"
-        return done
-
-    def stop(self) -> None:
-        """Let the process end."""
-        self._process.communicate("")
-
-
 @pytest.fixture(scope="module")
-def writer() -> Iterator[Writer]:
+def writer() -> Iterator[Children]:
     """One process for all kills."""
-    started = Writer()
+    started = Children("tests.world.crash_worker")
     yield started
     started.stop()
 
@@ -98,19 +62,19 @@ def check_plain_tinydb(path: Path) -> None:
 @pytest.mark.parametrize("series", range(10))
 @pytest.mark.parametrize("durability", ["log", "fsync"])
 def test_acknowledged_commits_survive(
-    writer: Writer, tmp_path: Path, durability: str, series: int
+    writer: Children, tmp_path: Path, durability: str, series: int
 ) -> None:
     """Every commit that was reported is there, whole and in order, and at most one more."""
     check_kills(writer, tmp_path / "state.json", durability, series)
 
 
 @pytest.mark.parametrize("series", range(2))
-def test_acknowledged_snapshots_survive(writer: Writer, tmp_path: Path, series: int) -> None:
+def test_acknowledged_snapshots_survive(writer: Children, tmp_path: Path, series: int) -> None:
     """A snapshot that was reported is there, or the next one; never half of either."""
     check_kills(writer, tmp_path / "state.json", "snapshot", series)
 
 
-def check_kills(writer: Writer, path: Path, durability: str, series: int) -> None:
+def check_kills(writer: Children, path: Path, durability: str, series: int) -> None:
     """Kill at moments that the series alone decides, and look each time at what is left."""
     chance = Ids(series, durability)
     items = {world: deepcopy(FIXTURES["items"]) for world in WORLDS}
@@ -118,7 +82,7 @@ def check_kills(writer: Writer, path: Path, durability: str, series: int) -> Non
         patience = int(60 * chance.fraction("kill", run) ** 2)
         # Small logs are compacted all the time, so that kills meet snapshots being written.
         log_limit = 20_000 if run % 2 else 5_000_000
-        done = writer.run_and_kill(path, durability, log_limit, run, patience)
+        _, done = writer.run_and_kill(path, durability, log_limit, run, patience=patience)
         for number in range(done):
             items = after(items, run, number)
         check_plain_tinydb(path)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from threading import Thread
+from functools import partial
 from typing import Any
 
 import pytest
 
 from mock_platform.store.interface import Change
 from mock_platform.world.journal import Journal, JournalEntry, JournalMemory, Query
+from tests.loops import at_once
 from tests.support import sandbox
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -180,11 +181,7 @@ class TestCommonMemory:
                 if number % 97 == 96:
                     journal.clear()
 
-        threads = [Thread(target=work, args=[journal]) for journal in journals * 2]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(partial(work, journal) for journal in journals * 2)
 
         assert memory.bytes == sum(each.size for journal in journals for each in journal)
         assert memory.bytes <= memory.max_bytes

@@ -6,9 +6,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,13 +17,8 @@ from mock_platform.app import create_app
 from mock_platform.platform import Platform
 from mock_platform.scenario.library import Library
 from mock_platform.world.ids import Ids
-from tests.world.worlds_crash_worker import (
-    described,
-    no_scenarios,
-    operation,
-    perform,
-    settings,
-)
+from tests.world.killing import Children
+from tests.world.worlds_crash_worker import described, no_scenarios, operation, perform, settings
 
 pytestmark = pytest.mark.crash
 
@@ -34,54 +26,17 @@ KILLS_PER_FILE = 20
 KILLS = int(os.environ.get("MOCK_PLATFORM_TEST_KILLS", "40"))
 
 
-class Server:
-    """The process that starts the children."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.world.worlds_crash_worker"],
-            cwd=Path(__file__).parents[2],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-
-    def run_and_kill(
-        self, path: Path, log_limit: int, run: int, patience: int
-    ) -> tuple[bytes, int]:
-        """Kill a child after `patience` answers; returns what it found and how many it sent."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{path}\t{log_limit}\t{run}\n".encode())
-        self._process.stdin.flush()
-        child = int(self._line().removeprefix(b"pid "))
-        found, done = self._line(), 0
-        while done < patience and self._line() == b"done":
-            done += 1
-        os.kill(child, signal.SIGKILL)
-        while (line := self._line()) == b"done":
-            done += 1
-        assert line == b"dead"
-        return found, done
-
-    def stop(self) -> None:
-        """Let the process end."""
-        self._process.communicate(b"")
-
-    def _line(self) -> bytes:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().rstrip(b"\n")
-
-
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server() -> Iterator[Children]:
     """One process for all kills."""
-    started = Server()
+    started = Children("tests.world.worlds_crash_worker")
     yield started
     started.stop()
 
 
 @pytest.mark.parametrize("series", range(max(1, KILLS // KILLS_PER_FILE)))
 def test_acknowledged_requests_survive(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, series: int
+    server: Children, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, series: int
 ) -> None:
     """Every answered request had its whole effect, and at most one more had it, none a part."""
     monkeypatch.setattr(Library, "_load_packaged", no_scenarios)
@@ -94,7 +49,7 @@ def test_acknowledged_requests_survive(
         patience = int(80 * chance.fraction("kill", turn) ** 2)
         # Small logs are compacted all the time, so that kills meet snapshots being written.
         log_limit = 300_000 if turn % 2 else 64_000_000
-        found, done = server.run_and_kill(path, log_limit, run, patience)
+        found, done = server.run_and_kill(path, log_limit, run, patience=patience, reports=True)
         expected = described(platform)
         if found != expected and last is not None:  # killed before it could answer
             perform(client, operation(*last))

@@ -1,15 +1,11 @@
 """A server that is used over its control plane until it is killed, and reports each answer.
 
-Each line on standard input (`path`, `log_limit`, `run`, tabs between) starts a child that opens the
-store, reports what it found there, and then does `operation(run, 0)`, `operation(run, 1)`, … for
-ever; when it is dead, the next line is read. Children are forked from one process that has loaded
-everything, so they begin at once.
+Each line on standard input (`path`, `log_limit`, `run`) starts a child that opens the store,
+reports what it found there, and then does `operation(run, 0)`, `operation(run, 1)`, … for ever.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
@@ -33,6 +29,7 @@ from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.ids import Ids
 from mock_platform.world.world import World
 from tests.support import BEARER
+from tests.world.killing import fork_children, say
 
 WORLDS = ("w1", "w2", "w3")
 SCENARIOS = Path(__file__).with_name("crash_scenarios")
@@ -127,21 +124,14 @@ def _point(world: World, saved: SavedWorld) -> dict[str, Any]:
     return {"tables": tables, "meta": saved.meta}
 
 
-def say(text: bytes) -> None:
-    """One line to whoever watches."""
-    line = text + b"\n"
-    while line:
-        line = line[os.write(1, line) :]
-
-
-def serve_for_ever(path: str, log_limit: int, run: int) -> None:
+def serve_for_ever(path: str, log_limit: str, run: str) -> None:
     """Open the store and use it."""
-    vars(tinydb_archive).update(TinyDBArchive=partial(TinyDBArchive, log_limit=log_limit))
+    vars(tinydb_archive).update(TinyDBArchive=partial(TinyDBArchive, log_limit=int(log_limit)))
     opened = opening.open_platform(settings(f"tinydb:{path}"))
     say(described(opened.platform))
     client = Client(create_app(opened.platform))
     for number in count():
-        perform(client, operation(run, number))
+        perform(client, operation(int(run), number))
         say(b"done")
 
 
@@ -150,14 +140,7 @@ def main() -> None:
     setattr(Library, "_load_packaged", no_scenarios)  # noqa: B010 - mypy refuses the assignment
     base = load_base(settings("memory"))
     vars(opening).update(load_base=lambda _: base)
-    for line in sys.stdin:
-        path, log_limit, run = line.rstrip("\n").split("\t")
-        child = os.fork()
-        if child == 0:
-            say(b"pid %d" % os.getpid())
-            serve_for_ever(path, int(log_limit), int(run))
-        os.waitpid(child, 0)
-        say(b"dead")
+    fork_children(serve_for_ever)
 
 
 if __name__ == "__main__":
