@@ -16,6 +16,7 @@ from mock_platform.store.interface import Record
 
 Surface = Literal["plain", "sandbox"]
 FORM = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
 ABSENT: Any = object()
 """Stands for a value that was not sent, because `None` is a JSON value."""
 FaultKind = Literal["reset", "empty", "truncate", "garbage", "timeout"]

@@ -37,6 +37,7 @@ from mock_platform.core.unread import (
     shape_of,
     unknown_keys,
 )
+from mock_platform.core.upload_body import make_upload_reader
 from mock_platform.settings import Settings
 
 _IN_BODY = "; parameters of this operation stand in the JSON body"
@@ -56,11 +57,12 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     known = frozenset(name for name, _ in names)
     nullable = frozenset() if schema is None else _nullable(schema)
     limit = operation.max_body or settings.max_body
-    read = (
-        _body_reader(operation, schema, settings)
-        if operation.location is Location.JSON
-        else _pairs_reader(operation, schema, known)
-    )
+    if operation.location is Location.JSON:
+        read = _body_reader(operation, schema, settings)
+    elif operation.location is Location.UPLOAD:
+        read = make_upload_reader(schema, settings.max_nesting)
+    else:
+        read = _pairs_reader(operation, schema, known)
     echo = operation.echo
     load = None if schema is None else loader(schema)
 

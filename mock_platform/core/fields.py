@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -16,6 +17,8 @@ from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
 
 _INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
 _LONG = 2**63
+_SHOWN = 40
+"""Characters of a content that a refusal repeats."""
 
 
 Validator = Callable[[Any], Any]
@@ -379,6 +382,29 @@ class Json(_Wire, fields.Dict):
         if not isinstance(value, dict):
             raise self._unreadable(value)
         return value
+
+
+class Content(_Wire, fields.Field[bytes]):
+    """The content of a file: the bytes of a multipart form, or base64 in text."""
+
+    kind = "base64"
+    unreadable = "invalid base64"
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """The description of such a content."""
+        return {"type": "string", "contentEncoding": "base64"}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bytes:
+        if isinstance(value, bytes):
+            return value
+        if not isinstance(value, str):
+            raise self._unreadable(value)
+        try:
+            return base64.b64decode(value, validate=True)
+        except ValueError as fault:
+            shown = f"{value[:_SHOWN]}…" if len(value) > _SHOWN else value
+            raise self._unreadable(shown) from fault
 
 
 class Timed(Json):

@@ -38,6 +38,8 @@ class Location(Enum):
     QUERY = "query"
     """In the query; writes also accept a form body."""
     JSON = "json"
+    UPLOAD = "upload"
+    """In a JSON body, a multipart form or a form; the query is read as well."""
     OAUTH = "oauth"
     """In the Authorization header, the query or a form body; equal values may be in two of them."""
 

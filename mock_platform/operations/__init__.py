@@ -19,6 +19,7 @@ FAMILIES = (
     "account_activity",
     "news",
     "usage",
+    "media",
     "oauth2",
     "account_media",
     "cards",

@@ -1,7 +1,7 @@
 """The media library: what is uploaded becomes known to all creatives (document B, "Media library").
 
-The upload itself is not served: records of `media` count as uploaded. Adding moves them into the
-library.
+Records of `media` are what was uploaded, through `/2/media/upload` or by fixtures. Adding moves
+them into the library.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from mock_platform.records.media import (
     has_duration,
     is_video,
 )
+from mock_platform.rules.media_uploads import explain_unusable, is_expired, is_of_account
 from mock_platform.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
@@ -158,8 +159,9 @@ def create(call: Call, world: World) -> Record:
         call.assume(FIRST_FRAME)
         record |= {"duration": uploaded["duration"], **build_poster(uploaded, poster)}
     record |= make_timestamps(world) | {
-        name: uploaded[name] for name in ("created_at", "_account_id", "_width", "_height")
+        name: uploaded[name] for name in ("created_at", "_width", "_height")
     }
+    record["_account_id"] = account_id
     world.store.remove("media", key)
     world.store.put("media_library", key, record)
     if video:
@@ -204,8 +206,12 @@ def _find_uploaded(world: World, account_id: str, key: str) -> Record:
         AdsFailure: MEDIA_NOT_FOUND, or INVALID_PARAMETER if it was added before.
     """
     found = world.store.get("media", key)
-    if found is not None and found["_account_id"] == account_id:
-        return found
+    if found is not None and is_of_account(world, found, account_id):
+        reason = explain_unusable(world, found)
+        if reason is not None:
+            raise fail("INVALID_MEDIA", f"{key} cannot be used: {reason}", "media_key")
+        if not is_expired(world, found):
+            return found
     known = world.store.get("media_library", key)
     if known is not None and known["_account_id"] == account_id:
         text = f"{key} was already added to the media library"

@@ -11,9 +11,31 @@ from math import gcd
 from posixpath import splitext
 from typing import Unpack
 
-from mock_platform.core.fields import Choice, FieldOptions, Flag, Integer, Text
+from marshmallow import Schema
+
+from mock_platform.core.fields import (
+    Choice,
+    FieldOptions,
+    Flag,
+    Instant,
+    Integer,
+    Json,
+    ListOf,
+    Text,
+)
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.table import Reference, Table
+from mock_platform.rules.media_uploads import (
+    CATEGORIES,
+    FAILED,
+    FILE_TYPES,
+    MOST_BYTES,
+    PENDING,
+    SUCCEEDED,
+    explain_unusable,
+    is_expired,
+    is_of_account,
+)
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -65,11 +87,37 @@ class _Sized(Stamped):
 
 
 class MediaRecord(_Sized):
-    """Media as uploaded, not in a library. `media_category` is null if none was given."""
+    """Media as uploaded, not in a library. `media_category` is null if none was given.
 
+    It belongs to an account, or to the user who uploaded it (`_user_id`).
+    """
+
+    media_type = Choice((*MEDIA_TYPES, "SUBTITLES"), required=True)
     media_category = Choice(MEDIA_CATEGORIES, load_default=None, allow_none=True)
     aspect_ratio = AspectRatio(load_default=None, allow_none=True)
     duration = Integer(low=0, load_default=None, allow_none=True)
+    _account_id = Text(load_default=None, allow_none=True)
+    _user_id = Text(load_default=None, allow_none=True)
+    _additional_owners = ListOf(Text(), load_default=list)
+    _size = Integer(low=0, load_default=None, allow_none=True)
+    _processing = Choice((PENDING, SUCCEEDED, FAILED), load_default=None, allow_none=True)
+    _expires_at = Instant(millis=True, load_default=None, allow_none=True)
+    """When media that nothing refers to is gone."""
+
+
+class UploadRecord(Schema):
+    """An upload whose content is not complete. `segments` has the size of each by its index."""
+
+    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    media_type = Choice(FILE_TYPES, required=True)
+    media_category = Choice(tuple(CATEGORIES), load_default=None, allow_none=True)
+    total_bytes = Integer(low=1, high=MOST_BYTES, required=True)
+    segments = Json(load_default=dict)
+    width = Integer(low=0, load_default=None, allow_none=True)
+    height = Integer(low=0, load_default=None, allow_none=True)
+    expires_at = Instant(millis=True, required=True)
+    _user_id = Text(required=True)
+    _additional_owners = ListOf(Text(), load_default=list)
 
 
 class MediaLibraryRecord(_Sized):
@@ -99,7 +147,9 @@ def find_media(world: World, account_id: str, key: str) -> Record | None:
     found = find_in_library(world, account_id, key)
     if found is None:
         found = world.store.get("media", key)
-    return found if found is not None and found["_account_id"] == account_id else None
+    if found is None or is_expired(world, found) or explain_unusable(world, found) is not None:
+        return None
+    return found if is_of_account(world, found, account_id) else None
 
 
 def find_in_library(world: World, account_id: str, key: str) -> Record | None:
@@ -184,8 +234,18 @@ def _check_library(record: Record) -> Iterator[tuple[str, str]]:
                 yield name, f"an image has no {name}; leave it out"
 
 
+def _check_uploaded(record: Record) -> Iterator[tuple[str, str]]:
+    yield from _check(record)
+    if record["_account_id"] is None and record["_user_id"] is None:
+        yield "_account_id", "media belongs to an account (_account_id) or a user (_user_id)"
+
+
 _ACCOUNT = Reference("_account_id", "accounts")
-MEDIA = Table("media", MediaRecord, key="media_key", references=(_ACCOUNT,), check=_check)
+_USER = Reference("_user_id", "users")
+MEDIA = Table(
+    "media", MediaRecord, key="media_key", references=(_ACCOUNT, _USER), check=_check_uploaded
+)
+UPLOADS = Table("uploads", UploadRecord, references=(_USER,))
 MEDIA_LIBRARY = Table(
     "media_library",
     MediaLibraryRecord,
@@ -194,4 +254,4 @@ MEDIA_LIBRARY = Table(
     complete=_complete_library,
     check=_check_library,
 )
-TABLES = (MEDIA, MEDIA_LIBRARY)
+TABLES = (MEDIA, UPLOADS, MEDIA_LIBRARY)

@@ -317,6 +317,19 @@ NEWS: dict[str, Any] = {
     "updated_at": "2026-11-01T08:00:00.000Z",
 }
 SAMPLES: dict[str, list[Sample]] = {
+    "uploads": [
+        Sample(
+            {
+                "id": "1991204475120123951",
+                "media_type": "video/mp4",
+                "media_category": "post_video",
+                "total_bytes": 5242881,
+                "segments": {"0": 5242880},
+                "expires_at": "2026-11-02T08:00:00.000Z",
+            },
+            own={"_user_id": USER},
+        )
+    ],
     "usage": [
         Sample(
             {"app_id": "11827", "date": "2026-11-01T00:00:00.000Z", "posts": 12},

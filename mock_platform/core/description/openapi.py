@@ -15,7 +15,7 @@ from marshmallow import EXCLUDE, Schema
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.scopes import SCOPES, refuse_missing
-from mock_platform.core.call import FORM, Call
+from mock_platform.core.call import FORM, MULTIPART, Call
 from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
 from mock_platform.core.envelope import Configurable
 from mock_platform.core.failures.errors import (
@@ -191,6 +191,9 @@ def possible_failures(operation: Operation, settings: Settings) -> Iterator[Fail
     if operation.location is Location.JSON:
         yield BadBody("")
         yield UnsupportedMediaType("", "application/json")
+    elif operation.location is Location.UPLOAD:
+        yield BadBody("")
+        yield UnsupportedMediaType("", MULTIPART)
     elif operation.location is Location.OAUTH and operation.method in _WRITES:
         yield UnsupportedMediaType("", FORM)
     if operation.method in _WRITES:
@@ -330,6 +333,11 @@ class _Writer:
                 body["minItems"] = 1  # a batch of nothing is refused
             content = {"application/json": {"schema": body}}
             entry["requestBody"] = _body(content, required=not operation.in_query)
+        elif operation.location is Location.UPLOAD:
+            body = {"schema": self._converter.reference(schema)}
+            where = "The same parameters in a JSON body, where contents are base64, or in a form."
+            kinds = dict.fromkeys(("application/json", MULTIPART), body)
+            entry["requestBody"] = _body(kinds, required=True, description=where)
         elif form and operation.dialect == "oauth":
             entry["requestBody"] = self._form(schema, required=True)
         else:

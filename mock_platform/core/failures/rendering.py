@@ -41,6 +41,8 @@ from mock_platform.core.jsonio import dumps
 
 JSON = "application/json; charset=utf-8"
 _MAX_HINTS = 20
+_MOST_REPEATED = 25_000
+"""Characters of a value that a refusal repeats: the longest post."""
 HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-version", "12"),)}
 """Headers of every answer of a dialect (public facts, section 3, versions)."""
 
@@ -207,7 +209,10 @@ def _repeat_value(sent: Mapping[str, Any], name: str) -> list[str]:
     if head not in sent:
         return []
     value = sent[head]
-    return [value if isinstance(value, str) else dumps(value).decode()]
+    if isinstance(value, bytes):  # the content of a file
+        return []
+    text = value if isinstance(value, str) else dumps(value).decode()
+    return [text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"]
 
 
 _AUTH_CODES: Mapping[str, int] = {
