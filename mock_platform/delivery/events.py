@@ -9,16 +9,19 @@ from typing import Any
 
 from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.records.activity import ACTIVITIES
+from mock_platform.records.posts import POSTS
 from mock_platform.records.table import Table, find_missing_references
 from mock_platform.records.webhooks import EVENTS
 from mock_platform.rules.activities import FanOut, record_activity
 from mock_platform.rules.release_history import (
     DIRECTED_SINCE,
+    canonicalize_name,
     explain_not_in_force,
     find_event_name,
     find_name_warnings,
 )
 from mock_platform.rules.sample_payloads import NoSample, make_payload
+from mock_platform.rules.sample_posts import NoSuchPost, happen, is_about_posts
 from mock_platform.rules.webhook_log import ADDED
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
@@ -104,14 +107,72 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
         ]  # fmt: skip
         record = {name: value for name, value in given.items() if name in HAPPENED}
         record["created_at"] = _fill_moment(record.get("created_at"), now)
-        if not faults and "payload" not in record:
+        of_posts = "payload" not in record and _is_about_posts(record)
+        if of_posts:
+            record["payload"] = {}
+        elif not faults and "payload" not in record:
             record["payload"], faults = _make_payload(world, record)
         loaded = _load(world, ACTIVITIES, record | {"id": "0", "event_uuid": "0"}, faults, now)
         happened = {name: loaded[name] for name in HAPPENED}
-        fan_out = record_activity(world, happened.pop("event_type"), **happened)
+        warnings: list[str] = []
+        if of_posts:
+            fan_out = _happen_to_posts(world, happened)
+        else:
+            warnings += _change_posts(world, happened)
+            fan_out = record_activity(world, happened.pop("event_type"), **happened)
     name = find_event_name(fan_out.activity["event_type"])
     assert name is not None
-    return fan_out, tuple(find_name_warnings(name, parse_instant(loaded["created_at"])))
+    warnings += find_name_warnings(name, parse_instant(loaded["created_at"]))
+    return fan_out, tuple(warnings)
+
+
+def _is_about_posts(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("event_type"), str) and is_about_posts(record["event_type"])
+
+
+def _happen_to_posts(world: World, happened: Record) -> FanOut:
+    """Let something happen to posts that nobody described further.
+
+    Raises:
+        BadEvent: It cannot happen.
+    """
+    user = world.store.get("users", happened["user_id"] or "")
+    if user is None:
+        text = f"user_id is required for {happened['event_type']} without a payload"
+        raise BadEvent([("user_id", text)])
+    try:
+        return happen(
+            world,
+            happened["event_type"],
+            user,
+            created_at=happened["created_at"],
+            direction=happened["direction"],
+        )
+    except NoSuchPost as fault:
+        raise BadEvent([("user_id", str(fault))]) from fault
+
+
+def _change_posts(world: World, happened: Record) -> list[str]:
+    """Store or delete the post of a payload, so that it can be read; return what to warn of."""
+    name, payload = canonicalize_name(happened["event_type"]), happened["payload"]
+    post_id = payload.get("id")
+    if not isinstance(post_id, str):
+        return []
+    if name == "post.delete":
+        world.store.remove("posts", post_id)
+    if name != "post.create" or world.store.get("posts", post_id) is not None:
+        return []
+    moment = {"created_at": happened["created_at"], "author_id": happened["user_id"]}
+    loaded, faults = POSTS.load(moment | payload)
+    if not faults:
+        faults = find_missing_references(
+            POSTS, loaded, lambda table, key: world.store.get(table, key) is not None
+        )
+    if faults:
+        texts = "; ".join(text for _, text in faults)
+        return [f"the payload was not stored as a post, so it cannot be read: {texts}"]
+    world.store.put("posts", post_id, loaded)
+    return []
 
 
 def _load(

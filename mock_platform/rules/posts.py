@@ -104,7 +104,7 @@ def record_post(world: World, post: Record) -> list[FanOut]:
     ]
 
 
-def delete_post(world: World, post: Record) -> list[FanOut]:
+def delete_post(world: World, post: Record, *, created_at: str | None = None) -> list[FanOut]:
     """Delete a post with all its versions and reposts, and record that; within `world.work()`."""
     for version in list_versions(post):
         for entry in world.store.page("posts", {"_reposted_post_id": version}):
@@ -117,7 +117,12 @@ def delete_post(world: World, post: Record) -> list[FanOut]:
     payload = {"id": post["id_str"], "author_id": author["id"]}
     includes = {"users": [{"data": show_user(author)}]}
     deletion = record_activity(
-        world, "post.delete", user_id=author["id"], payload=payload, includes=includes
+        world,
+        "post.delete",
+        user_id=author["id"],
+        payload=payload,
+        includes=includes,
+        created_at=created_at,
     )
     return [deletion]
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mock_platform.rules.news import add_story, show_news_event
-from mock_platform.rules.public_users import show_user
+from mock_platform.rules.public_users import name_verification, show_user
 from mock_platform.rules.release_history import canonicalize_name
+from mock_platform.rules.sample_posts import NoSuchPost, find_other_user
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -58,9 +59,10 @@ def make_payload(world: World, event_type: str, user: Record | None) -> Payload:
         world.store.put("users", user["id"], user | {field: after})
         return {"before": before, "after": after}
     if name == "profile.update.verified":
-        before = user["verified"]
-        world.store.put("users", user["id"], user | {"verified": not before})
-        return {"before": _name_verification(before), "after": _name_verification(not before)}
+        changed = {name: value for name, value in user.items() if name != "verified_type"}
+        changed["verified"] = not user["verified"]
+        world.store.put("users", user["id"], changed)
+        return {"before": name_verification(user), "after": name_verification(changed)}
     if name in {"spaces.start", "spaces.end"}:
         return {
             "user": {"data": show_user(user)},
@@ -68,17 +70,9 @@ def make_payload(world: World, event_type: str, user: Record | None) -> Payload:
             "event_type": name.replace(".", "_"),
         }
     if name.startswith(_BETWEEN_USERS):
-        other = _find_other_user(world, user)
+        try:
+            other = find_other_user(world, user)
+        except NoSuchPost as fault:
+            raise NoSample(str(fault)) from fault
         return {"source": {"data": show_user(user)}, "target": {"data": show_user(other)}}
     raise NoSample(f"payload is required for {event_type}: none can be made up for this type")
-
-
-def _name_verification(verified: bool) -> str:  # noqa: FBT001 - the value of the record
-    return "business" if verified else "none"
-
-
-def _find_other_user(world: World, user: Record) -> Record:
-    for entry in world.store.page("users", limit=2):
-        if entry.key != user["id"]:
-            return entry.record
-    raise NoSample("payload is required: the world has no other user")

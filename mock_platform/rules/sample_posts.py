@@ -1,0 +1,168 @@
+"""Lets something believable happen to posts: made, deleted, answered, quoted, reposted, liked.
+
+`POST /_mock/events` asks for it. The records change with it, so that what an event says is also
+what the interface answers afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mock_platform.core.assumptions import expectation
+from mock_platform.rules.activities import FanOut, record_activity
+from mock_platform.rules.post_view import show_whole_post
+from mock_platform.rules.posts import create_post, delete_post
+from mock_platform.rules.public_users import find_newest_post, show_user
+from mock_platform.rules.release_history import canonicalize_name
+from mock_platform.store.interface import Record
+from mock_platform.world.clock import epoch_millis, parse_instant
+from mock_platform.world.world import World
+
+LIKES = expectation(
+    "posts.likes",
+    "A like is a like.create sent by the user who likes, and one received by the author.",
+)
+_TEXTS = (
+    "Fresh this morning, and gone by noon.",
+    "Open until seven today. Come by.",
+    "A quiet day, with good light.",
+    "What should we make next?",
+    "Thank you all for the kind words.",
+)
+
+
+class NoSuchPost(ValueError):
+    """What was asked for cannot happen; the text says why, and what to do."""
+
+
+def is_about_posts(event_type: str) -> bool:
+    """Return whether events of a type are about posts that exist."""
+    return canonicalize_name(event_type) in _HAPPENINGS
+
+
+def happen(
+    world: World, event_type: str, user: Record, *, created_at: str, direction: str | None
+) -> FanOut:
+    """Let something happen to a user's posts, and return the activity of that user.
+
+    Called within `world.work()`.
+
+    Raises:
+        NoSuchPost: It cannot happen.
+    """
+    if user["protected"]:
+        text = f"user {user['id']} is protected: what happens to posts of such users is no event"
+        raise NoSuchPost(text)
+    name = canonicalize_name(event_type)
+    found = _HAPPENINGS[name](world, user, created_at, direction)
+    for fan_out in found:
+        activity = fan_out.activity
+        if (activity["event_type"], activity["user_id"]) != (name, user["id"]):
+            continue
+        if direction in {None, activity["direction"]}:
+            return fan_out
+    raise NoSuchPost("the other users of the world are protected: what they do is no event")
+
+
+def _make(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
+    return create_post(world, user, _choose_text(world), created_at=created_at).activities
+
+
+def _delete(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
+    post = find_newest_post(world, user["id"])
+    if post is None:
+        raise NoSuchPost(f"user {user['id']} has no post that could be deleted")
+    return delete_post(world, post, created_at=created_at)
+
+
+def _mention(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
+    other = find_other_user(world, user)
+    text = f"@{user['screen_name']} {_choose_text(world)}"
+    return create_post(world, other, text, created_at=created_at).activities
+
+
+def _reply(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
+    other, post = find_other_user(world, user), _find_post(world, user, created_at)
+    text = f"@{user['screen_name']} {_choose_text(world)}"
+    return create_post(world, other, text, reply_to=post, created_at=created_at).activities
+
+
+def _quote(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
+    other, post = find_other_user(world, user), _find_post(world, user, created_at)
+    text = _choose_text(world)
+    return create_post(world, other, text, quoted=post, created_at=created_at).activities
+
+
+def _repost(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
+    other, post = find_other_user(world, user), _find_post(world, user, created_at)
+    text = f"RT @{user['screen_name']}: {post['full_text']}"
+    return create_post(world, other, text, reposted=post, created_at=created_at).activities
+
+
+def _like(world: World, user: Record, created_at: str, direction: str | None) -> list[FanOut]:
+    """Let a user like another's newest post, or with direction `received` the other way round."""
+    other = find_other_user(world, user)
+    liker, author = (other, user) if direction == "received" else (user, other)
+    post = _find_post(world, author, created_at)
+    liked = post | {"favorite_count": post["favorite_count"] + 1}
+    world.store.put("posts", post["id_str"], liked)
+    counted = liker | {"favourites_count": liker["favourites_count"] + 1}
+    world.store.put("users", liker["id"], counted)
+    payload = {
+        "id": f"{world.ids.snowflake():0>32}",
+        "created_at": created_at,
+        "timestamp_ms": epoch_millis(parse_instant(created_at)),
+        "liked_post_id": post["id_str"],
+        "liked_post_author_id": author["id"],
+    }
+    includes = {
+        "users": [show_user(counted), show_user(author)],
+        "posts": [show_whole_post(world, liked)],
+    }
+    return [
+        record_activity(
+            world,
+            "like.create",
+            user_id=one["id"],
+            payload=payload,
+            includes=includes,
+            direction=way,
+            created_at=created_at,
+        )
+        for one, way in ((liker, "sent"), (author, "received"))
+    ]
+
+
+_HAPPENINGS: Mapping[str, Callable[[World, Record, str, str | None], list[FanOut]]] = {
+    "post.create": _make,
+    "post.delete": _delete,
+    "post.mention.create": _mention,
+    "post.reply.create": _reply,
+    "post.quote.create": _quote,
+    "post.repost.create": _repost,
+    "like.create": _like,
+}
+
+
+def find_other_user(world: World, user: Record) -> Record:
+    """Return the first other user of a world, one who is not protected if there is one.
+
+    Raises:
+        NoSuchPost: The world has no other user.
+    """
+    others = [e.record for e in world.store.page("users", limit=100) if e.key != user["id"]]
+    if not others:
+        raise NoSuchPost("payload is required: the world has no other user")
+    return next((one for one in others if not one["protected"]), others[0])
+
+
+def _find_post(world: World, user: Record, created_at: str) -> Record:
+    """Return the user's newest post, or a new one if there is none."""
+    found = find_newest_post(world, user["id"])
+    if found is not None:
+        return found
+    return create_post(world, user, _choose_text(world), created_at=created_at).record
+
+
+def _choose_text(world: World) -> str:
+    return _TEXTS[int(world.ids.digits(4)) % len(_TEXTS)]
