@@ -392,17 +392,21 @@ def test_a_late_request_reaches_no_other_world(tmp_path: Path, store: str) -> No
         waiting = threading.Semaphore(0)
 
         class Waited:
-            """The world's lock, telling of each who waits for it."""
+            """The world's lock; `waiting` counts who waits for it."""
 
             def __init__(self) -> None:
                 self.lock = old.lock
+                self.release = self.lock.release
 
-            def __enter__(self) -> object:
+            def acquire(self) -> bool:
                 waiting.release()
-                return self.lock.__enter__()
+                return self.lock.acquire()
 
-            def __exit__(self, *fault: object) -> None:
-                self.lock.__exit__(*fault)  # type: ignore[arg-type]
+            def __enter__(self) -> bool:
+                return self.acquire()
+
+            def __exit__(self, *_: object) -> None:
+                self.release()
 
         def ask(request: tuple[str, str, Any]) -> None:
             answers.append(Server.ask(server, *request))

@@ -30,6 +30,7 @@ from mock_platform.store.interface import (
     Snapshot,
     Term,
 )
+from mock_platform.store.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,10 @@ class MemoryStore:
         self._edits = 0
         self._versions: dict[str, int] = {}
         self._restored = 0
+        self._nesting = 0
+        """Number of open transactions, each inside the one before it."""
+        self._first_seq = self._next_seq
+        self._transaction = Scope(self._begin, self._end)
         if snapshot is not None:
             self.restore(snapshot)
 
@@ -214,25 +219,9 @@ class MemoryStore:
         self._change(table, key, old, None)
         return old.record
 
-    @contextmanager
-    def transaction(self) -> Iterator[list[Change]]:
-        """Yield the growing list of changes; an exception undoes all of them."""
-        if self._undo is not None:  # inside another: its outcome decides for both
-            yield self._changes
-            return
-        self._undo, self._changes = [], []
-        next_seq = self._next_seq
-        try:
-            yield self._changes
-            self._record_commit(self._changes)
-        except BaseException:
-            for table, key, slot, present in reversed(self._undo):
-                self._set(table, key, slot, present=present)
-            self._next_seq = next_seq
-            self._changes.clear()
-            raise
-        finally:
-            self._undo = None
+    def transaction(self) -> Scope[list[Change]]:
+        """Returns a block with the growing list of changes; an exception undoes all of them."""
+        return self._transaction
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
@@ -293,6 +282,35 @@ class MemoryStore:
     def _check_no_transaction(self) -> None:
         if self._undo is not None:
             raise RuntimeError("a store cannot go back to a snapshot inside a transaction")
+
+    def _begin(self) -> list[Change]:
+        self._nesting += 1
+        if self._nesting == 1:
+            self._undo, self._changes = [], []
+            self._first_seq = self._next_seq
+        return self._changes
+
+    def _end(self, fault: BaseException | None) -> None:
+        if self._nesting > 1:  # inside another: its outcome decides for both
+            self._nesting -= 1
+            return
+        try:
+            if fault is not None:
+                self._roll_back()
+                return
+            try:
+                self._record_commit(self._changes)
+            except BaseException:
+                self._roll_back()
+                raise
+        finally:
+            self._nesting, self._undo = 0, None
+
+    def _roll_back(self) -> None:
+        for table, key, slot, present in reversed(self._undo or ()):
+            self._set(table, key, slot, present=present)
+        self._next_seq = self._first_seq
+        self._changes.clear()
 
     def _record_commit(self, changes: list[Change]) -> None:
         """Called at the end of a transaction; if it raises, the transaction is undone."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -19,13 +19,14 @@ from mock_platform.store.errors import StoreUnwritable
 from mock_platform.store.interface import Change, SavedWorld
 from mock_platform.store.memory import Base, MemoryStore
 from mock_platform.store.memory_archive import MemoryArchive
-from mock_platform.world.clock import Clock, read_state
+from mock_platform.store.scope import Scope
+from mock_platform.world.clock import Clock, ClockState, read_state
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal, JournalMemory
 from mock_platform.world.kept import Companion, Parts
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.nonces import Nonces
-from mock_platform.world.transitions import TransitionKind, Transitions
+from mock_platform.world.transitions import Pace, TransitionKind, Transitions
 from mock_platform.world.windows import Windows
 from mock_platform.world.world_store import WorldStore
 
@@ -65,6 +66,14 @@ class Notice:
     topic: str
     key: str
 
+
+_Begun = tuple[
+    AbstractContextManager[list[Change]], list[Change], int, ClockState, dict[str, Pace], int
+]
+"""An open piece of work: its transaction, its changes, and what to return to if it fails.
+
+That is the number of notices, the clock, the paces of transitions and the number of drawn ids.
+"""
 
 StoreMaker = Callable[["World"], WorldStore]
 
@@ -115,7 +124,9 @@ class World:
         self.beside = Parts(lambda: [self.windows, *self.companions])
         """The data that are recorded with the records, if the world outlives the process."""
         self._outbox: list[Notice] = []
-        self._depth = 0
+        self._begun: list[_Begun] = []
+        """The open pieces of work, each inside the one before it; use it under the lock."""
+        self._work = Scope(self._begin_work, self._end_work)
         self._on_notice: list[Callable[[World, Notice], None]] = []
         self._observers: list[Callable[[World, Iterable[Change]], None]] = []
         self.store = (store or _store_in_memory)(self)
@@ -126,43 +137,17 @@ class World:
         if self.store.kept is None:
             self.store.restore(self._beginning(blueprint.base).records)
 
-    @contextmanager
-    def work(self) -> Iterator[list[Change]]:
-        """Hold the world's lock over one atomic piece of work; yields its changes.
+    def work(self) -> Scope[list[Change]]:
+        """Returns a block that holds the world's lock for one atomic piece of work.
 
-        An exception undoes every change. Notices are sent after the lock is released, and only
-        after a commit.
+        It yields its changes. An exception undoes every change. Notices are sent after the lock is
+        released, and only after a commit.
 
         Raises:
             UnknownWorld: The world was dropped.
             StoreUnwritable: The changes could not be recorded, so they were undone.
         """
-        with self.lock:
-            if self.closed:
-                raise UnknownWorld(self.name)
-            mark = len(self._outbox)
-            clock, paces, drawn = self.clock.mark(), self.transitions.paces, self.ids.drawn
-            self._depth += 1
-            try:
-                with self.store.transaction() as changes:
-                    yield changes
-            except BaseException as fault:
-                del self._outbox[mark:]
-                self.clock.put(clock)
-                self.transitions.paces = paces
-                if isinstance(fault, StoreUnwritable):
-                    self.ids.drawn = drawn
-                elif self._depth == 1:
-                    self.store.record()  # what counts although the work failed
-                raise
-            finally:
-                self._depth -= 1
-            if self._depth > 0:  # the outermost piece decides, and tells
-                return
-            for observer in self._observers:
-                observer(self, changes)
-            ready, self._outbox = self._outbox, []
-        self._tell(*ready)
+        return self._work
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
@@ -339,7 +324,7 @@ class World:
     # -- details ---------------------------------------------------------------------------------
 
     def _record_jump(self) -> None:
-        if self._depth == 0:  # else the work under way is recorded with it
+        if not self._begun:  # else the work under way is recorded with it
             with self.work():
                 pass
 
@@ -402,6 +387,51 @@ class World:
             self.ids, self.transitions.paces = ids, paces
             self.clock.put(clock)
             raise
+
+    def _begin_work(self) -> list[Change]:
+        self.lock.acquire()
+        if self.closed:
+            self.lock.release()
+            raise UnknownWorld(self.name)
+        transaction = self.store.transaction()
+        changes = transaction.__enter__()
+        before = len(self._outbox), self.clock.mark(), self.transitions.paces, self.ids.drawn
+        self._begun.append((transaction, changes, *before))
+        return changes
+
+    def _end_work(self, fault: BaseException | None) -> None:
+        ready: Sequence[Notice] = ()
+        try:
+            transaction, changes, *_ = self._begun[-1]
+            try:
+                transaction.__exit__(None if fault is None else type(fault), fault, None)
+            except BaseException as unwritten:
+                self._undo_work(unwritten)
+                raise
+            else:
+                if fault is not None:
+                    self._undo_work(fault)
+            finally:
+                self._begun.pop()
+            if fault is None and not self._begun:  # the outermost piece decides, and notifies
+                for observer in self._observers:
+                    observer(self, changes)
+                ready, self._outbox = self._outbox, []
+        finally:
+            self.lock.release()
+        if ready:
+            self._tell(*ready)
+
+    def _undo_work(self, fault: BaseException) -> None:
+        """Undo what the store does not know: notices, the clock, paces, and sometimes ids."""
+        _, _, notices, clock, paces, drawn = self._begun[-1]
+        del self._outbox[notices:]
+        self.clock.put(clock)
+        self.transitions.paces = paces
+        if isinstance(fault, StoreUnwritable):
+            self.ids.drawn = drawn
+        elif len(self._begun) == 1:
+            self.store.record()  # what counts although the work failed
 
     def _tell(self, *notices: Notice) -> None:
         for notice in notices:
