@@ -29,6 +29,9 @@ _MAX_NESTING_LEVELS = 256
 class Server(Protocol):
     """The other server, or a replacement for it in tests."""
 
+    def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
+        """Return whether requests can carry credentials of one of these kinds."""
+
     def get(self, path: str, schemes: tuple[Scheme, ...]) -> ServerAnswer:
         """Return the answer to one GET request."""
 
@@ -112,6 +115,10 @@ class _Reader:
         ]
         if required:
             self._skip(operation, f"needs the parameters {', '.join(required)}")
+            return
+        schemes = operation.auth.schemes
+        if schemes and not self._server.has_credentials(schemes):
+            self._skip(operation, f"needs credentials for {' or '.join(operation.auth.names)}")
             return
         paths = self._fill_path(operation)
         if not paths:

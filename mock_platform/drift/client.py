@@ -88,6 +88,13 @@ class HttpClient:
         if ca is not None:
             self._session.verify = str(ca)
 
+    def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
+        """Return whether requests can carry credentials of one of these kinds."""
+        held = self._credentials
+        return ("oauth1" in schemes and held.has_user_context) or (
+            "bearer" in schemes and held.bearer_token is not None
+        )
+
     def get(self, path: str, schemes: tuple[Scheme, ...]) -> ServerAnswer:
         """Return one answer; `schemes` are those that the operation accepts, empty for none.
 

@@ -26,6 +26,10 @@ class Changed:
         self._changes = changes
         self.asked: list[str] = []
 
+    def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
+        """It knows how to sign for a user and for an app."""
+        return not {"oauth1", "bearer"}.isdisjoint(schemes)
+
     def get(self, path: str, schemes: tuple[Scheme, ...]) -> ServerAnswer:
         """One answer, signed as the well-known user."""
         self.asked.append(path)
