@@ -55,6 +55,7 @@ _REPLAY = {"webhook_id": "1146654567674912769", "from_date": MINUTE, "to_date": 
 _JSON: Mapping[str, Any] = {
     "webhooks.create": {"url": "http://127.0.0.1:8099/webhooks/new"},
     "webhooks.replay": _REPLAY,
+    "stream_rules.change": {"add": [{"value": "espresso"}, {"value": "roaster has:images"}]},
     "custom_audiences.users": _UPLOAD,
     "do_not_reach_lists.users": _UPLOAD,
     "product_sets.update": {"name": "Gifts"},

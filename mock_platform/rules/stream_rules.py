@@ -119,12 +119,12 @@ def add_rules(
         value = item["value"]
         same = added.get(value) or find_rule(world, app, value)
         if same is not None:
-            outcome.errors.append(_describe_duplicate(same, base_url))
+            outcome.errors.append(describe_duplicate(same, base_url))
             continue
         checked = read_rule(value, "stream", longest=allowance.characters, strict=strict)
         outcome.warnings += [f"rule {value!r}: {text}" for text in checked.warnings]
         if checked.tree is None:
-            outcome.errors.append(_describe_invalid(value, checked.faults, base_url))
+            outcome.errors.append(describe_invalid(value, checked.faults, base_url))
             continue
         tag = {"tag": item["tag"]} if "tag" in item else {}
         own = {"_app_id": app["id"], "_created_at": wire_millis(world.clock.now())}
@@ -197,7 +197,8 @@ def show_rule(record: Record) -> Record:
     return {name: record[name] for name in ("value", "tag", "id") if name in record}
 
 
-def _describe_duplicate(same: Record, base_url: str) -> dict[str, Any]:
+def describe_duplicate(same: Mapping[str, Any], base_url: str) -> dict[str, Any]:
+    """Return the entry of `errors` for a rule that has the value of an earlier one."""
     kind = problem_type("duplicate-rules")
     return {
         "value": same["value"],
@@ -207,7 +208,8 @@ def _describe_duplicate(same: Record, base_url: str) -> dict[str, Any]:
     }
 
 
-def _describe_invalid(value: str, faults: Sequence[str], base_url: str) -> dict[str, Any]:
+def describe_invalid(value: str, faults: Sequence[str], base_url: str) -> dict[str, Any]:
+    """Return the entry of `errors` for a text that is not a rule."""
     kind = problem_type("invalid-rules")
     return {
         "value": value,

@@ -1,7 +1,9 @@
 """`items: {INDEX: error}` — some items of a batch are refused.
 
 A batch of document B is all or nothing: its `operation_errors` name the items, and nothing is kept.
-Products are judged one by one: the named ones end as ERROR, the others are accepted.
+Products and rules of the filtered stream are judged one by one, and only the named ones are
+refused. Products end as ERROR; rules get an entry of `errors`, which `duplicate-rules` and
+`invalid-rules` choose.
 """
 
 from __future__ import annotations
@@ -13,12 +15,16 @@ from typing import Any
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
+from mock_platform.rules.stream_rules import describe_duplicate, describe_invalid
 from mock_platform.rules.user_batches import echo_operations
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import NAMED, make_message
 from mock_platform.scenario.forms import EntriesForm, FieldsForm, TypedForm, WordForm
 
 _PRODUCTS = "products"
+_RULES = "add"
+_DUPLICATE = "duplicate-rules"
+_CODES = (*NAMED, _DUPLICATE, "invalid-rules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,8 @@ class ItemsEffect:
         call = staging.call
         if isinstance(call.params.get(_PRODUCTS), list):
             return self._refuse_products(call, proceed)
+        if isinstance(call.params.get(_RULES), list):
+            return self._refuse_rules(staging, proceed)
         operations = _read_operations(call)
         count = len(operations)
         if not any(index < count for index in self.errors):
@@ -74,6 +82,31 @@ class ItemsEffect:
             for index, product in enumerate(sent)
         ]
         return replace(reply, body=dumps(body))
+
+    def _refuse_rules(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
+        call = staging.call
+        sent = call.params[_RULES]
+        call.params[_RULES] = [rule for index, rule in enumerate(sent) if index not in self.errors]
+        refused = [
+            _make_rule_error(staging, rule["value"], self.errors[index])
+            for index, rule in enumerate(sent)
+            if index in self.errors
+        ]
+        reply = proceed()
+        body = loads(reply.body)
+        if refused and "summary" in body.get("meta", {}):
+            for name in ("not_created", "invalid"):
+                body["meta"]["summary"][name] += len(refused)
+            body["errors"] = [*body.get("errors", ()), *refused]
+        return replace(reply, body=dumps(body))
+
+
+def _make_rule_error(staging: Staging, value: str, error: ItemError) -> dict[str, Any]:
+    base_url = staging.call.base_url
+    if error.code == _DUPLICATE:
+        earlier = {"value": value, "id": staging.world.ids.snowflake()}
+        return describe_duplicate(earlier, base_url)
+    return describe_invalid(value, [error.message or "no viable alternative"], base_url)
 
 
 def _make_error_result(product: Any, error: ItemError) -> dict[str, Any]:
@@ -106,10 +139,10 @@ KIND = EffectKind(
         {
             "items": EntriesForm(
                 TypedForm(
-                    text=WordForm(NAMED),
+                    text=WordForm(_CODES),
                     object=FieldsForm(
                         {
-                            "code": WordForm(NAMED),
+                            "code": WordForm(_CODES),
                             "message": WordForm(),
                             "parameter": WordForm(least=1),
                         },

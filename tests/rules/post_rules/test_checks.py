@@ -37,6 +37,25 @@ _AMBIGUOUS = (
         "cat sample:10 lang:en -is:nullcast",
         "conversation_id:1334987486343299072 in_reply_to_post_id:1539382664746020864",
         "coffee place_country:US point_radius:[2.355128 48.861118 16km]",
+        "(@harbor_roasters OR @northbike_co) -@x",
+        "reposts_of:harbor_roasters OR retweets_of:2244994945",
+        "from_affiliate_of:harbor_roasters OR to_affiliate_of:harbor_roasters",
+        "url_title:snow url_description:weather url_contains:photos",
+        "context:10.799022225751871488 OR context:47.*",
+        'entity:"Harbor Roasters" bio:"data engineer" OR bio_name:phd',
+        'bio_location:"big apple" OR place:"new york city" OR place:seattle',
+        "bounding_box:[-105.301758 39.964069 -105.178505 40.09455]",
+        '"mobile games" -is:nullcast -is:retweet is:verified',
+        "#meme -has:hashtags has:cashtags has:images has:video_link has:geo",
+        "#nowplaying @harbor_roasters sample:15",
+        "min_followers:1000 followers_count:1000..10000 tweets_count:1000..10000",
+        "following_count:1000..10000 listed_count:10..100",
+        "in_reply_to_tweet_id:1539382664746020864 retweets_of_tweet_id:1539382664746020864",
+        'source:"Harbor for phones"',
+        "grumpy OR cat OR #meme",
+        "ipad iphone OR android",
+        "(happy OR happiness OR excited OR elated) lang:en -birthday -is:retweet -holidays",
+        "diacrítica",
     ],
 )
 def test_rules_that_are_accepted(rule: str) -> None:
@@ -161,4 +180,5 @@ def test_operators_that_never_match(name: str) -> None:
     """What is accepted and not evaluated is warned of."""
     expected = (f"{name}: is accepted here but never matches (at position 5)",)
 
-    assert expected == read_rule(f"cat {name}:x", "stream").warnings
+    product = OPERATORS[name].products[0]
+    assert expected == read_rule(f"cat {name}:1", product).warnings
