@@ -14,6 +14,7 @@ FAMILIES = (
     "webhooks",
     "activity",
     "posts_search_stream",
+    "posts_search_stream_rules",
     "activity_stream",
     "posts_search_webhooks",
     "account_activity",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from marshmallow import Schema, ValidationError
 
-from mock_platform.core.fields import Instant, ListOf, Text
+from mock_platform.core.fields import Flag, Instant, ListOf, Text
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.stream_links import read_fields
 from mock_platform.rules.stream_rules import LONGEST_RULE, find_rule_faults
@@ -20,8 +20,8 @@ class StreamRuleRecord(Schema):
     value = Text(required=True, min_length=1, max_length=LONGEST_RULE)
     tag = Text()
     _app_id = Text(required=True)
-    _created_at = Instant(millis=True, load_default=None, allow_none=True)
-    """When it was added; earlier posts do not match it. Without it, every post may."""
+    _added = Flag(load_default=False)
+    """Whether it was added in this world: posts with lower ids were there before it."""
 
 
 class StreamLinkRecord(Schema):

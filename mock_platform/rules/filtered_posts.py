@@ -26,9 +26,9 @@ LINES = public_fact(
 )
 HAPPENED = expectation(
     "filtered-stream.happened",
-    "A post is matched with the rules that were there when it was made and still are. A post that "
-    "was deleted since, or that only POST /_mock/events names, is shown as its "
-    "post.create has it.",
+    "A post is matched with the rules that were there when it was recorded and still are. A post "
+    "that was deleted since, or that only POST /_mock/events names, is shown as its post.create "
+    "has it.",
 )
 _MADE = "post.create"
 
@@ -58,8 +58,13 @@ def find_matching_rules(
     Called under the world's lock.
     """
     found = find_rule_book(world, app_id).find_matching(subject)
-    made = activity["created_at"]
-    return [rule for rule in found if (rule.get("_created_at") or made) <= made]
+    recorded = _order(activity["id"])
+    return [rule for rule in found if not rule.get("_added") or _order(rule["id"]) < recorded]
+
+
+def _order(id_: str) -> tuple[int, str]:
+    """Return what sorts the ids that a world draws by when they were drawn."""
+    return len(id_), id_
 
 
 def make_line(

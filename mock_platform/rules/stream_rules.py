@@ -18,7 +18,6 @@ from mock_platform.rules.post_rules.selection import RuleSelection
 from mock_platform.rules.post_rules.subject import Subject
 from mock_platform.rules.webhooks import list_apps_of_owner
 from mock_platform.store.interface import Record
-from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
 
 TABLE = "stream_rules"
@@ -127,7 +126,7 @@ def add_rules(
             outcome.errors.append(describe_invalid(value, checked.faults, base_url))
             continue
         tag = {"tag": item["tag"]} if "tag" in item else {}
-        own = {"_app_id": app["id"], "_created_at": wire_millis(world.clock.now())}
+        own = {"_app_id": app["id"], "_added": True}
         added[value] = {"value": value, **tag, "id": world.ids.snowflake(), **own}
     outcome.rules = list(added.values())
     _require_room(world, app, allowance, len(outcome.rules))

@@ -24,4 +24,7 @@ class StreamEndpoint:
     concerns: Callable[[Record, str], bool]
     """Whether an activity is for the streams of an app; called once for each activity and app."""
     make_lines: Callable[[World, Record, str, Mapping[str, Any]], Iterable[Line]]
-    """Makes an activity's lines for an app, under the parameters of the stream's request."""
+    """Makes an activity's lines for an app, under the parameters of the stream's request.
+
+    A `ProblemFailure` ends the stream with the problem as its last line.
+    """

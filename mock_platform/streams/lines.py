@@ -8,7 +8,7 @@ from typing import Any
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import FaultKind
-from mock_platform.core.failures.problems import problem
+from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.core.jsonio import dumps
 
 WIRE = public_fact(
@@ -47,14 +47,14 @@ def encode_line(line: Mapping[str, Any]) -> bytes:
     return dumps(line) + b"\r\n"
 
 
-def make_problem_line(slug: str, base_url: str, **extra: Any) -> bytes:
+def make_problem_line(value: Problem, base_url: str) -> bytes:
     """Return the line that carries a problem, as a stream's last line does."""
-    body = problem(slug, **extra).as_json(base_url)
+    body = value.as_json(base_url)
     del body["status"]
     return encode_line({"errors": [body]})
 
 
 def make_ending(reason: str, disconnect_type: str, base_url: str) -> Ending:
     """Return an ending with the line that document A has for it."""
-    line = make_problem_line(DISCONNECT, base_url, disconnect_type=disconnect_type)
-    return Ending(reason, line)
+    value = problem(DISCONNECT, disconnect_type=disconnect_type)
+    return Ending(reason, make_problem_line(value, base_url))

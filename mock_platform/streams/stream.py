@@ -13,9 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.call import FaultKind, Resume
+from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.store.interface import Record
 from mock_platform.streams.endpoint import Line, StreamEndpoint
-from mock_platform.streams.lines import KEEP_ALIVE, Ending, encode_line, make_ending
+from mock_platform.streams.lines import (
+    KEEP_ALIVE,
+    Ending,
+    encode_line,
+    make_ending,
+    make_problem_line,
+)
 from mock_platform.world.clock import UPTIME, wire_millis
 from mock_platform.world.world import World
 
@@ -167,6 +174,8 @@ class Stream:
                 return
             while drain and self.lag and self._ending is None:
                 self._take_line()
+            if not self.is_open:  # it ended while its last lines were made
+                return
             self._waiting.clear()
             self._lines.clear()
             self._ending = ending
@@ -190,15 +199,21 @@ class Stream:
             self._ready.append(KEEP_ALIVE)
 
     def _take_line(self) -> None:
-        """Make the next line that waits, if there is one."""
+        """Make the next line that waits, if there is one; a problem ends the stream."""
         opening = self.opening
         while not self._lines and self._waiting:
             activity = self._world.store.get("activities", self._waiting.popleft())
-            if activity is not None:  # else it was removed
+            if activity is None:  # it was removed
+                continue
+            try:
                 made = opening.endpoint.make_lines(
                     self._world, activity, opening.app_id, opening.params
                 )
                 self._lines.extend((line, activity) for line in made)
+            except ProblemFailure as refusal:
+                value = refusal.problem
+                last_line = make_problem_line(value, opening.base_url)
+                self.end(Ending(value.kind.name.replace("-", "_"), last_line))
         if self._lines:
             self._put_line(*self._lines.popleft())
 

@@ -1,4 +1,4 @@
-"""Apps add and delete rules of the filtered stream; each rule is judged by itself."""
+"""The filtered stream: which posts an app gets, in which form, and who may connect."""
 
 from __future__ import annotations
 
@@ -6,443 +6,422 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from werkzeug.test import TestResponse
 
+from mock_platform.rules.posts import create_post
+from mock_platform.rules.usage import count_month
+from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant
-from tests.operations.app_client import AppClient, messages
 from tests.support import HARBOR
 from tests.support_replay import Desk
+from tests.support_streams import OTHER_USER, USER, Lines, StreamClient, clear_subscriptions
 
-PATH = "/2/posts/search/stream/rules"
+PATH = "/2/posts/search/stream"
+RULES = f"{PATH}/rules"
 APP = "11827"
-OTHER_APP = "20993"
 PROBLEMS = "http://localhost/2/problems"
+FULL = {
+    "type": f"{PROBLEMS}/streaming-connection",
+    "title": "ConnectionException",
+    "status": 429,
+    "detail": "This stream is currently at the maximum allowed connection limit.",
+    "connection_issue": "TooManyConnections",
+}
 
 
-class Client(AppClient):
-    """Changes the rules of one app."""
+class Client(StreamClient):
+    """Opens filtered streams of the well-known app."""
 
     path = PATH
 
-    def change(self, query: str = "", **body: Any) -> TestResponse:
-        """Ask for a change of the rules."""
-        return self.call("POST", f"{PATH}{query}", json=body)
+    def rule(self, value: str, **more: str) -> str:
+        """Add a rule; its id."""
+        answer = self.call("POST", RULES, json={"add": [{"value": value} | more]})
+        return str(answer.get_json()["data"][0]["id"])
 
-    def add(self, *values: str, query: str = "", **more: Any) -> dict[str, Any]:
-        """Add rules with these values; the body of the answer, which must be 200."""
-        answer = self.change(query, add=[{"value": value} | more for value in values])
-        assert answer.status_code == 200, answer.get_data(as_text=True)
-        body: dict[str, Any] = answer.get_json()
-        return body
+    def post(self, text: str, user: str = OTHER_USER, **more: Any) -> Record:
+        """Let a user post."""
+        world = self.desk.world
+        with world.work():
+            author = world.store.get("users", user)
+            assert author is not None
+            return create_post(world, author, text, **more).record
 
-    def ids(self, *values: str) -> list[str]:
-        """Add rules, which must be good; their ids."""
-        return [rule["id"] for rule in self.add(*values)["data"]]
-
-    def delete(self, *, query: str = "", **delete: Any) -> dict[str, Any]:
-        """Delete rules; the body of the answer, which must be 200."""
-        answer = self.change(query, delete=delete)
-        assert answer.status_code == 200, answer.get_data(as_text=True)
-        body: dict[str, Any] = answer.get_json()
-        return body
-
-    def values(self, query: str = "") -> list[str]:
-        """The values of all rules."""
-        listed = self.call("GET", f"{PATH}{query}").get_json()
-        return [rule["value"] for rule in listed.get("data", [])]
-
-    def fill(self, count: int, app: str = APP) -> None:
-        """Store rules behind the interface, as many as a test needs."""
+    def change(self, table: str, key: str, **fields: Any) -> None:
+        """Change a record behind the interface."""
         with self.desk.world.work():
-            for number in range(count):
-                record = {"id": f"7{number:06}", "value": f"w{number}", "_app_id": app}
-                self.desk.world.store.put("stream_rules", record["id"], record)
+            record = self.desk.record(table, key) | fields
+            self.desk.world.store.put(table, key, record)
 
-    def set_tier(self, tier: str) -> None:
-        """Move the app to another tier."""
-        with self.desk.world.work():
-            app = self.desk.world.store.get("apps", APP)
-            assert app is not None
-            self.desk.world.store.put("apps", APP, app | {"_tier": tier})
+    def clear_rules(self) -> None:
+        """Remove all rules."""
+        world = self.desk.world
+        with world.work():
+            for entry in world.store.page("stream_rules"):
+                world.store.remove("stream_rules", entry.key)
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    """A sandbox without rules."""
-    with Desk() as found:
-        with found.world.work():
-            for entry in found.world.store.page("stream_rules"):
-                found.world.store.remove("stream_rules", entry.key)
+def client() -> Iterator[Client]:
+    """A client of a sandbox without rules, whose streams send a keep-alive at once."""
+    with Desk(stream_keepalive=0.001) as desk:
+        clear_subscriptions(desk)
+        found = Client(desk)
+        found.clear_rules()
         yield found
-        assert [] == found.platform.errors
+        assert [] == desk.platform.errors
 
 
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
+def texts(*lines: dict[str, Any]) -> list[str]:
+    """The texts of posts."""
+    return [line["data"]["text"] for line in lines]
 
 
-class TestAdd:
-    """Rules are added."""
+class TestLine:
+    """A line is a post with all rules that match it."""
 
-    def test_answer(self, client: Client) -> None:
-        """The answer has the rules with their ids, and how many there are."""
-        body = client.add("cat has:images", tag="cats")
+    def test_whole(self, client: Client) -> None:
+        """It has the default fields of the post, and each rule with its tag, empty or not."""
+        first, second = client.rule("coffee", tag="drinks"), client.rule("from:northbike_co")
+        client.rule("tea")
+        lines = client.open()
+        post = client.post("Coffee after the ride")
 
-        assert {
-            "data": [{"value": "cat has:images", "tag": "cats", "id": body["data"][0]["id"]}],
-            "meta": {
-                "sent": "2026-11-20T12:00:30.000Z",
-                "summary": {"created": 1, "not_created": 0, "valid": 1, "invalid": 0},
-            },
-        } == body
-        assert ["cat has:images"] == client.values()
-
-    def test_a_tag_that_was_not_sent(self, client: Client) -> None:
-        """A rule without a tag has no tag in answers."""
-        assert ["value", "id"] == list(client.add("cat")["data"][0])
-
-    def test_good_duplicate_and_bad(self, client: Client) -> None:
-        """The good rule is created beside the errors of a duplicate and a bad one."""
-        (first,) = client.ids("cat has:images")
-        body = client.add("dog", "cat has:images", "--b")
-
-        assert ["dog"] == [rule["value"] for rule in body["data"]]
-        assert {"created": 1, "not_created": 2, "valid": 1, "invalid": 2} == body["meta"]["summary"]
-        assert [
-            {
-                "value": "cat has:images",
-                "id": first,
-                "title": "DuplicateRule",
-                "type": f"{PROBLEMS}/duplicate-rules",
-            },
-            {
-                "value": "--b",
-                "details": [
-                    "Rules must contain a non-negation term (at position 1)",
-                    "Rules must contain at least one positive, non-stopword clause (at position 1)",
-                ],
-                "title": "UnprocessableEntity",
-                "type": f"{PROBLEMS}/invalid-rules",
-            },
-        ] == body["errors"]
-        assert ["cat has:images", "dog"] == client.values()
-
-    def test_none_is_good(self, client: Client) -> None:
-        """If no rule is good, the status is still 200 and there is no data."""
-        body = client.add("--b")
-
-        assert "data" not in body
-        assert {"created": 0, "not_created": 1, "valid": 0, "invalid": 1} == body["meta"]["summary"]
-
-    def test_duplicates_have_equal_values(self, client: Client) -> None:
-        """The tag makes no difference, and two of one request are duplicates as well."""
-        body = client.change(
-            add=[{"value": "cat", "tag": "a"}, {"value": "cat", "tag": "b"}, {"value": "CAT"}]
-        ).get_json()
-
-        assert ["cat", "CAT"] == [rule["value"] for rule in body["data"]]
-        assert [body["data"][0]["id"]] == [error["id"] for error in body["errors"]]
-
-    def test_rules_belong_to_their_app(self, client: Client, desk: Desk) -> None:
-        """The rule of another app is no duplicate, and not listed."""
-        record = {"id": "5", "value": "cat", "_app_id": OTHER_APP}
-        with desk.world.work():
-            desk.world.store.put("stream_rules", "5", record)
-
-        assert 1 == len(client.ids("cat"))
-        assert ["cat"] == client.values()
-
-    @pytest.mark.parametrize("value", ["true", "True"])
-    def test_dry_run(self, client: Client, value: str) -> None:
-        """A dry run answers alike and keeps nothing, whatever the case of its value."""
-        body = client.add("cat", "--b", query=f"?dry_run={value}")
-
-        assert {"created": 1, "not_created": 1, "valid": 1, "invalid": 1} == body["meta"]["summary"]
-        assert [] == client.values()
-
-    def test_warnings(self, client: Client, desk: Desk) -> None:
-        """The journal warns of an operator that never matches."""
-        client.add("bio:coffee")
-
-        (entry,) = desk.world.journal.find()
-        assert [
-            "rule 'bio:coffee': bio: is accepted here but never matches (at position 1)"
-        ] == list(entry.warnings)
-
-    @pytest.mark.parametrize("path", [PATH, "/2/tweets/search/stream/rules"])
-    def test_older_path(self, client: Client, path: str) -> None:
-        """The older path leads to the same rules."""
-        answer = client.call("POST", path, json={"add": [{"value": "cat"}]})
-
-        assert 200 == answer.status_code
-        assert ["cat"] == client.values()
-
-
-class TestCaps:
-    """A project has a number of rules, each of a length, by the tier of the app."""
-
-    @pytest.mark.parametrize(
-        ("tier", "length", "good"),
-        [
-            ("self_serve", 1_024, True),
-            ("self_serve", 1_025, False),
-            ("enterprise", 2_048, True),
-            ("enterprise", 2_049, False),
-            ("partner", 2_048, True),
-            ("partner", 2_049, False),
-        ],
-    )
-    def test_length(self, client: Client, tier: str, length: int, good: bool) -> None:
-        """A rule that is too long is a bad rule."""
-        client.set_tier(tier)
-
-        assert good == ("data" in client.add("x" * length))
-
-    @pytest.mark.parametrize(
-        ("tier", "held", "status"),
-        [
-            ("self_serve", 998, 200),
-            ("self_serve", 999, 403),
-            ("enterprise", 24_998, 200),
-            ("enterprise", 24_999, 403),
-        ],
-    )
-    def test_number(self, client: Client, tier: str, held: int, status: int) -> None:
-        """Beyond the cap the whole request fails, and nothing is created."""
-        client.set_tier(tier)
-        client.fill(held)
-
-        answer = client.change(add=[{"value": "cat"}, {"value": "dog"}])
-
-        assert status == answer.status_code
-        found = client.desk.world.store.count("stream_rules", {"_app_id": APP})
-        assert held + (2 if status == 200 else 0) == found
-
-    def test_refusal(self, client: Client) -> None:
-        """The problem says how many rules there are, and how many may be."""
-        client.fill(1_000)
-
-        assert {
-            "type": f"{PROBLEMS}/rule-cap",
-            "title": "RulesCapExceeded",
-            "status": 403,
-            "detail": "You have exceeded the maximum number of rules: 1000 exist, 1 are new, and "
-            "1000 are allowed.",
-        } == client.change(add=[{"value": "cat"}]).get_json()
-
-    def test_bad_rules_count_for_nothing(self, client: Client) -> None:
-        """A request whose rules are all bad is no request for more rules."""
-        client.fill(1_000)
-
-        assert "errors" in client.add("--b", "w1")
-
-    def test_apps_of_one_owner_share_the_cap(self, client: Client, desk: Desk) -> None:
-        """The rules of another app of the same owner count as well."""
-        with desk.world.work():
-            other = desk.world.store.get("apps", OTHER_APP)
-            assert other is not None
-            own = other | {"_owner_user_id": "2244994945"}
-            desk.world.store.put("apps", OTHER_APP, own)
-        client.fill(1_000, OTHER_APP)
-
-        assert 403 == client.change(add=[{"value": "cat"}]).status_code
-
-
-class TestDelete:
-    """Rules are deleted."""
-
-    def test_by_id(self, client: Client) -> None:
-        """Rules are deleted by their ids."""
-        first, _ = client.ids("cat", "dog")
-
-        assert {
-            "meta": {
-                "sent": "2026-11-20T12:00:30.000Z",
-                "summary": {"deleted": 1, "not_deleted": 0},
-            }
-        } == client.delete(ids=[first])
-        assert ["dog"] == client.values()
-
-    def test_by_value(self, client: Client) -> None:
-        """Rules are deleted by their values."""
-        client.ids("cat", "dog")
-        client.delete(values=["dog"])
-
-        assert ["cat"] == client.values()
-
-    @pytest.mark.parametrize("parameter", ["ids", "values"])
-    def test_unknown(self, client: Client, parameter: str) -> None:
-        """A rule that the app does not have is named in errors; the others are deleted."""
-        (known,) = client.ids("cat")
-        known = "cat" if parameter == "values" else known
-        wanted: dict[str, Any] = {parameter: [known, "999"]}
-        body = client.delete(**wanted)
-
-        assert {"deleted": 1, "not_deleted": 1} == body["meta"]["summary"]
-        assert [
-            {
-                "errors": [{"parameters": {parameter: ["999"]}, "message": "Rule does not exist"}],
-                "title": "Invalid Request",
-                "detail": "One or more parameters to your request was invalid.",
-                "type": f"{PROBLEMS}/invalid-request",
-            }
-        ] == body["errors"]
-
-    def test_the_rule_of_another_app(self, client: Client) -> None:
-        """An app cannot delete the rule of another one."""
-        client.fill(1, OTHER_APP)
-
-        assert 1 == client.delete(ids=["7000000"])["meta"]["summary"]["not_deleted"]
-        assert 1 == client.desk.world.store.count("stream_rules")
-
-    def test_dry_run(self, client: Client) -> None:
-        """A dry run deletes nothing."""
-        body = client.delete(query="?dry_run=true", ids=client.ids("cat"))
-
-        assert {"deleted": 1, "not_deleted": 0} == body["meta"]["summary"]
-        assert ["cat"] == client.values()
-
-    @pytest.mark.parametrize("value", ["true", "True"])
-    def test_all(self, client: Client, value: str) -> None:
-        """All rules of the app are deleted without a body, and no rules of others."""
-        client.ids("cat", "dog")
-        client.fill(1, OTHER_APP)
-        answer = client.call("POST", f"{PATH}?delete_all={value}")
-
-        assert {"deleted": 2, "not_deleted": 0} == answer.get_json()["meta"]["summary"]
-        assert 1 == client.desk.world.store.count("stream_rules")
-
-
-class TestFaults:
-    """Requests that cannot be understood change nothing."""
-
-    @pytest.mark.parametrize(
-        ("query", "body", "message"),
-        [
-            (
-                "",
-                {},
-                "exactly one of add and delete is required, or delete_all=true in the query",
-            ),
-            (
-                "?delete_all=false",
-                {"add": [{"value": "cat"}], "delete": {"ids": ["1"]}},
-                "exactly one of add and delete is required, or delete_all=true in the query",
-            ),
-            ("", {"delete": {}}, "delete needs exactly one of ids and values"),
-            (
-                "",
-                {"delete": {"ids": ["1"], "values": ["cat"]}},
-                "delete needs exactly one of ids and values",
-            ),
-            (
-                "?delete_all=true",
-                {"add": [{"value": "cat"}]},
-                "delete_all cannot be used with add",
-            ),
-            ("?delete_all=true&dry_run=true", {}, "delete_all cannot be used with dry_run"),
-            ("", {"add": []}, "A minimum of 1 items must be provided for add"),
-            ("", {"add": [{"tag": "x"}]}, '"add[0].value" is a required parameter'),
-        ],
-    )
-    def test_body(self, client: Client, query: str, body: dict[str, Any], message: str) -> None:
-        """What does not go together is refused."""
-        assert [message] == messages(client.change(query, **body))
-        assert [] == client.values()
-
-    def test_no_body(self, client: Client) -> None:
-        """A request without a body must delete all."""
-        assert 400 == client.call("POST", PATH).status_code
-
-    def test_a_list(self, client: Client) -> None:
-        """The body is an object."""
-        assert 400 == client.call("POST", PATH, json=[{"value": "cat"}]).status_code
-
-    def test_user_tokens(self, client: Client) -> None:
-        """Rules belong to the app alone."""
-        assert 403 == client.call("GET", keys=HARBOR).status_code
-
-    def test_parameters_in_the_wrong_place(self, client: Client) -> None:
-        """A dry run in the body has no effect, and the header of warnings reports it."""
-        answer = client.change(add=[{"value": "cat"}], dry_run=True)
-
-        assert "unknown-key" == answer.headers["X-Mock-Warnings"]
-        assert ["cat"] == client.values()
-
-
-class TestList:
-    """Rules are listed in the order in which they were added."""
-
-    def test_none(self, client: Client) -> None:
-        """Without rules there is no data."""
-        assert {"meta": {"sent": "2026-11-20T12:00:30.000Z", "result_count": 0}} == client.call(
-            "GET"
-        ).get_json()
-
-    @pytest.mark.parametrize("form", ["?ids={0},{2}", "?ids={0}&ids={2}"])
-    def test_ids(self, client: Client, form: str) -> None:
-        """Some rules are asked for in one parameter or in several."""
-        ids = client.ids("cat", "dog", "fox")
-
-        assert ["cat", "fox"] == client.values(form.format(*ids))
-
-    def test_pages(self, client: Client) -> None:
-        """The token of a page leads to the next one; the last page has none."""
-        client.ids("cat", "dog", "fox")
-        first = client.call("GET", f"{PATH}?max_results=2").get_json()
-        token = first["meta"]["next_token"]
-        last = client.call("GET", f"{PATH}?max_results=2&pagination_token={token}").get_json()
-
-        assert [["cat", "dog"], ["fox"]] == [
-            [rule["value"] for rule in page["data"]] for page in (first, last)
-        ]
-        assert "next_token" not in last["meta"]
-
-    @pytest.mark.parametrize(("count", "status"), [(0, 400), (1, 200), (1000, 200), (1001, 400)])
-    def test_page_size(self, client: Client, count: int, status: int) -> None:
-        """A page has 1 to 1,000 rules."""
-        assert status == client.call("GET", f"{PATH}?max_results={count}").status_code
-
-
-class TestCounts:
-    """The rules of an app and its project are counted."""
-
-    def test_answer(self, client: Client) -> None:
-        """All counts are returned."""
-        client.ids("cat", "dog")
-
-        own = {"client_app_id": APP, "rule_count": 2}
         assert {
             "data": {
-                "cap_per_client_app": 1000,
-                "cap_per_project": 1000,
-                "client_app_rules_count": own,
-                "project_rules_count": 2,
-                "all_project_client_apps": [own],
-            }
-        } == client.call("GET", f"{PATH}/counts").get_json()
+                "id": post["id_str"],
+                "text": "Coffee after the ride",
+                "edit_history_post_ids": [post["id_str"]],
+            },
+            "matching_rules": [{"id": first, "tag": "drinks"}, {"id": second, "tag": ""}],
+        } == lines.next()
 
     def test_fields(self, client: Client) -> None:
-        """Some counts can be asked for."""
-        path = f"{PATH}/counts?rules_count.fields=project_rules_count"
+        """Fields, expansions and their older names choose what a line shows."""
+        client.rule("coffee")
+        lines = client.open("?tweet.fields=lang&expansions=author_id&user.fields=verified")
+        client.post("Coffee")
 
-        assert {"data": {"project_rules_count": 0}} == client.call("GET", path).get_json()
+        line = lines.next()
+        assert {"id", "text", "edit_history_post_ids", "lang", "author_id"} == set(line["data"])
+        assert ["data", "includes", "matching_rules"] == list(line)
+        (author,) = line["includes"]["users"]
+        assert {"id", "name", "username", "verified"} == set(author)
 
-    def test_tier(self, client: Client) -> None:
-        """The caps are those of the app's tier."""
-        client.set_tier("enterprise")
+    def test_errors(self, client: Client) -> None:
+        """What an expansion does not find is named in the line."""
+        client.rule("coffee")
+        lines = client.open("?expansions=in_reply_to_user_id")
+        client.post("Coffee", fields={"in_reply_to_user_id_str": "404"})
 
-        assert 25_000 == client.call("GET", f"{PATH}/counts").get_json()["data"]["cap_per_project"]
+        assert [f"{PROBLEMS}/resource-not-found"] == [e["type"] for e in lines.next()["errors"]]
+
+    @pytest.mark.parametrize("path", [PATH, "/2/tweets/search/stream"])
+    def test_paths(self, client: Client, path: str) -> None:
+        """The older path leads to the same stream."""
+        client.rule("coffee")
+        lines = client.open(path=path)
+        client.post("Coffee")
+
+        assert ["Coffee"] == texts(lines.next())
+
+    def test_only_what_matches(self, client: Client) -> None:
+        """Posts that no rule matches, and what else happens, is not in the stream."""
+        client.rule("coffee")
+        lines = client.open()
+        client.post("Tea")
+        client.emit(event_type="profile.update.bio", payload={"before": "coffee", "after": "b"})
+        client.emit(event_type="post.mention.create", payload={"id": "1", "text": "coffee"})
+        client.post("Coffee")
+
+        assert ["Coffee"] == texts(lines.next())
+
+    def test_own_posts(self, client: Client) -> None:
+        """The posts of the app's own user are in it like those of others."""
+        client.rule("coffee")
+        lines = client.open()
+        client.post("Coffee", user=USER)
+
+        assert ["Coffee"] == texts(lines.next())
+
+    def test_quoted_posts(self, client: Client) -> None:
+        """A rule matches the text of a quoted post as well."""
+        client.rule("espresso")
+        quoted = client.post("Espresso")
+        lines = client.open()
+        client.post("Yes", quoted=quoted)
+
+        assert ["Yes"] == texts(lines.next())
+
+    def test_edits(self, client: Client) -> None:
+        """An edited post is a new line with its new id and its whole history."""
+        client.rule("coffee")
+        lines = client.open()
+        first = client.post("Coffee")
+        second = client.post("More coffee", previous=first)
+
+        lines.next()
+        assert {
+            "id": second["id_str"],
+            "text": "More coffee",
+            "edit_history_post_ids": [first["id_str"], second["id_str"]],
+        } == lines.next()["data"]
+
+    def test_posts_that_are_not_stored(self, client: Client) -> None:
+        """An event that names a post of its own is shown as it has it."""
+        client.rule("coffee")
+        lines = client.open("?post.fields=lang")
+        payload = {"id": "1", "text": "coffee", "lang": "en", "author_id": OTHER_USER}
+        client.emit(event_type="post.create", user_id=OTHER_USER, payload=payload)
+
+        assert {
+            "id": "1", "text": "coffee", "lang": "en", "edit_history_post_ids": ["1"],
+        } == lines.next()["data"]  # fmt: skip
+
+    @pytest.mark.parametrize("stored", [True, False])
+    def test_protected_authors(self, client: Client, stored: bool) -> None:
+        """Posts of protected users are never in it, not even if they are protected later."""
+        client.rule("coffee")
+        lines = client.open()
+        if stored:
+            with client.desk.world.work():
+                client.post("Coffee of a user who hides")
+                client.change("users", OTHER_USER, protected=True)
+        else:
+            client.change("users", OTHER_USER, protected=True)
+            payload = {"id": "1", "text": "coffee"}
+            client.emit(event_type="post.create", user_id=OTHER_USER, payload=payload)
+        client.post("Coffee", user=USER)
+
+        assert ["Coffee"] == texts(lines.next())
 
 
-@pytest.mark.parametrize(
-    ("moment", "status"), [("2025-09-08T23:59:59Z", 404), ("2025-09-09T00:00:00Z", 200)]
-)
-@pytest.mark.parametrize("path", [PATH, f"{PATH}/counts"])
-def test_release(client: Client, path: str, moment: str, status: int) -> None:
-    """The endpoints exist since the release history names their path."""
-    client.desk.world.clock.travel(parse_instant(moment))
+class TestRules:
+    """Rules take effect while the stream is open."""
 
-    assert status == client.call("GET", path).status_code
+    def test_added_rule(self, client: Client) -> None:
+        """A rule that is added matches the next post."""
+        client.rule("tea")
+        lines = client.open()
+        client.post("Coffee")
+        client.rule("coffee")
+        client.post("More coffee")
+
+        assert ["More coffee"] == texts(lines.next())
+
+    def test_deleted_rule(self, client: Client) -> None:
+        """A rule that is deleted matches no more; the stream stays open without any."""
+        coffee = client.rule("coffee")
+        lines = client.open()
+        client.call("POST", RULES, json={"delete": {"ids": [coffee]}})
+        client.post("Coffee")
+        client.rule("tea")
+        client.post("Tea")
+
+        assert ["Tea"] == texts(lines.next())
+
+    def test_rules_of_other_apps(self, client: Client) -> None:
+        """The rules of another app do not count."""
+        client.rule("tea")
+        with client.desk.world.work():
+            record = {"id": "5", "value": "coffee", "_app_id": "20993"}
+            client.desk.world.store.put("stream_rules", "5", record)
+        lines = client.open()
+        client.post("Coffee")
+        client.post("Tea")
+
+        assert ["Tea"] == texts(lines.next())
+
+    def test_no_rules(self, client: Client) -> None:
+        """Without rules there is no stream."""
+        answer = client.call("GET")
+
+        assert {
+            "type": f"{PROBLEMS}/streaming-connection",
+            "title": "ConnectionException",
+            "status": 409,
+            "detail": "You must define rules using the POST /2/posts/search/stream/rules endpoint "
+            "before connecting to filtered stream.",
+            "connection_issue": "RuleConfigurationIssue",
+        } == answer.get_json()
+        assert 409 == answer.status_code
+
+    def test_faulty_rules(self, client: Client) -> None:
+        """A stored rule that is not valid refuses the connection, and says which."""
+        client.rule("coffee")
+        with client.desk.world.work():
+            record = {"id": "5", "value": "(coffee", "_app_id": APP}
+            client.desk.world.store.put("stream_rules", "5", record)
+        answer = client.call("GET")
+
+        body = answer.get_json()
+        assert (409, "RulesInvalidIssue") == (answer.status_code, body["connection_issue"])
+        assert (
+            "Your rules are not valid any more: rule 5: no viable alternative at input '<EOF>' "
+            "(at position 8)."
+        ) == body["detail"]
+
+
+class TestConnections:
+    """Who may connect, and how often."""
+
+    @pytest.mark.parametrize(
+        ("tier", "allowed"), [("self_serve", 1), ("enterprise", 2), ("partner", 2)]
+    )
+    def test_too_many(self, client: Client, tier: str, allowed: int) -> None:
+        """One connection more than the tier has is refused, and the others stay."""
+        client.change("apps", APP, _tier=tier)
+        client.rule("coffee")
+        lines = [client.open() for _ in range(allowed)]
+        answer = client.call("GET")
+        client.post("Coffee")
+
+        assert FULL == answer.get_json()
+        assert [["Coffee"]] * allowed == [texts(each.next()) for each in lines]
+
+    def test_a_slot_that_is_free_again(self, client: Client) -> None:
+        """A client that left makes room."""
+        client.rule("coffee")
+        client.open().close()
+
+        assert isinstance(client.open(), Lines)
+
+    def test_beside_the_activity_stream(self, client: Client) -> None:
+        """Streams of different endpoints are counted by themselves."""
+        client.rule("coffee")
+        client.open()
+
+        assert isinstance(client.open(path="/2/activity/stream"), Lines)
+
+    def test_connection(self, client: Client) -> None:
+        """The connection is recorded under the name of the endpoint."""
+        client.rule("coffee")
+        lines = client.open()
+
+        assert ["filtered_stream"] == [one["endpoint_name"] for one in client.connections()]
+        lines.close()
+
+    def test_user_tokens(self, client: Client) -> None:
+        """The stream belongs to the app alone."""
+        assert 403 == client.call("GET", keys=HARBOR).status_code
+
+    def test_unknown_fields(self, client: Client) -> None:
+        """A field that posts do not have is refused."""
+        client.rule("coffee")
+
+        assert 400 == client.call("GET", f"{PATH}?post.fields=smell").status_code
+
+    @pytest.mark.parametrize(("connects", "status"), [(49, 200), (50, 429)])
+    def test_connects(self, connects: int, status: int) -> None:
+        """An app may connect 50 times in 15 minutes."""
+        with Desk(stream_keepalive=0.001, limits="public") as desk:
+            client = Client(desk)
+            for _ in range(connects):
+                client.open().close()
+
+            assert status == client.call("GET").status_code
+
+
+class TestPast:
+    """Posts that were made before the stream was opened."""
+
+    def test_backfill(self, client: Client) -> None:
+        """The matches of the last minutes come first, oldest first."""
+        client.rule("coffee")
+        client.post("Old coffee")
+        client.desk.world.clock.advance(150)
+        client.post("Coffee")
+        client.post("Tea")
+        client.desk.world.clock.advance(30)
+        client.post("New coffee")
+        lines = client.open("?backfill_minutes=2")
+        client.post("Fresh coffee")
+
+        assert ["Coffee", "New coffee", "Fresh coffee"] == texts(*(lines.next() for _ in range(3)))
+
+    def test_later_rules(self, client: Client) -> None:
+        """A rule does not match what was posted before it was added."""
+        client.rule("tea")
+        client.post("Coffee and tea")
+        client.desk.world.clock.advance(1)
+        coffee = client.rule("coffee")
+        client.post("Coffee")
+        lines = client.open("?backfill_minutes=5")
+
+        first, second = lines.next(), lines.next()
+        assert ["Coffee and tea", "Coffee"] == texts(first, second)
+        assert coffee not in [rule["id"] for rule in first["matching_rules"]]
+        assert [coffee] == [rule["id"] for rule in second["matching_rules"]]
+
+    def test_recovery(self, client: Client) -> None:
+        """A window is sent, and the stream ends."""
+        client.rule("coffee")
+        client.post("Coffee")
+        client.desk.world.clock.advance(3600)
+        client.post("More coffee")
+        query = "?start_time=2026-11-20T12:00:00Z&end_time=2026-11-20T12:30:00Z"
+
+        assert ["Coffee"] == texts(*client.open(query).rest())
+
+    def test_deleted_posts(self, client: Client) -> None:
+        """A post that was deleted since is shown as it was."""
+        client.rule("coffee")
+        post = client.post("Coffee")
+        with client.desk.world.work():
+            client.desk.world.store.remove("posts", post["id_str"])
+        lines = client.open("?backfill_minutes=5")
+
+        assert {
+            "id": post["id_str"],
+            "text": "Coffee",
+            "edit_history_post_ids": [post["id_str"]],
+        } == lines.next()["data"]
+
+
+class TestUsage:
+    """Each line counts as a read post."""
+
+    def test_count(self, client: Client) -> None:
+        """What matches counts once a day, however often it is sent."""
+        app = client.desk.record("apps", APP)
+        before = count_month(client.desk.world, app)
+        client.rule("coffee")
+        client.post("Tea")
+        client.post("Coffee")
+        for _ in range(2):
+            lines = client.open("?backfill_minutes=5")
+            lines.next()
+            lines.close()
+
+        assert before + 1 == count_month(client.desk.world, app)
+
+    def test_cap(self, client: Client) -> None:
+        """A stream ends with the problem as its last line when the cap is reached."""
+        read = count_month(client.desk.world, client.desk.record("apps", APP))
+        client.change("apps", APP, _post_cap=read + 1)
+        client.rule("coffee")
+        lines = client.open()
+        client.post("Coffee")
+        client.post("More coffee")
+
+        first, last = lines.rest()
+        assert ["Coffee"] == texts(first)
+        (error,) = last["errors"]
+        assert (f"{PROBLEMS}/usage-capped", "UsageCapExceeded") == (error["type"], error["title"])
+        assert ["usage_capped"] == [one["disconnect_reason"] for one in client.connections()]
+
+    def test_connecting_beyond_the_cap(self, client: Client) -> None:
+        """An app that has read as many posts as it may cannot connect."""
+        client.rule("coffee")
+        client.change("apps", APP, _post_cap=0)
+        answer = client.call("GET")
+
+        assert (429, "UsageCapExceeded") == (answer.status_code, answer.get_json()["title"])
+
+
+def test_no_date(client: Client) -> None:
+    """The release history dates the path of the rules, not the stream."""
+    client.rule("coffee")
+    client.desk.world.clock.travel(parse_instant("2025-09-08T00:00:00Z"))
+
+    assert 404 == client.call("GET", RULES).status_code
+    assert isinstance(client.open(), Lines)

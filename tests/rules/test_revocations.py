@@ -58,7 +58,7 @@ def test_activity(desk: Desk, receiver: Receiver) -> None:
     """A subscription to revocations hears only of those of its own app."""
     record = {
         "subscription_id": "1", "event_type": "oauth.revoke", "filter": {},
-        "webhook_id": WEBHOOK, "_app_id": "11827",
+        "webhook_id": WEBHOOK, "_app_id": "11827", "_topic": "oauth.revoke/",
     }  # fmt: skip
     with desk.world.work():
         desk.world.store.put("activity_subscriptions", "1", record)
