@@ -175,11 +175,16 @@ def _codes(answer: TestResponse) -> str:
     if not isinstance(body, dict):
         return ""
     if "type" in body and "title" in body:
-        _, _, slug = body["type"].rpartition("/problems/")
-        return f", problem `{slug}`"
+        return f", problem `{_slug(body)}`"
     errors = body.get("errors") or [
         error for errors in body.get("operation_errors", ()) for error in errors
     ]
+    if errors and "type" in errors[0]:
+        return f", problem `{_slug(errors[0])}` in `errors`"
     if errors:
         return f", code `{errors[0]['code']}`"
     return f", code `{body['code']}`" if "code" in body else ""
+
+
+def _slug(problem: Mapping[str, Any]) -> str:
+    return str(problem["type"].rpartition("/problems/")[2])
