@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace
+from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
 from mock_platform.world.clock import Instant
 
 if TYPE_CHECKING:
@@ -71,8 +71,31 @@ class WorldFace(Protocol):
         """The published test credentials, in the form of `GET /_mock/credentials`."""
 
     @property
+    def streams(self) -> StreamsFace:
+        """The open streams of the world."""
+
+    def emit(
+        self,
+        event_type: str,
+        *,
+        user: str | None = None,
+        payload: Mapping[str, Any] | None = None,
+        includes: Mapping[str, Any] | None = None,
+        direction: str | None = None,
+        created_at: Instant | None = None,
+    ) -> dict[str, Any]:
+        """Let something happen to a user; returns the answer of `POST /_mock/events`.
+
+        Without a payload a believable one is made, and the record changes with it. `created_at` may
+        also count from now, such as `now-2h`.
+
+        Raises:
+            BadEvent: Fields are missing or wrong; nothing happened.
+        """
+
+    @property
     def deliveries(self) -> list[dict[str, Any]]:
-        """Every attempted webhook delivery, oldest first."""
+        """Every attempted webhook delivery and every line of a stream, oldest first."""
 
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
         """Wait up to `seconds` of real time; returns whether all requested deliveries were made.

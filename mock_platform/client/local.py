@@ -6,12 +6,13 @@ by its name each time, so a dropped world is unknown here as it is over HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from mock_platform.app import CONTROL
+from mock_platform.client.events import describe_event
 from mock_platform.client.moments import count_seconds
 from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
 from mock_platform.client.scenarios import copy_as_json, read_scenario
@@ -22,13 +23,23 @@ from mock_platform.control.known_credentials import Credentials, credentials
 from mock_platform.control.plane import ControlPlane
 from mock_platform.control.route import load_query
 from mock_platform.control.worlds import addresses
+from mock_platform.core.call import FaultKind
 from mock_platform.coverage import document as coverage_document
+from mock_platform.delivery.events import emit
 from mock_platform.in_process.session import AuthScheme, PlatformSession
 from mock_platform.platform import Platform
+from mock_platform.records.checking import copy_of_json
 from mock_platform.records.state import State
 from mock_platform.scenario.active import UnfiredRule
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
+from mock_platform.streams.steering import (
+    ALL,
+    DISCONNECT_TYPE,
+    disconnect_streams,
+    list_streams,
+    stall_streams,
+)
 from mock_platform.world.clock import Clock, Instant, moment
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import DEFAULT
@@ -114,6 +125,34 @@ class LocalJournal:
         return len(self._journal)
 
 
+class LocalStreams:
+    """The open streams of a world in this process."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def list(self) -> list[dict[str, Any]]:
+        """Returns the open streams, oldest first."""
+        return list_streams(self._world)
+
+    def disconnect(
+        self,
+        stream_id: str = ALL,
+        *,
+        disconnect_type: str = DISCONNECT_TYPE,
+        line: bool = True,
+        fault: FaultKind | None = None,
+    ) -> Sequence[str]:
+        """End one stream, or all of them; returns their ids."""
+        return disconnect_streams(
+            self._world, stream_id, disconnect_type=disconnect_type, line=line, fault=fault
+        )
+
+    def stall(self, stream_id: str = ALL, *, seconds: float) -> Sequence[str]:
+        """Let one stream, or all of them, send nothing for so many real seconds."""
+        return stall_streams(self._world, stream_id, seconds)
+
+
 class LocalWorld:
     """One world of a sandbox in this process."""
 
@@ -169,8 +208,28 @@ class LocalWorld:
         return credentials(self._platform, self._world)
 
     @property
+    def streams(self) -> LocalStreams:
+        """The open streams of the world."""
+        return LocalStreams(self._world)
+
+    def emit(
+        self,
+        event_type: str,
+        *,
+        user: str | None = None,
+        payload: Mapping[str, Any] | None = None,
+        includes: Mapping[str, Any] | None = None,
+        direction: str | None = None,
+        created_at: Instant | None = None,
+    ) -> dict[str, Any]:
+        """Let something happen to a user; returns the answer of `POST /_mock/events`."""
+        given = describe_event(event_type, user, payload, includes, direction, created_at)
+        found: dict[str, Any] = copy_of_json(emit(self._world, given), "an event")
+        return found
+
+    @property
     def deliveries(self) -> list[dict[str, Any]]:
-        """Every attempted webhook delivery, oldest first."""
+        """Every attempted webhook delivery and every line of a stream, oldest first."""
         return [dict(delivery) for delivery in self._world.deliveries.copy()]
 
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Protocol, Unpack
 
 from mock_platform.client.queries import EntryQuery, PageQuery
+from mock_platform.core.call import FaultKind
 from mock_platform.world.clock import Instant
 
 Record = dict[str, Any]
@@ -169,6 +170,40 @@ class EntryFace(Protocol):
 
     def as_json(self) -> dict[str, Any]:
         """Returns the entry in the form of `GET /_mock/requests/ID`, without credentials."""
+
+
+class StreamsFace(Protocol):
+    """The open streams of a world."""
+
+    def list(self) -> list[Record]:
+        """Returns the open streams, oldest first, in the form of `GET /_mock/streams`."""
+
+    def disconnect(
+        self,
+        stream_id: str = "all",
+        *,
+        disconnect_type: str = "OperationalDisconnect",
+        line: bool = True,
+        fault: FaultKind | None = None,
+    ) -> Sequence[str]:
+        """End one stream, or all of them; returns their ids.
+
+        The last line has the type, unless `line` is false. With a `fault` the connection breaks.
+
+        Raises:
+            UnknownStream: No open stream has this id.
+            ValueError: The type or the fault does not exist.
+        """
+
+    def stall(self, stream_id: str = "all", *, seconds: float) -> Sequence[str]:
+        """Let one stream, or all of them, send nothing for so many real seconds.
+
+        Returns their ids.
+
+        Raises:
+            UnknownStream: No open stream has this id.
+            ValueError: `seconds` is negative or more than a day.
+        """
 
 
 class JournalFace(Protocol):

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.control.refusal import BadQuery
+from mock_platform.delivery.events import BadEvent
 from mock_platform.records.checking import BadRecord, RecordFault, UnknownRecord, UnknownTable
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario
 from mock_platform.store.errors import StoreUnwritable
+from mock_platform.streams.open_streams import UnknownStream
 from mock_platform.world.names import BadWorldName, UnknownWorld
 from mock_platform.world.worlds import TooManyWorlds
 
@@ -56,6 +58,8 @@ MISTAKES: tuple[Mistake, ...] = (
     Mistake(UnknownWorld, 404, (MistakeValue("name"),)),
     Mistake(UnknownTable, 404, (MistakeValue("name"),)),
     Mistake(UnknownRecord, 404, (MistakeValue("table"), MistakeValue("key"))),
+    Mistake(UnknownStream, None),
+    Mistake(BadEvent, None, (MistakeValue("faults", _pairs, _pairs),)),
     Mistake(UnknownScenario, 404, (MistakeValue("name"),)),
     Mistake(BadWorldName, 400),
     Mistake(TooManyWorlds, 409),

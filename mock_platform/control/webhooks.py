@@ -9,22 +9,19 @@ from marshmallow import Schema, fields
 from mock_platform.control.refusal import ControlRefusal, did_you_mean, refuse_values
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
-from mock_platform.core.fields import Anything, Flag, Integer, ListOf, Nested, Text
+from mock_platform.core.fields import Anything, Choice, Flag, Integer, ListOf, Nested, Text
 from mock_platform.delivery.events import (
     GIVEN,
     HAPPENED,
     BadEvent,
-    add_activity,
     add_event,
+    emit,
 )
 from mock_platform.delivery.sender import Stale
 from mock_platform.platform import Platform
 from mock_platform.records.activity import ActivityRecord
 from mock_platform.records.webhooks import EventRecord
-from mock_platform.rules.activities import FanOut
 from mock_platform.rules.release_history import describe_event_names
-from mock_platform.streams.open_streams import OpenStreams
-from mock_platform.world.world import World
 
 
 class PostedEvent(Schema):
@@ -47,6 +44,8 @@ class QueryOfDeliveries(Schema):
     job_id = Text()
     webhook_id = Text()
     event_id = Text()
+    stream_id = Text()
+    kind = Choice(("webhook", "stream"))
     limit = Integer(
         low=0, metadata={"description": "maximum number of entries; the newest ones are kept"}
     )
@@ -60,7 +59,7 @@ class QueryOfDeliveries(Schema):
 
 
 class DeliveriesAnswer(Schema):
-    """Attempted deliveries, oldest first."""
+    """Attempted deliveries and the lines of streams, oldest first."""
 
     deliveries = ListOf(fields.Dict(), required=True)
     idle = Flag(metadata={"description": "with `wait`: whether no delivery is running any more"})
@@ -120,8 +119,7 @@ def post_event(request: ControlRequest) -> dict[str, Any]:
     given = object_of(request.body, "An event")
     try:
         if "webhook_id" not in given:
-            fan_out, warnings = add_activity(request.world, given)
-            return _show_fan_out(request.world, fan_out, warnings)
+            return emit(request.world, given)
         added = add_event(request.world, given)
     except BadEvent as fault:
         raise refuse_values(422, fault.faults, "The event was not added") from fault
@@ -133,35 +131,8 @@ def post_event(request: ControlRequest) -> dict[str, Any]:
     }
 
 
-def _show_fan_out(world: World, fan_out: FanOut, warnings: tuple[str, ...]) -> dict[str, Any]:
-    outlets: list[dict[str, Any]] = [
-        {"kind": "webhook", "id": event["webhook_id"], "event_id": event["id"],
-         "product": event["_product"], "delivering": event["_attempted"]}
-        for event in fan_out.events
-    ]  # fmt: skip
-    with world.lock:
-        streams = world.find_attachment(OpenStreams).find_concerned(fan_out.activity)
-    outlets += [
-        {"kind": "stream", "id": stream.opening.id, "endpoint": stream.opening.endpoint.id}
-        for stream in streams
-    ]
-    listening = {stream.opening.app_id for stream in streams}
-    idle = [
-        f"subscription {match['subscription_id']}: it names no webhook, and app "
-        f"{match['app_id']} has no open activity stream"
-        for match in fan_out.activity["_matches"]
-        if match["webhook_id"] is None and match["app_id"] not in listening
-    ]
-    return {
-        "activity": fan_out.activity,
-        "outlets": outlets,
-        "why_not": [*idle, *fan_out.why_not],
-        "warnings": list(warnings),
-    }
-
-
 def list_deliveries(request: ControlRequest) -> dict[str, Any]:
-    """Every attempt to deliver an event that is still kept."""
+    """Every attempt to deliver an event, and every line of a stream, that is still kept."""
     wanted = dict(request.query)
     limit, wait = wanted.pop("limit", None), wanted.pop("wait", None)
     idle = {} if wait is None else {"idle": request.platform.deliverer.wait_until_idle(wait)}

@@ -24,6 +24,7 @@ from mock_platform.rules.sample_payloads import NoSample, make_payload
 from mock_platform.rules.sample_posts import NoSuchPost, happen, is_about_posts
 from mock_platform.rules.webhook_log import ADDED
 from mock_platform.store.interface import Record
+from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
 from mock_platform.world.world import World
 
@@ -173,6 +174,39 @@ def _change_posts(world: World, happened: Record) -> list[str]:
         return [f"the payload was not stored as a post, so it cannot be read: {texts}"]
     world.store.put("posts", post_id, loaded)
     return []
+
+
+def emit(world: World, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Let something happen to a user; return the activity, its outlets, and why it has no others.
+
+    Raises:
+        BadEvent: As from `add_activity`.
+    """
+    fan_out, warnings = add_activity(world, given)
+    outlets: list[dict[str, Any]] = [
+        {"kind": "webhook", "id": event["webhook_id"], "event_id": event["id"],
+         "delivering": event["_attempted"]}
+        for event in fan_out.events
+    ]  # fmt: skip
+    with world.lock:
+        streams = world.find_attachment(OpenStreams).find_concerned(fan_out.activity)
+    outlets += [
+        {"kind": "stream", "id": stream.opening.id, "endpoint": stream.opening.endpoint.id}
+        for stream in streams
+    ]
+    listening = {stream.opening.app_id for stream in streams}
+    idle = [
+        f"subscription {match['subscription_id']}: it names no webhook, and app "
+        f"{match['app_id']} has no open activity stream"
+        for match in fan_out.activity["_matches"]
+        if match["webhook_id"] is None and match["app_id"] not in listening
+    ]
+    return {
+        "activity": fan_out.activity,
+        "outlets": outlets,
+        "why_not": [*idle, *fan_out.why_not],
+        "warnings": list(warnings),
+    }
 
 
 def _load(

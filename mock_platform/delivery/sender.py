@@ -249,8 +249,10 @@ class Sender:
     ) -> None:
         entry = {
             "id": f"d{next(self._numbers)}",
+            "kind": "webhook",
             "job_id": attempt.job_id,
             "webhook_id": attempt.to.webhook_id,
+            "stream_id": None,
             "event_id": attempt.event_id,
             "attempt": attempt.number,
             "at": attempt.at,

@@ -17,6 +17,7 @@ FAMILIES = (
     "posts_search_stream_rules",
     "activity_stream",
     "posts_search_webhooks",
+    "connections",
     "account_activity",
     "news",
     "usage",

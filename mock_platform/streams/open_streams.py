@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
+from mock_platform.core.call import FaultKind
 from mock_platform.settings import Settings
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.store.interface import Change, Record
@@ -20,6 +21,8 @@ from mock_platform.world.world import RESTORED, RETURNED, Notice, World
 WOKEN = "streams:woken"
 """Topic of the notice that streams have something to send; it has no key."""
 CONNECTIONS = "connections"
+OPERATOR = "operator_disconnect"
+_REMOVED = {"disconnected_at": ""}
 
 
 class UnknownStream(LookupError):
@@ -43,6 +46,7 @@ class OpenStreams:
         self._opening: WeakValueDictionary[str, Stream] = WeakValueDictionary()
         """Streams whose request is not committed yet. A request that fails leaves none."""
         self._woken: dict[str, Stream] = {}
+        self._disconnected: dict[str, Stream] = {}
         world.attach(self)
         world.on_commit(self._observe)
         world.on_notice(self._take)
@@ -109,18 +113,28 @@ class OpenStreams:
 
     # -- ending ----------------------------------------------------------------------------------
 
-    def disconnect(self, streams: Iterable[Stream], reason: str, disconnect_type: str) -> int:
-        """End streams with the documented last line; return how many were open.
+    def disconnect(
+        self,
+        streams: Iterable[Stream],
+        reason: str,
+        disconnect_type: str,
+        *,
+        line: bool = True,
+        fault: FaultKind | None = None,
+    ) -> list[str]:
+        """End streams with the documented last line, unless `line` is false; return their ids.
 
-        Lines that were waiting are sent before it.
+        Lines that were waiting are sent before it. With a `fault` the connection breaks.
         """
-        ended = 0
+        ended = []
         for stream in streams:
             with self._world.lock:
                 if stream.is_open:
                     ending = make_ending(reason, disconnect_type, stream.opening.base_url)
+                    if not line or fault is not None:
+                        ending = Ending(reason, ending.last_line if line else b"", fault)
                     stream.end(ending, drain=True)
-                    ended += 1
+                    ended.append(stream.opening.id)
             stream.wake(urgent=True)
         return ended
 
@@ -141,18 +155,23 @@ class OpenStreams:
                 self._woken[stream.opening.id] = stream
             return
         for change in changes:
-            if change.before is not None or change.after is None:
-                continue
             if change.table == CONNECTIONS:
-                self._admit(change.key)
-            elif change.table == "activities" and self._streams:
+                self._note_connection(change)
+            elif change.table == "activities" and change.kind == "created" and self._streams:
+                assert change.after is not None
                 for stream in self.find_concerned(change.after):
                     stream.push(change.key)
                     self._woken[stream.opening.id] = stream
-        if self._woken:
+        if self._woken or self._disconnected:
             world.notify(WOKEN, "")
 
-    def _admit(self, id_: str) -> None:
+    def _note_connection(self, change: Change) -> None:
+        """Admit a new stream; end one whose connection's record was ended or removed."""
+        id_ = change.key
+        if change.kind != "created":
+            if id_ in self._streams and "disconnected_at" in (change.after or _REMOVED):
+                self._disconnected[id_] = self._streams[id_]
+            return
         stream = self._opening.pop(id_, None)
         if stream is not None and stream.is_open:
             opening = stream.opening
@@ -166,6 +185,8 @@ class OpenStreams:
         elif notice.topic in {WOKEN, RETURNED}:
             with world.lock:
                 woken, self._woken = self._woken, {}
+                ended, self._disconnected = self._disconnected, {}
+            self.disconnect(ended.values(), OPERATOR, "ForceDisconnect")
             for stream in woken.values():
                 stream.wake()
 
@@ -191,9 +212,9 @@ class OpenStreams:
             self._groups.pop(at, None)
         if world.closed or world.epoch != stream.epoch:
             return
-        with suppress(UnknownWorld, StoreUnwritable), world.work():
-            record = world.store.get(CONNECTIONS, id_)
-            if record is not None and "disconnected_at" not in record:
+        record = world.store.get(CONNECTIONS, id_)
+        if record is not None and "disconnected_at" not in record:
+            with suppress(UnknownWorld, StoreUnwritable), world.work():
                 self._mark_ended(id_, record, ending.reason)
 
     def _mark_ended(self, id_: str, record: Record, reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,12 +13,20 @@ import mock_platform
 from mock_platform import MockPlatform
 from mock_platform.client import interface
 from mock_platform.client.interface import PlatformFace, WorldFace
-from mock_platform.client.local import LocalClock, LocalJournal, LocalWorld
+from mock_platform.client.local import LocalClock, LocalJournal, LocalStreams, LocalWorld
 from mock_platform.client.remote import RemotePlatform, RemoteWorld
 from mock_platform.client.remote.clock import RemoteClock
 from mock_platform.client.remote.journal import RemoteEntry, RemoteJournal
 from mock_platform.client.remote.state import RemoteState, RemoteTable
-from mock_platform.client.world_parts import ClockFace, EntryFace, JournalFace, StateFace, TableFace
+from mock_platform.client.remote.streams import RemoteStreams
+from mock_platform.client.world_parts import (
+    ClockFace,
+    EntryFace,
+    JournalFace,
+    StateFace,
+    StreamsFace,
+    TableFace,
+)
 from mock_platform.operations import TABLES
 from mock_platform.records.state import State as LocalState
 from mock_platform.records.state import TableState
@@ -29,6 +38,7 @@ _PLATFORMS: tuple[type[PlatformFace], ...] = (MockPlatform, RemotePlatform)
 _WORLDS: tuple[type[WorldFace], ...] = (LocalWorld, RemoteWorld)
 _CLOCKS: tuple[type[ClockFace], ...] = (LocalClock, RemoteClock)
 _JOURNALS: tuple[type[JournalFace], ...] = (LocalJournal, RemoteJournal)
+_STREAMS: tuple[type[StreamsFace], ...] = (LocalStreams, RemoteStreams)
 _STATES: tuple[type[StateFace], ...] = (LocalState, RemoteState)
 _TABLES: tuple[type[TableFace], ...] = (TableState, RemoteTable)
 _ENTRIES: tuple[type[EntryFace], ...] = (JournalEntry, RemoteEntry)
@@ -52,6 +62,7 @@ rules:
         (WorldFace, _WORLDS, {"close_sessions"}),
         (ClockFace, _CLOCKS, set()),
         (JournalFace, _JOURNALS, set()),
+        (StreamsFace, _STREAMS, set()),
         (StateFace, _STATES, set()),
         (TableFace, _TABLES, set()),
     ],
@@ -229,6 +240,30 @@ def test_deliveries_are_listed_and_waited_for(world: WorldFace) -> None:
     assert world.wait_for_deliveries(seconds=-1)
     assert world.wait_for_deliveries(seconds=0.5)
     assert world.wait_for_deliveries(seconds=3600)
+
+
+def test_streams_are_listed_silenced_and_ended(world: WorldFace) -> None:
+    """A stream is listed, gets what happens, and ends on request."""
+    world.clock.travel("2026-07-01T12:00:00Z")
+    with world.session("bearer") as session:
+        answer = session.get("/2/activity/stream", stream=True)
+        lines = (line for line in answer.iter_lines() if line)
+        (stream,) = world.streams.list()
+        event = world.emit("profile.update.bio", user="2244994945", payload={"after": "Tea."})
+        line = json.loads(next(lines))
+
+        assert ("activity_stream", 0) == (stream["endpoint"], stream["lines"])
+        assert {"kind": "stream", "id": stream["id"], "endpoint": "activity_stream"} in (
+            event["outlets"]
+        )
+        assert event["activity"]["event_uuid"] == line["data"]["event_uuid"]
+        assert [line] == [each["body"] for each in world.deliveries if each["kind"] == "stream"]
+        assert [stream["id"]] == world.streams.stall(seconds=0)
+        assert [stream["id"]] == world.streams.disconnect(stream["id"])
+        assert ["OperationalDisconnect"] == [
+            json.loads(rest)["errors"][0]["disconnect_type"] for rest in lines
+        ]
+        assert [] == world.streams.list()
 
 
 # -- clock ---------------------------------------------------------------------------------------

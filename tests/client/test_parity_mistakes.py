@@ -13,11 +13,13 @@ from mock_platform import MockPlatform
 from mock_platform.client.errors import MissingCredentials
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.control.refusal import BadQuery
+from mock_platform.delivery.events import BadEvent
 from mock_platform.records.checking import BadRecord, UnknownRecord, UnknownTable
 from mock_platform.records.fixtures import BadFixtures
 from mock_platform.scenario.document import BadParameters, BadScenario
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario
+from mock_platform.streams.open_streams import UnknownStream
 from mock_platform.world.names import BadWorldName, UnknownWorld
 from mock_platform.world.worlds import TooManyWorlds
 
@@ -108,6 +110,19 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
         BadRecord,
         lambda w: w.state.load({"tables": {"users": [{}], "x": []}, "clock": 5}),
     ),
+    "an event of no type": (BadEvent, lambda w: w.emit("ProfileBoiUpdate", user=USER)),
+    "an event of an unknown user": (BadEvent, lambda w: w.emit("ProfileBioUpdate", user="5")),
+    "an event of the future": (
+        BadEvent,
+        lambda w: w.emit("ProfileBioUpdate", user=USER, created_at="8000-01-01T00:00:00Z"),
+    ),
+    "ending no stream": (UnknownStream, lambda w: w.streams.disconnect("x")),
+    "ending no stream with a query": (UnknownStream, lambda w: w.streams.disconnect("x?y")),
+    "an unknown way to end": (ValueError, lambda w: w.streams.disconnect(disconnect_type="Bye")),
+    "an unknown fault": (ValueError, lambda w: w.streams.disconnect(fault="flood")),
+    "silencing no stream": (UnknownStream, lambda w: w.streams.stall("x", seconds=1)),
+    "silence before now": (ValueError, lambda w: w.streams.stall(seconds=-1)),
+    "silence for more than a day": (ValueError, lambda w: w.streams.stall(seconds=86401)),
     "a third kind of session": (ValueError, lambda w: w.session("basic")),
     "no token to sign with": (MissingCredentials, lambda w: _without_tokens(w, "oauth1")),
     "no token to send": (MissingCredentials, lambda w: _without_tokens(w, "bearer")),
@@ -136,6 +151,8 @@ GONE: dict[str, Mistake] = {
     "dump": lambda w: w.state.dump(),
     "credentials": lambda w: w.credentials,
     "deliveries": lambda w: w.deliveries,
+    "streams": lambda w: w.streams.list(),
+    "emit": lambda w: w.emit("ProfileBioUpdate", user=USER),
     "session": lambda w: w.session("oauth1"),
     "activate": lambda w: w.activate("outage"),
     "deactivate": lambda w: w.deactivate(),

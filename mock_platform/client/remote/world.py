@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 import requests
 
 from mock_platform.client.errors import NotInProcess
+from mock_platform.client.events import describe_event
 from mock_platform.client.remote.clock import RemoteClock
 from mock_platform.client.remote.control import LONGEST_WAIT_SECONDS, Control, read_authority
 from mock_platform.client.remote.fixtures import apply_fixtures
 from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.remote.state import RemoteState
+from mock_platform.client.remote.streams import RemoteStreams
 from mock_platform.client.scenarios import copy_as_json, read_scenario
 from mock_platform.client.sessions import authentication
 from mock_platform.in_process.session import AuthScheme, BasedSession
 from mock_platform.scenario.active import UnfiredRule
 from mock_platform.scenario.library import UnknownScenario
 from mock_platform.scenario.schema import SCENARIO_NAME
-from mock_platform.world.clock import UPTIME
+from mock_platform.world.clock import UPTIME, Instant
 from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
@@ -90,8 +92,28 @@ class RemoteWorld:
         return found
 
     @property
+    def streams(self) -> RemoteStreams:
+        """The open streams of the world."""
+        return RemoteStreams(self._control)
+
+    def emit(
+        self,
+        event_type: str,
+        *,
+        user: str | None = None,
+        payload: Mapping[str, Any] | None = None,
+        includes: Mapping[str, Any] | None = None,
+        direction: str | None = None,
+        created_at: Instant | None = None,
+    ) -> dict[str, Any]:
+        """Let something happen to a user; returns the answer of `POST /_mock/events`."""
+        given = describe_event(event_type, user, payload, includes, direction, created_at)
+        answer: dict[str, Any] = self._control.ask("POST", "/events", given)
+        return answer
+
+    @property
     def deliveries(self) -> list[dict[str, Any]]:
-        """Every attempted webhook delivery, oldest first."""
+        """Every attempted webhook delivery and every line of a stream, oldest first."""
         found: list[dict[str, Any]] = self._control.ask("GET", "/deliveries")["deliveries"]
         return found
 

@@ -200,7 +200,7 @@ _CONNECTION_ISSUES = (
     "RuleConfigurationIssue",
     "RulesInvalidIssue",
 )
-_DISCONNECTS = (
+DISCONNECT_TYPES = (
     "OperationalDisconnect",
     "UpstreamOperationalDisconnect",
     "ForceDisconnect",
@@ -305,7 +305,7 @@ _TYPES = (
         "operational-disconnect",
         503,
         "Disconnected for operational reasons",
-        {"disconnect_type": Choice(_DISCONNECTS)},
+        {"disconnect_type": Choice(DISCONNECT_TYPES)},
         typical={"disconnect_type": "UpstreamOperationalDisconnect"},
     ),
     ProblemType(
