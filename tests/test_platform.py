@@ -469,9 +469,7 @@ def test_the_registry_has_bounds() -> None:
 
 def test_bearer_tokens_of_another_user_do_not_reach(box: Sandbox) -> None:
     """Account scope holds for every way to authenticate."""
-    response = box.call("GET", MEDIA, keys=NORTHBIKE)
-
-    assert response.status_code == 403
+    assert box.call("GET", MEDIA, keys=NORTHBIKE).status_code == 403
 
 
 @pytest.mark.spec("B, Authentication", "The credential")

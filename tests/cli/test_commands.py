@@ -120,9 +120,7 @@ def test_help_comes_without_loading_the_server() -> None:
         "print(sorted({'flask', 'marshmallow', 'httptools'} & set(sys.modules)))"
     )
 
-    out = python("-c", code, check=True)
-
-    assert out.stdout.splitlines()[-1] == "[]"
+    assert python("-c", code, check=True).stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.claim("What only some servers need is loaded when they need it")
@@ -142,9 +140,7 @@ def test_a_server_is_up_without_what_few_servers_need() -> None:
         "print(sorted(late & set(sys.modules)))"
     )
 
-    out = python("-c", code, check=True)
-
-    assert out.stdout == "[]\n"
+    assert python("-c", code, check=True).stdout == "[]\n"
 
 
 def test_the_module_is_the_command() -> None:

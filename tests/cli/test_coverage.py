@@ -89,8 +89,7 @@ def test_fail_under(run: Run, platform: MockPlatform, demanded: str, status: int
     result = run("--format", "junit", "--fail-under", demanded, "--url", platform.base_url)
 
     assert status == result.exit_code
-    root = ET.fromstring(result.stdout)
-    assert str(status) == root.get("failures")
+    assert str(status) == ET.fromstring(result.stdout).get("failures")
     assert (status == 1) == ("--fail-under requires 50 %." in result.stderr)
 
 

@@ -267,9 +267,7 @@ from mock_platform.edge.request import Request
 log = logs.configure("text")
 log.note(Request("GET", "/last", "", "1.1", [], b"", keep_alive=True), "200 OK", [], 0.0, 0.1)
 """
-    ended = python("-c", program, check=True, cwd=tmp_path)
-
-    assert " 200 GET /last ms=100.0" in ended.stderr
+    assert " 200 GET /last ms=100.0" in python("-c", program, check=True, cwd=tmp_path).stderr
 
 
 def test_reports_of_the_package_come_in_the_same_form() -> None:

@@ -232,9 +232,7 @@ def test_flasks_test_client_calls_a_world(platform: MockPlatform) -> None:
     world = platform.world("w1")
     headers = {"Authorization": f"Bearer {platform.credentials['bearer_token']}"}
 
-    answer = world.test_client().get("/12/accounts", headers=headers)
-
-    assert 200 == answer.status_code
+    assert 200 == world.test_client().get("/12/accounts", headers=headers).status_code
     assert (1, 0) == (len(world.journal), len(platform.journal))
 
 
@@ -254,9 +252,7 @@ def test_other_transports_use_the_application(platform: MockPlatform) -> None:
 
 def test_credentials_are_the_well_known_ones(platform: MockPlatform) -> None:
     """Python shows what the control plane reports."""
-    told = platform.session().get("/_mock/credentials").json()
-
-    assert told == platform.credentials
+    assert platform.session().get("/_mock/credentials").json() == platform.credentials
 
 
 def test_the_clock_obeys(platform: MockPlatform) -> None:

@@ -106,9 +106,7 @@ def test_no_json(box: Sandbox) -> None:
 
 def test_missing_body(box: Sandbox) -> None:
     """Where a record is expected, an empty body is refused."""
-    answer = call(box, "PUT", "/state/users/7")
-
-    assert 415 == answer.status_code
+    assert 415 == call(box, "PUT", "/state/users/7").status_code
 
 
 @pytest.mark.parametrize(("size", "status"), [(1000, 200), (1001, 413)])

@@ -38,9 +38,7 @@ def test_address_through_a_prefix(box: Sandbox) -> None:
     """Addresses are those of the server, whichever world the request itself named."""
     call(box, "PUT", "/worlds/w1")
 
-    world = call(box, "PUT", "/worlds/w2", "w1").get_json()
-
-    assert "http://localhost/~w2" == world["base_url"]
+    assert "http://localhost/~w2" == call(box, "PUT", "/worlds/w2", "w1").get_json()["base_url"]
 
 
 def test_copy_a_world(box: Sandbox) -> None:

@@ -136,9 +136,7 @@ def test_faults_in_depth_name_their_place() -> None:
     """A fault within a list of objects names the way to it."""
     expected = [("items[1].media_key", MISSING, '"items[1].media_key" is a required parameter')]
 
-    found = faults(Sample, {"items": [{"media_key": "3_1"}, {}]})
-
-    assert found == expected
+    assert faults(Sample, {"items": [{"media_key": "3_1"}, {}]}) == expected
 
 
 @given(st.text(max_size=30))

@@ -89,9 +89,7 @@ def test_a_path_that_is_none_leads_nowhere(path: str) -> None:
 
 def test_the_nearest_operations_are_named() -> None:
     """A misspelt path is answered with the operations that come closest, best first."""
-    found = Nearest(OPERATIONS).to("POST", "/oauth2/tokn")
-
-    assert found[0].id == "oauth2.token"
+    assert Nearest(OPERATIONS).to("POST", "/oauth2/tokn")[0].id == "oauth2.token"
 
 
 def test_a_hostile_path_costs_little() -> None:

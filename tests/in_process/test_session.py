@@ -205,9 +205,7 @@ def test_a_body_is_read_as_the_application_reads_it() -> None:
             produced.append(number)
             yield b"x" * 1000
 
-    answer = session(answering("413 Too Large", [])).post("/", data=numbers())
-
-    assert answer.status_code == 413
+    assert session(answering("413 Too Large", [])).post("/", data=numbers()).status_code == 413
     assert produced == []
 
 
@@ -222,9 +220,8 @@ def test_answers_stream() -> None:
 
     length = ("Content-Length", "210000")
     answer = session(answering("200 OK", [length], numbers())).get("/", stream=True)
-    first = next(answer.iter_content(70_000))
 
-    assert first == b"0" * 70_000
+    assert next(answer.iter_content(70_000)) == b"0" * 70_000
     assert given == [0]
     assert answer.raw.read() == b"1" * 70_000 + b"2" * 70_000
 

@@ -250,9 +250,7 @@ class TestCreate:
         taken = Ids(box.world.seed, box.world.name, box.world.ids.drawn).base36(6)
         box.put("accounts", taken, box.record("accounts", ACCOUNT) | {"id": taken})
 
-        account = create(box)["id"]
-
-        assert account != taken
+        assert create(box)["id"] != taken
         assert read(box, taken).get_json()["data"]["name"] == "Harbor Roasters"
 
     @pytest.mark.spec("B, Accounts", "POST {ads_sandbox_base_url}/12/accounts: none")
@@ -373,7 +371,5 @@ class TestDelete:
     @pytest.mark.spec("B, Accounts", "DELETE {ads_sandbox_base_url}/12/accounts/:account_id: none")
     def test_sandbox_only(self, box: Sandbox) -> None:
         """The plain address has no such method, and the account stays."""
-        response = box.call("DELETE", f"/12/accounts/{ACCOUNT}")
-
-        assert response.status_code == 405
+        assert box.call("DELETE", f"/12/accounts/{ACCOUNT}").status_code == 405
         assert read(box, ACCOUNT).status_code == 200

@@ -417,7 +417,5 @@ def test_no_body_brings_the_sandbox_down(sandboxes: Sandboxes, body: Any) -> Non
     """Whatever JSON is sent, the answer is a success or a refusal with a reason."""
     box = sandboxes.get()
 
-    response = upload(box, body)
-
-    assert response.status_code in {200, 400}
+    assert upload(box, body).status_code in {200, 400}
     assert box.platform.errors == []

@@ -163,9 +163,7 @@ class TestAdd:
     @pytest.mark.parametrize("method", ["POST", "DELETE"])
     def test_sandbox_only(self, box: Sandbox, method: str) -> None:
         """The plain address has no such method, and nothing changes."""
-        response = ask(box, method, PATH, feature_keys="AGE_TARGETING")
-
-        assert response.status_code == 405
+        assert ask(box, method, PATH, feature_keys="AGE_TARGETING").status_code == 405
         assert keys(ask(box, "GET", PATH)) == GRANTED
 
     def test_account_is_untouched(self, box: Sandbox) -> None:

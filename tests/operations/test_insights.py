@@ -282,9 +282,7 @@ class TestWindow:
             "start_time": wire_seconds(NOW - timedelta(days=7, seconds=1)),
         }
 
-        found = search_keywords(call, box.world)
-
-        assert len(found["post_volume"]) == 168
+        assert len(search_keywords(call, box.world)["post_volume"]) == 168
 
     @pytest.mark.parametrize(
         ("start", "end"),

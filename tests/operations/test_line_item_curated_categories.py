@@ -108,9 +108,7 @@ def test_a_category_is_available_only_in_its_countries(box: Sandbox) -> None:
 
 def test_an_update_is_checked_like_a_creation(box: Sandbox) -> None:
     """A link cannot be pointed at what does not exist."""
-    response = call(box, "PUT", "1bx2k", curated_category_id="nope")
-
-    assert response.status_code == 404
+    assert call(box, "PUT", "1bx2k", curated_category_id="nope").status_code == 404
     assert box.record("line_item_curated_categories", "1bx2k")["curated_category_id"] == (
         NORTH_AMERICA
     )

@@ -125,9 +125,7 @@ def test_user_id_may_be_the_users_own(box: Sandbox) -> None:
 @pytest.mark.spec("B, Product catalogs (early access only)", "must exist before")
 def test_products_need_a_catalog(box: Sandbox) -> None:
     """A catalog must exist before products are uploaded."""
-    response = send(box, "PUT", f"{BASE}/1/products", {"products": [SOUND]})
-
-    assert response.status_code == 404
+    assert send(box, "PUT", f"{BASE}/1/products", {"products": [SOUND]}).status_code == 404
 
 
 # -- upsert -------------------------------------------------------------------------------------
@@ -167,9 +165,7 @@ def test_a_request_holds_at_most_25_products(box: Sandbox, count: int, status: i
     """Twenty-five pass, one more is refused as a whole."""
     products = [SOUND | {"id": f"P{number}"} for number in range(count)]
 
-    response = send(box, "PUT", PRODUCTS, {"products": products})
-
-    assert response.status_code == status
+    assert send(box, "PUT", PRODUCTS, {"products": products}).status_code == status
 
 
 @pytest.mark.spec("B, Product", "id: required, merchant")

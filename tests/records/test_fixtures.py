@@ -114,9 +114,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     """One run shows everything that is wrong."""
     write(tmp_path, users=[{"id": "x"}], apps=[{"id": "7"}])
 
-    found = complaints(tmp_path)
-
-    assert len(found) == 6
+    assert len(complaints(tmp_path)) == 6
     with pytest.raises(fixtures.BadFixtures) as caught:
         fixtures.load([tmp_path], TABLES)
     assert len(caught.value.complaints) == 6

@@ -286,9 +286,7 @@ def test_the_total_count_limit_spares_plain_lists(box: Sandbox) -> None:
 
 def test_polls_without_media_need_no_feature(box: Sandbox) -> None:
     """Only a poll with media is refused."""
-    stage = Stage("media-polls-not-enabled", box)
-
-    assert 200 == stage.ask("cards_poll.create").status_code
+    assert 200 == Stage("media-polls-not-enabled", box).ask("cards_poll.create").status_code
 
 
 def test_another_account_is_spared(box: Sandbox) -> None:

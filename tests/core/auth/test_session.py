@@ -29,9 +29,8 @@ def test_a_cookie_names_its_session(world: World) -> None:
     """What set_cookie sends is found again, among other cookies, with the user who logged in."""
     session = sessions.log_in(world, USER, "token", Session.anonymous())
     sent = sessions.set_cookie(call(), world, session).partition(";")[0]
-    found = sessions.find_session(call(f"a=b; {sent}; c"), world)
 
-    assert session == found
+    assert session == sessions.find_session(call(f"a=b; {sent}; c"), world)
     assert session.record is not None
     assert "7" == session.record["user_id"]
 

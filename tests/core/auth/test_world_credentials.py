@@ -40,9 +40,7 @@ def test_a_change_adds_and_removes_credentials(
     """Only keys of apps and tokens count, and only those that the fixtures do not have."""
     known = WorldCredentials(Base({"tokens": {"shared": {}}}))
 
-    found = known.compare(Change(table, key, before, after))
-
-    assert expected == list(found)
+    assert expected == list(known.compare(Change(table, key, before, after)))
 
 
 def test_later_fixtures_are_left_out_as_well() -> None:
