@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,8 +33,10 @@ def run() -> Run:
 
 @pytest.fixture
 def platform() -> Iterator[MockPlatform]:
-    """A running server that was asked for one thing."""
+    """A running server that was asked for its description once, and for accounts."""
+    query = {"count": "1", "q": "h", "sort_by": "name-asc", "with_deleted": "true"}
     with MockPlatform.start() as platform:
+        assert platform.session("bearer").get("/12/accounts", params=query).ok
         assert requests.get(f"{platform.base_url}/2/openapi.json", timeout=PATIENCE).ok
         yield platform
 
@@ -44,7 +47,7 @@ def test_text(run: Run, platform: MockPlatform) -> None:
         result = run("--format", "text", "--url", f"{platform.base_url}{end}")
 
         assert result.exit_code == 0, result.output
-        assert "  openapi.get       1 requests" in result.output
+        assert re.search(r"  openapi\.get +1 requests", result.output)
 
 
 def test_json_is_what_the_control_route_gives(run: Run, platform: MockPlatform) -> None:
