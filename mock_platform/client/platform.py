@@ -244,6 +244,9 @@ class _Raising:
         self.at_once: Callable[[Request], Direct | None] | None = getattr(
             application, "at_once", None
         )
+        self.never_blocks: Callable[[Request], bool] | None = getattr(
+            application, "never_blocks", None
+        )
         """The application for the server: requests over a socket raise nothing."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -276,6 +279,7 @@ class _OverSocket:
     def __init__(self, app: PlatformApplication) -> None:
         self._app = app
         self.at_once = app.at_once
+        self.never_blocks = app.never_blocks
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one WSGI request."""

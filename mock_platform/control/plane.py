@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 
+HEALTH = "/_mock/health"
+"""The path of the server's health, whose answer needs no lock and no world."""
+
+
 class ControlPlane:
     """Answers everything under `/_mock`, for one platform."""
 
@@ -31,6 +35,11 @@ class ControlPlane:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one WSGI request."""
         return self._wsgi(environ, start_response)
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the routes are ready, so that a request does not wait for them."""
+        return "_wsgi" in vars(self)
 
     @cached_property
     def _wsgi(self) -> WSGIApplication:

@@ -223,6 +223,11 @@ class PlatformApplication(Flask):
         ask: Callable[[Request], Direct | None] | None = getattr(self.wsgi_app, "at_once", None)
         return None if ask is None else ask(request)
 
+    def never_blocks(self, request: Request) -> bool:
+        """Whether the WSGI application answers a request without blocking."""
+        ask: Callable[[Request], bool] | None = getattr(self.wsgi_app, "never_blocks", None)
+        return ask is not None and ask(request)
+
     def at_once_in_process(self, request: Request) -> Direct | None:
         """Returns the same as `at_once`, for a caller in this process, who may want errors."""
         ask: Callable[[Request], Direct | None] | None = getattr(

@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.wsgi import get_input_stream
 
+from mock_platform.control.plane import HEALTH, ControlPlane
 from mock_platform.control.route import ORIGIN, WORLD
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import Failure, TooLarge
@@ -37,7 +38,7 @@ from mock_platform.edge.sending import send
 from mock_platform.platform import Answerer, Platform
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 _SAFE = "/:@!$&'()*+,;=~-._"
 
@@ -46,7 +47,7 @@ class Edge:
     """Removes the prefixes from the path, and calls platform or control plane."""
 
     def __init__(
-        self, platform: Platform, application: PlatformApplication, control: WSGIApplication
+        self, platform: Platform, application: PlatformApplication, control: ControlPlane
     ) -> None:
         self._platform = platform
         self._application = application
@@ -87,6 +88,14 @@ class Edge:
         if is_control(path) or self._platform.may_block(request.method, path):
             return None
         return self._answer_directly
+
+    def never_blocks(self, request: Request) -> bool:
+        """Whether the WSGI application answers a request without blocking.
+
+        Other requests to the control plane may occupy all workers; whoever asks for the server's
+        health then needs an answer all the same.
+        """
+        return request.target == HEALTH and self._control.is_loaded
 
     def _answer_directly(
         self, request: Request, peer: Peer, start_response: StartResponse

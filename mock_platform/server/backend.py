@@ -9,7 +9,7 @@ import asyncio
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,7 +24,7 @@ from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from _typeshed.wsgi import StartResponse, WSGIApplication
 
 _LOG = logging.getLogger(__name__)
 
@@ -85,6 +85,7 @@ class Backend:
         """Called while the server stops, as soon as no request is being answered."""
         self._wsgi = wsgi
         self._at_once: Callable[[Request], Direct | None] | None = getattr(wsgi, "at_once", None)
+        self._never_blocks: Callable[[Request], bool] | None = getattr(wsgi, "never_blocks", None)
         self._environs = EnvironMaker(bound, scheme)
         self._addresses: Counter[str] = Counter()
         self._in_work: set[Client] = set()
@@ -173,6 +174,8 @@ class Backend:
     def answer(self, request: Request, *, keep_alive: bool) -> Answer:
         """Returns the answer to a request; `run` lets the application make it."""
         direct = None if self._at_once is None else self._at_once(request)
+        if direct is None and self._never_blocks is not None and self._never_blocks(request):
+            direct = self._call_wsgi
         return Answer(request, direct, UPTIME(), self.report, self.date_line, keep_alive=keep_alive)
 
     def run(self, answer: Answer, peer: Peer, connection: Client) -> None:
@@ -184,8 +187,7 @@ class Backend:
             return
 
         def make() -> list[bytes] | Pause:
-            environ = self._environs.environ_of(request, peer)
-            return answer.run(lambda start: self._wsgi(environ, start))
+            return answer.run(lambda start: self._call_wsgi(request, peer, start))
 
         self._work(answer, connection, make)
 
@@ -277,6 +279,9 @@ class Backend:
         _LOG.info("%d to %s: %s", refusal.status, address, refusal.text)
 
     # -- details ----------------------------------------------------------------------------------
+
+    def _call_wsgi(self, request: Request, peer: Peer, start: StartResponse) -> Iterable[bytes]:
+        return self._wsgi(self._environs.environ_of(request, peer), start)
 
     def _work(
         self, answer: Answer, connection: Client, make: Callable[[], list[bytes] | Pause]

@@ -3,7 +3,8 @@
 The loop's thread accepts connections, makes TLS handshakes, reads whole requests and writes
 answers. An application may have a method `at_once(request)`. It returns an object that answers the
 request without an environ and without blocking; that is called on the loop itself, which saves two
-changes of thread. Every other request is answered in a worker.
+changes of thread. Every other request is answered in a worker, unless the application has a method
+`never_blocks(request)` that allows to call it on the loop.
 """
 
 from __future__ import annotations

@@ -365,3 +365,17 @@ def test_requests_are_answered_at_once_while_nobody_listens(platform: MockPlatfo
     assert [True] * 4 + [False] * 4 == [at_once(target) for target in targets + controls]
     app.before_request(lambda: None)
     assert [False] * 8 == [at_once(target) for target in targets + controls]
+
+
+def test_health_never_blocks_once_the_control_plane_is_loaded(platform: MockPlatform) -> None:
+    """It needs no worker then; other control routes may wait, so they do."""
+    app = _application(platform)
+
+    def never_blocks(target: str) -> bool:
+        return app.never_blocks(Request("GET", target, "", "1.1", [], b"", keep_alive=True))
+
+    before = never_blocks("/_mock/health")
+    app.test_client().get("/_mock/health")
+    after = [never_blocks(f"/_mock/{name}") for name in ("health", "deliveries", "health/x")]
+
+    assert (False, [True, False, False]) == (before, after)

@@ -75,6 +75,32 @@ def test_the_loop_answers_what_can_be_answered_at_once(server: ServerThread) -> 
     assert names[1].startswith("mock-platform-worker")
 
 
+def test_the_loop_calls_an_application_that_never_blocks() -> None:
+    """It does not wait for a worker, though the only one is occupied; an environ is made."""
+    busy, free = threading.Event(), threading.Event()
+
+    class Some:
+        """Blocks unless it is asked for `/quick`."""
+
+        def __call__(self, environ: Environ, start_response: Start) -> list[bytes]:
+            if environ["PATH_INFO"] != "/quick":
+                busy.set()
+                free.wait(60)
+            text = f"{threading.current_thread().name} {environ['REQUEST_URI']}"
+            return reply(start_response, text.encode())
+
+        def never_blocks(self, request: Request) -> bool:
+            return request.target == "/quick"
+
+    with ServerThread(Some(), threads=1) as server, Wire(server) as slow, Wire(server) as quick:
+        slow.get("/slow")
+        busy.wait(60)
+        body = quick.get("/quick").answer().body.decode()
+        free.set()
+
+    assert f"{LOOP} /quick" == body
+
+
 def test_the_request_comes_as_it_was_read(server: ServerThread, application: Application) -> None:
     """Target and headers as the client wrote them, the body whole, and who sent it."""
     with Wire(server) as wire:
