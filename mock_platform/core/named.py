@@ -18,6 +18,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.challenge import Challenge
 from mock_platform.core.envelope import Returns
 from mock_platform.core.operation import (
+    Gate,
     Handler,
     Limit,
     Location,
@@ -36,6 +37,7 @@ class NamedParticulars(Particulars, total=False):
     """The options that only some named operations use, with the same meaning as on `Operation`."""
 
     challenge: Callable[[Call, World, Settings], Challenge]
+    gates: tuple[Gate, ...]
 
 
 def declare_named(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,10 +51,11 @@ def take_page(
     *,
     order: Order | None = None,
     keys: Sequence[str] | None = None,
+    where: Callable[[Record], bool] | None = None,
 ) -> TokenPage:
     """Return the page of matching records that `max_results` and `pagination_token` ask for.
 
-    With `keys`, only those records are in the list.
+    With `keys`, only those records are in the list; with `where`, those for which it is true.
 
     Raises:
         InvalidParameters: The token is not one of this list.
@@ -70,9 +71,9 @@ def take_page(
         raise InvalidParameters([(TOKEN, wrong)], call.params) from fault
     store, limit = world.store, count + 1
     if keys is None:
-        found = store.page(table, match, order=order, after=after, limit=limit)
+        found = store.page(table, match, order=order, after=after, limit=limit, where=where)
     else:
-        found = store.pick(table, keys, match, order=order, after=after, limit=limit)
+        found = store.pick(table, keys, match, order=order, after=after, limit=limit, where=where)
     page = found[:count]
     token = make_cursor(call, order, page[-1]) if len(found) > count else None
     return TokenPage([entry.record for entry in page], token)

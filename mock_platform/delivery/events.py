@@ -13,6 +13,7 @@ from mock_platform.records.posts import POSTS
 from mock_platform.records.table import Table, find_missing_references
 from mock_platform.records.webhooks import EVENTS
 from mock_platform.rules.activities import FanOut, record_activity
+from mock_platform.rules.happenings import happen, is_happening
 from mock_platform.rules.release_history import (
     DIRECTED_SINCE,
     canonicalize_name,
@@ -21,7 +22,7 @@ from mock_platform.rules.release_history import (
     find_name_warnings,
 )
 from mock_platform.rules.sample_payloads import NoSample, make_payload
-from mock_platform.rules.sample_posts import NoSuchPost, happen, is_about_posts
+from mock_platform.rules.sample_users import CannotHappen
 from mock_platform.rules.webhook_log import ADDED
 from mock_platform.store.interface import Record
 from mock_platform.streams.open_streams import OpenStreams
@@ -108,16 +109,16 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
         ]  # fmt: skip
         record = {name: value for name, value in given.items() if name in HAPPENED}
         record["created_at"] = _fill_moment(record.get("created_at"), now)
-        of_posts = "payload" not in record and _is_about_posts(record)
-        if of_posts:
+        made_up = "payload" not in record and _is_happening(record)
+        if made_up:
             record["payload"] = {}
         elif not faults and "payload" not in record:
             record["payload"], faults = _make_payload(world, record)
         loaded = _load(world, ACTIVITIES, record | {"id": "0", "event_uuid": "0"}, faults, now)
         happened = {name: loaded[name] for name in HAPPENED}
         warnings: list[str] = []
-        if of_posts:
-            fan_out = _happen_to_posts(world, happened)
+        if made_up:
+            fan_out = _let_happen(world, happened)
         else:
             warnings += _change_posts(world, happened)
             fan_out = record_activity(world, happened.pop("event_type"), **happened)
@@ -127,12 +128,12 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
     return fan_out, tuple(warnings)
 
 
-def _is_about_posts(record: Mapping[str, Any]) -> bool:
-    return isinstance(record.get("event_type"), str) and is_about_posts(record["event_type"])
+def _is_happening(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("event_type"), str) and is_happening(record["event_type"])
 
 
-def _happen_to_posts(world: World, happened: Record) -> FanOut:
-    """Let something happen to posts that nobody described further.
+def _let_happen(world: World, happened: Record) -> FanOut:
+    """Let something happen that is not described further.
 
     Raises:
         BadEvent: It cannot happen.
@@ -149,7 +150,7 @@ def _happen_to_posts(world: World, happened: Record) -> FanOut:
             created_at=happened["created_at"],
             direction=happened["direction"],
         )
-    except NoSuchPost as fault:
+    except CannotHappen as fault:
         raise BadEvent([("user_id", str(fault))]) from fault
 
 

@@ -19,6 +19,8 @@ FAMILIES = (
     "posts_search_webhooks",
     "connections",
     "account_activity",
+    "dm_conversations",
+    "dm_events",
     "news",
     "usage",
     "media",

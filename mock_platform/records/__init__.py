@@ -11,6 +11,7 @@ from mock_platform.records import (
     cards,
     catalogs,
     connections,
+    direct_messages,
     identity,
     interactive_cards,
     media,
@@ -33,6 +34,7 @@ _GROUPS = (
     cards,
     interactive_cards,
     posts,
+    direct_messages,
     stream_rules,
 )
 

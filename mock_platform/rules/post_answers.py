@@ -106,13 +106,13 @@ class PostAnswer:
     def _expand_post(self, post: Record) -> None:
         wanted = self.selection.expansions
         if "author_id" in wanted:
-            self._include_user("author_id", post["_user_id"])
+            self.include_user("author_id", post["_user_id"])
         if "in_reply_to_user_id" in wanted and post.get("in_reply_to_user_id_str"):
-            self._include_user("in_reply_to_user_id", post["in_reply_to_user_id_str"])
+            self.include_user("in_reply_to_user_id", post["in_reply_to_user_id_str"])
         if wanted & {"entities.mentions.username", "entities.note.mentions.username"}:
             self._include_mentioned(post)
         if "attachments.media_keys" in wanted:
-            self._include_media(post)
+            self.include_media(post)
         if "attachments.poll_ids" in wanted and post.get("_poll"):
             shown = show_poll(self.world, post, self.selection.poll)
             self._include("polls", post["_poll"]["id"], shown)
@@ -121,7 +121,7 @@ class PostAnswer:
             self._include("places", post["place"]["id"], shown)
         if "edit_history_post_ids" in wanted:
             for each in list_versions(post):
-                self._include_post("edit_history_post_ids", each)
+                self.include_post("edit_history_post_ids", each)
         self._expand_references(post)
 
     def _expand_references(self, post: Record) -> None:
@@ -129,27 +129,28 @@ class PostAnswer:
         if not any(name.startswith("referenced_posts.id") for name in wanted):
             return
         for target in find_references(post).values():
-            referenced = self._include_post("referenced_posts.id", target)
+            referenced = self.include_post("referenced_posts.id", target)
             if referenced is None:
                 continue
             if "referenced_posts.id.author_id" in wanted:
-                self._include_user("referenced_posts.id.author_id", referenced["_user_id"])
+                self.include_user("referenced_posts.id.author_id", referenced["_user_id"])
             if "referenced_posts.id.attachments.media_keys" in wanted:
-                self._include_media(referenced)
+                self.include_media(referenced)
 
     def _expand_user(self, user: Record) -> None:
         wanted = self.selection.expansions
         if "pinned_post_id" in wanted and user.get("pinned_post_id"):
-            self._include_post("pinned_post_id", user["pinned_post_id"])
+            self.include_post("pinned_post_id", user["pinned_post_id"])
         if "most_recent_post_id" in wanted:
             newest = find_newest_post(self.world, user["id"])
             if newest is not None:
-                self._include_post("most_recent_post_id", newest["id_str"])
+                self.include_post("most_recent_post_id", newest["id_str"])
         if "affiliation.user_id" in wanted:
             for each in (user.get("affiliation") or {}).get("user_id") or ():
-                self._include_user("affiliation.user_id", each)
+                self.include_user("affiliation.user_id", each)
 
-    def _include_post(self, parameter: str, post_id: str) -> Record | None:
+    def include_post(self, parameter: str, post_id: str) -> Record | None:
+        """Add a post to the includes, or the error if it cannot be shown; return the post."""
         post = self.world.store.get("posts", post_id)
         if post is None:
             self.add_missing("post", parameter, post_id)
@@ -160,7 +161,8 @@ class PostAnswer:
             self._include("posts", post_id, show_post(self.world, post, self.selection.post))
         return post
 
-    def _include_user(self, parameter: str, user_id: str) -> None:
+    def include_user(self, parameter: str, user_id: str) -> None:
+        """Add a user to the includes, or the error if the user does not exist."""
         user = self.world.store.get("users", user_id)
         if user is None:
             self.add_missing("user", parameter, user_id)
@@ -176,7 +178,8 @@ class PostAnswer:
             else:
                 self._include("users", user["id"], self._select_user(user))
 
-    def _include_media(self, post: Record) -> None:
+    def include_media(self, post: Record) -> None:
+        """Add the media of a post or message to the includes, or the errors for what is missing."""
         for key in post.get("_media_keys") or ():
             media = find_any_media(self.world, key)
             if media is None:

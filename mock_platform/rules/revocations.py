@@ -21,3 +21,12 @@ def make_revocation(world: World, app_id: str, user_id: str) -> dict[str, str]:
     """Return the payload of the event."""
     moment = f"{world.clock.now():%Y-%m-%dT%H:%M:%S}+00:00"
     return {"date_time": moment, "user_id": user_id, "app_id": app_id}
+
+
+def end_access(world: World, app_id: str, user_id: str) -> None:
+    """Invalidate all tokens that an app has of a user, and remove what the user granted it."""
+    match = {"app_id": app_id, "user_id": user_id}
+    for entry in world.store.page("tokens", match | {"state": "active"}):
+        world.store.put("tokens", entry.key, entry.record | {"state": "invalidated"})
+    for entry in world.store.page("grants", match):
+        world.store.remove("grants", entry.key)

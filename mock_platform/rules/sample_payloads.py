@@ -11,7 +11,9 @@ from typing import Any
 from mock_platform.rules.news import add_story, show_news_event
 from mock_platform.rules.public_users import name_verification, show_user
 from mock_platform.rules.release_history import canonicalize_name
-from mock_platform.rules.sample_posts import NoSuchPost, find_other_user
+from mock_platform.rules.revocations import end_access, make_revocation
+from mock_platform.rules.sample_messages import make_chat_payload, make_message_payload
+from mock_platform.rules.sample_users import CannotHappen, find_other_user
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -33,7 +35,6 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Any, World], Any]]] = {
     ),
 }
 """The field of a user that an update changes, and what it becomes."""
-_BETWEEN_USERS = ("follow.", "mute.", "block.")
 
 
 class NoSample(ValueError):
@@ -53,26 +54,78 @@ def make_payload(world: World, event_type: str, user: Record | None) -> Payload:
         return show_news_event(add_story(world))
     if user is None:
         return {}
-    if name in _CHANGES:
-        field, change = _CHANGES[name]
-        before, after = user[field], change(user[field], world)
-        world.store.put("users", user["id"], user | {field: after})
-        return {"before": before, "after": after}
-    if name == "profile.update.verified":
-        changed = {name: value for name, value in user.items() if name != "verified_type"}
-        changed["verified"] = not user["verified"]
-        world.store.put("users", user["id"], changed)
-        return {"before": name_verification(user), "after": name_verification(changed)}
-    if name in {"spaces.start", "spaces.end"}:
-        return {
-            "user": {"data": show_user(user)},
-            "broadcast_id": world.ids.alphanumeric(13),
-            "event_type": name.replace(".", "_"),
-        }
-    if name.startswith(_BETWEEN_USERS):
-        try:
-            other = find_other_user(world, user)
-        except NoSuchPost as fault:
-            raise NoSample(str(fault)) from fault
-        return {"source": {"data": show_user(user)}, "target": {"data": show_user(other)}}
-    raise NoSample(f"payload is required for {event_type}: none can be made up for this type")
+    make = next((make for prefix, make in _MAKERS.items() if name.startswith(prefix)), None)
+    if make is None:
+        raise NoSample(f"payload is required for {event_type}: none can be made up for this type")
+    return make(world, user, name)
+
+
+def _update(world: World, user: Record, name: str) -> Payload:
+    """Change a field of a user's profile."""
+    if name not in _CHANGES:
+        raise NoSample(f"payload is required for {name}: none can be made up for this type")
+    field, change = _CHANGES[name]
+    before, after = user[field], change(user[field], world)
+    world.store.put("users", user["id"], user | {field: after})
+    return {"before": before, "after": after}
+
+
+def _verify(world: World, user: Record, _name: str) -> Payload:
+    """Give a user the badge, or take it away."""
+    changed = {name: value for name, value in user.items() if name != "verified_type"}
+    changed["verified"] = not user["verified"]
+    world.store.put("users", user["id"], changed)
+    return {"before": name_verification(user), "after": name_verification(changed)}
+
+
+def _hold_space(world: World, user: Record, name: str) -> Payload:
+    return {
+        "user": {"data": show_user(user)},
+        "broadcast_id": world.ids.alphanumeric(13),
+        "event_type": name.replace(".", "_"),
+    }
+
+
+def _act_on_user(world: World, user: Record, _name: str) -> Payload:
+    other = _find_other_user(world, user)
+    return {"source": {"data": show_user(user)}, "target": {"data": show_user(other)}}
+
+
+def _message(world: World, user: Record, name: str) -> Payload:
+    return make_message_payload(world, name, user, _find_other_user(world, user))
+
+
+def _chat(world: World, user: Record, name: str) -> Payload:
+    return make_chat_payload(world, name, user, _find_other_user(world, user))
+
+
+def _revoke(world: World, user: Record, _name: str) -> Payload:
+    """Let a user take back the access of an app, with all its tokens."""
+    match = {"user_id": user["id"], "state": "active"}
+    found = world.store.page("tokens", match, limit=1)
+    if not found:
+        raise NoSample(f"payload is required: no app has a token of user {user['id']}")
+    app_id = found[0].record["app_id"]
+    end_access(world, app_id, user["id"])
+    return make_revocation(world, app_id, user["id"])
+
+
+def _find_other_user(world: World, user: Record) -> Record:
+    try:
+        return find_other_user(world, user)
+    except CannotHappen as fault:
+        raise NoSample(str(fault)) from fault
+
+
+_MAKERS: Mapping[str, Callable[[World, Record, str], Payload]] = {
+    "profile.update.verified": _verify,
+    "profile.update.": _update,
+    "spaces.": _hold_space,
+    "follow.": _act_on_user,
+    "mute.": _act_on_user,
+    "block.": _act_on_user,
+    "dm.": _message,
+    "chat.": _chat,
+    "oauth.revoke": _revoke,
+}
+"""What makes up a payload, by the beginning of the event's name; the first that fits."""

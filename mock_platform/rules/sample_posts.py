@@ -1,19 +1,15 @@
-"""Lets something believable happen to posts: made, deleted, answered, quoted, reposted, liked.
-
-`POST /_mock/events` asks for it. The records change with it, so that what an event says is also
-what the interface answers afterwards.
-"""
+"""Lets something believable happen to posts: made, deleted, answered, quoted, reposted, liked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from mock_platform.core.assumptions import expectation
 from mock_platform.rules.activities import FanOut, record_activity
 from mock_platform.rules.post_view import show_whole_post
 from mock_platform.rules.posts import create_post, delete_post
 from mock_platform.rules.public_users import find_newest_post, show_user
-from mock_platform.rules.release_history import canonicalize_name
+from mock_platform.rules.sample_users import CannotHappen, Happening, find_other_user
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import epoch_millis, parse_instant
 from mock_platform.world.world import World
@@ -31,39 +27,6 @@ _TEXTS = (
 )
 
 
-class NoSuchPost(ValueError):
-    """What was asked for cannot happen; the text says why, and what to do."""
-
-
-def is_about_posts(event_type: str) -> bool:
-    """Return whether events of a type are about posts that exist."""
-    return canonicalize_name(event_type) in _HAPPENINGS
-
-
-def happen(
-    world: World, event_type: str, user: Record, *, created_at: str, direction: str | None
-) -> FanOut:
-    """Let something happen to a user's posts, and return the activity of that user.
-
-    Called within `world.work()`.
-
-    Raises:
-        NoSuchPost: It cannot happen.
-    """
-    if user["protected"]:
-        text = f"user {user['id']} is protected: what happens to posts of such users is no event"
-        raise NoSuchPost(text)
-    name = canonicalize_name(event_type)
-    found = _HAPPENINGS[name](world, user, created_at, direction)
-    for fan_out in found:
-        activity = fan_out.activity
-        if (activity["event_type"], activity["user_id"]) != (name, user["id"]):
-            continue
-        if direction in {None, activity["direction"]}:
-            return fan_out
-    raise NoSuchPost("the other users of the world are protected: what they do is no event")
-
-
 def _make(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
     return create_post(world, user, _choose_text(world), created_at=created_at).activities
 
@@ -71,7 +34,7 @@ def _make(world: World, user: Record, created_at: str, _direction: str | None) -
 def _delete(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
     post = find_newest_post(world, user["id"])
     if post is None:
-        raise NoSuchPost(f"user {user['id']} has no post that could be deleted")
+        raise CannotHappen(f"user {user['id']} has no post that could be deleted")
     return delete_post(world, post, created_at=created_at)
 
 
@@ -133,7 +96,7 @@ def _like(world: World, user: Record, created_at: str, direction: str | None) ->
     ]
 
 
-_HAPPENINGS: Mapping[str, Callable[[World, Record, str, str | None], list[FanOut]]] = {
+POST_HAPPENINGS: Mapping[str, Happening] = {
     "post.create": _make,
     "post.delete": _delete,
     "post.mention.create": _mention,
@@ -142,18 +105,6 @@ _HAPPENINGS: Mapping[str, Callable[[World, Record, str, str | None], list[FanOut
     "post.repost.create": _repost,
     "like.create": _like,
 }
-
-
-def find_other_user(world: World, user: Record) -> Record:
-    """Return the first other user of a world, one who is not protected if there is one.
-
-    Raises:
-        NoSuchPost: The world has no other user.
-    """
-    others = [e.record for e in world.store.page("users", limit=100) if e.key != user["id"]]
-    if not others:
-        raise NoSuchPost("payload is required: the world has no other user")
-    return next((one for one in others if not one["protected"]), others[0])
 
 
 def _find_post(world: World, user: Record, created_at: str) -> Record:

@@ -512,7 +512,7 @@ class TestEmit:
     @pytest.mark.parametrize(
         ("event", "field"),
         [
-            ({"event_type": "dm.sent"}, "payload"),
+            ({"event_type": "profile.update.affiliate"}, "payload"),
             ({"event_type": "no.such"}, "event_type"),
             ({"user_id": "1"}, "user_id"),
             ({"created_at": "2027-01-01T00:00:00Z"}, "created_at"),

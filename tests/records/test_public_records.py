@@ -381,6 +381,19 @@ SAMPLES: dict[str, list[Sample]] = {
             own={"_app_id": "11827"},
         )
     ],
+    "direct_messages": [
+        Sample(
+            {
+                "id": "1346889436626259968",
+                "event_type": "MessageCreate",
+                "dm_conversation_id": f"{USER}-3805104374",
+                "sender_id": USER,
+                "text": "Hello just you two, again",
+                "created_at": "2022-02-24T20:48:41.000Z",
+            },
+            own={"_participants": [USER, "3805104374"]},
+        )
+    ],
     "events": [
         Sample(
             {
