@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mock_platform.rules.account_activity import TABLE
-from mock_platform.rules.activities import FanOut, record_activity
+from mock_platform.rules.activities import FanOut, make_topic, record_activity
 from tests.support import HARBOR
 from tests.support_receiver import Receiver, sign
 from tests.support_replay import WEBHOOK, Desk
@@ -82,7 +82,7 @@ def test_activity_and_account_activity(desk: Desk, receiver: Receiver) -> None:
     with desk.world.work():
         record = {
             "subscription_id": "1", "event_type": "post.delete", "filter": {"user_id": USER},
-            "webhook_id": WEBHOOK, "_app_id": "11827", "_topic": f"post.delete/{USER}",
+            "webhook_id": WEBHOOK, "_app_id": "11827", "_topic": make_topic("post.delete", USER),
         }  # fmt: skip
         desk.world.store.put("activity_subscriptions", "1", record)
     found = happen(desk, "post.delete", {"id": "77", "author_id": USER})

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mock_platform.rules.account_activity import TABLE
+from mock_platform.rules.activities import make_topic
 from mock_platform.rules.direct_messages import name_conversation
 from tests.support import USER_TOKEN
 from tests.support_receiver import Receiver
@@ -133,7 +134,7 @@ def test_direction(
     wanted = {"user_id": USER} | ({} if direction is None else {"direction": direction})
     record = {
         "subscription_id": "1", "event_type": event_type, "filter": wanted,
-        "webhook_id": WEBHOOK, "_app_id": "11827",
+        "webhook_id": WEBHOOK, "_app_id": "11827", "_topic": make_topic(event_type, USER),
     }  # fmt: skip
     with desk.world.work():
         desk.world.store.put("activity_subscriptions", "1", record)

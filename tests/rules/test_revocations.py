@@ -8,6 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.rules.account_activity import TABLE
+from mock_platform.rules.activities import make_topic
 from tests.support import HARBOR, NORTHBIKE, Keys, signed
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
@@ -58,7 +59,7 @@ def test_activity(desk: Desk, receiver: Receiver) -> None:
     """A subscription to revocations hears only of those of its own app."""
     record = {
         "subscription_id": "1", "event_type": "oauth.revoke", "filter": {},
-        "webhook_id": WEBHOOK, "_app_id": "11827", "_topic": "oauth.revoke/",
+        "webhook_id": WEBHOOK, "_app_id": "11827", "_topic": make_topic("oauth.revoke", None),
     }  # fmt: skip
     with desk.world.work():
         desk.world.store.put("activity_subscriptions", "1", record)
