@@ -43,6 +43,8 @@ from mock_platform.rules.replay_jobs import (
     check_window,
     create_job,
 )
+from mock_platform.rules.sample_posts import LIKES
+from mock_platform.rules.sample_users import FOLLOWS
 from mock_platform.rules.webhooks import FAILURES, find_own_webhook, get_app
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
@@ -272,7 +274,7 @@ OPERATIONS = (
         errors=("invalid-request", "unsupported-authentication"),
         statuses=(400, 403),
         assumptions=(SUBSCRIPTIONS, FAN_OUT, BODIES, MESSAGES, LIMIT, REVOKED),
-        may_assume=(FAILURES, OAUTH2, LONG_TEXT),
+        may_assume=(FAILURES, OAUTH2, LONG_TEXT, LIKES, FOLLOWS),
     ),
     declare_named(
         "account_activity.show",
