@@ -16,8 +16,8 @@ import mock_platform
 ROOT = Path(mock_platform.__file__).parent
 VERBS_AND_NOUNS = {
     # Verbs that end like a participle.
-    "embed", "exceed", "feed", "flatten", "happen", "listen", "need", "open", "proceed", "seed", "shorten",
-    "succeed",
+    "embed", "exceed", "feed", "flatten", "happen", "listen", "need", "open", "proceed", "seed",
+    "shorten", "succeed",
     # Nouns that do: the rest of the name says what is done with them.
     "token",
 }  # fmt: skip

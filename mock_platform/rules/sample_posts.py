@@ -108,7 +108,7 @@ POST_HAPPENINGS: Mapping[str, Happening] = {
 
 
 def _find_post(world: World, user: Record, created_at: str) -> Record:
-    """Return the user's newest post, or a new one if there is none."""
+    """Return the user's newest post; make one if the user has none."""
     found = find_newest_post(world, user["id"])
     if found is not None:
         return found

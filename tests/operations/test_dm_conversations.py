@@ -246,7 +246,7 @@ def test_to_oneself(client: Client) -> None:
     )
 
 
-@pytest.mark.spec("A, Authentication", "direct messages")
+@pytest.mark.spec("A, Authentication", "An app needing")
 @pytest.mark.parametrize(
     ("permissions", "status"),
     [

@@ -81,7 +81,7 @@ def test_one(reader: Reader) -> None:
     } == body
 
 
-@pytest.mark.spec("A, Release history", "participant_ids")
+@pytest.mark.spec("A, Events", "participant_ids")
 @pytest.mark.parametrize(
     ("event_id", "expected"),
     [(JOIN, [THIRD, USER, OTHER]), (LEAVE, [OTHER]), (REPLY, None)],

@@ -115,7 +115,7 @@ def test_one_post_once_for_a_user(desk: Desk, receiver: Receiver) -> None:
 
 
 @pytest.mark.parametrize("permissions", [("read", "write"), ("read", "direct_messages")])
-@pytest.mark.spec("A, Authentication", "direct messages")
+@pytest.mark.spec("A, Authentication", "An app needing")
 def test_messages_need_permissions(
     desk: Desk, receiver: Receiver, permissions: tuple[str, ...]
 ) -> None:
