@@ -377,14 +377,6 @@ def test_update_after_the_video_left_the_library(box: Sandbox) -> None:
 
 
 @pytest.mark.spec("B, Video conversation cards", "PUT .../video_conversation/:card_id")
-def test_update_of_nothing(box: Sandbox) -> None:
-    """An update without parameters changes nothing."""
-    before = data(get(box, f"{PATH}/{ONE}"))
-
-    assert before == data(put(box, f"{PATH}/{ONE}"))
-
-
-@pytest.mark.spec("B, Video conversation cards", "PUT .../video_conversation/:card_id")
 def test_unset(box: Sandbox) -> None:
     """An empty value takes an optional field away, pairs together."""
     record = data(put(box, f"{PATH}/{FOUR}", fourth_cta="", fourth_cta_post="", title=""))

@@ -8,7 +8,7 @@ import pytest
 
 from mock_platform.operations.account_media import CREATIVE_TYPES
 from mock_platform.records.cards import CARD_TYPES
-from tests.operations.creatives import BASE, assumptions, data, delete, echo, get
+from tests.operations.creatives import BASE, VIDEO, assumptions, data, delete, echo, get
 from tests.support import Sandbox, faults, refusal
 
 
@@ -227,3 +227,16 @@ def test_several_types(box: Sandbox, path: str, field: str, kinds: list[str]) ->
 
     assert set(kinds) == {record[field] for record in found}
     assert [("INVALID_PARAMETER", f"{field}s")] == faults(refused)
+
+
+@pytest.mark.spec("operations", "cards.update", "media_library.update")
+@pytest.mark.spec("operations", "cards_video_conversation.update")
+@pytest.mark.parametrize(
+    "path", [f"cards/{CARD}", f"cards/video_conversation/{TALK}", f"media_library/{VIDEO}"]
+)
+def test_an_update_of_nothing(box: Sandbox, path: str) -> None:
+    """An update without parameters changes nothing."""
+    body = {"json": {}} if path == f"cards/{CARD}" else {}
+    before = data(get(box, path))
+
+    assert before == data(box.call("PUT", f"{BASE}/{path}", **body))
