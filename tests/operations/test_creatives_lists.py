@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -236,7 +237,7 @@ def test_several_types(box: Sandbox, path: str, field: str, kinds: list[str]) ->
 )
 def test_an_update_of_nothing(box: Sandbox, path: str) -> None:
     """An update without parameters changes nothing."""
-    body = {"json": {}} if path == f"cards/{CARD}" else {}
+    body: dict[str, Any] = {"json": {}} if path == f"cards/{CARD}" else {}
     before = data(get(box, path))
 
     assert before == data(box.call("PUT", f"{BASE}/{path}", **body))
