@@ -62,3 +62,17 @@ def test_refused_as_a_whole(name: str, operation: str, title: str) -> None:
 
     assert (403, title) == (answer.status_code, answer.get_json()["title"])
     assert [] == list(stage.last.changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "issue"),
+    [
+        ("filtered-stream-no-rules", "RuleConfigurationIssue"),
+        ("filtered-stream-rules-invalid", "RulesInvalidIssue"),
+    ],
+)
+def test_no_connection(name: str, issue: str) -> None:
+    """The rules are what refuses a connection."""
+    answer = Stage(name).ask("filtered_stream.open")
+
+    assert (409, issue) == (answer.status_code, answer.get_json()["connection_issue"])

@@ -1,0 +1,217 @@
+"""Published clients follow a filtered stream: rules, posts, a cut, and what they missed."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+import tweepy
+from requests import PreparedRequest, Response
+from requests.adapters import HTTPAdapter
+from requests_oauthlib import OAuth1
+
+from tests.conftest import Tool
+from tests.serving import LiveWorld
+from tests.support import NORTHBIKE
+from tests.waits import PATIENCE
+
+pytestmark = pytest.mark.live
+
+RULES = "/2/posts/search/stream/rules"
+PROGRAM = Path(__file__).parent / "node" / "stream.cjs"
+
+
+class Redirect(HTTPAdapter):
+    """Sends what is meant for the platform to the sandbox."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base_url = base_url
+        super().__init__()
+
+    def send(self, request: PreparedRequest, *args: Any, **more: Any) -> Response:
+        """Send a request to the same path at the sandbox."""
+        assert request.url is not None
+        request.url = self._base_url + request.url.removeprefix("https://api.twitter.com")
+        return super().send(request, *args, **more)
+
+
+class Follower(tweepy.StreamingClient):  # type: ignore[misc]
+    """Tweepy's own client; it drops repeats and keeps what else it is called with."""
+
+    def __init__(self, world: LiveWorld) -> None:
+        super().__init__(world.credentials["bearer_token"], daemon=True)
+        self.session.trust_env = False
+        self.session.mount("https://api.twitter.com", Redirect(world.base_url))
+        self.seen: queue.Queue[tuple[str, list[str]]] = queue.Queue()
+        self.events: queue.Queue[Any] = queue.Queue()
+        self.repeats: list[str] = []
+        self._known: set[int] = set()
+
+    def on_response(self, response: tweepy.StreamResponse) -> None:
+        """Keep the text and the tags of a post that is new."""
+        if response.data is None:  # a line with errors, which `on_errors` gets as well
+            return
+        if response.data.id in self._known:
+            self.repeats.append(response.data.text)
+            return
+        self._known.add(response.data.id)
+        tags = [rule.tag for rule in response.matching_rules]
+        self.seen.put((response.data.text, tags))
+
+    def on_connect(self) -> None:
+        """Keep that it is connected."""
+        self.events.put("connected")
+
+    def on_errors(self, errors: list[dict[str, Any]]) -> None:
+        """Keep how the stream ends."""
+        self.events.put([error["disconnect_type"] for error in errors])
+
+    def on_closed(self, response: Response) -> None:
+        """Keep that the stream ended."""
+        self.events.put("closed")
+
+    def on_request_error(self, status_code: int) -> None:
+        """Keep the status, and give up."""
+        self.events.put(status_code)
+        self.disconnect()
+
+
+@contextmanager
+def following(world: LiveWorld, **params: Any) -> Iterator[Follower]:
+    """A follower in a thread of its own, which has an answer."""
+    follower = Follower(world)
+    thread = follower.filter(threaded=True, **params)
+    try:
+        yield follower
+    finally:
+        follower.disconnect()
+        end(world)
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
+def end(world: LiveWorld, **how: Any) -> None:
+    """End all open streams of the world."""
+    answer = world.session().post(f"{world.control}/streams/all/disconnect", json=how)
+    assert answer.ok, answer.text
+
+
+def post(world: LiveWorld, text: str) -> None:
+    """Let another user post."""
+    auth = OAuth1(NORTHBIKE.key, NORTHBIKE.secret, NORTHBIKE.token, NORTHBIKE.token_secret)
+    answer = world.session().post(f"{world.base_url}/2/posts", json={"text": text}, auth=auth)
+    assert answer.status_code == 201, answer.text
+
+
+def clear(world: LiveWorld) -> None:
+    """Delete all rules of the app."""
+    headers = {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
+    url = f"{world.base_url}{RULES}?delete_all=true"
+    answer = world.session().post(url, headers=headers)
+    assert answer.ok, answer.text
+
+
+# The client knows one default field of posts by its older name alone.
+@pytest.mark.filterwarnings("ignore:Tweet data missing default edit_history:RuntimeWarning")
+class TestTweepy:
+    """tweepy's StreamingClient, as published."""
+
+    def test_rules(self, live_world: LiveWorld) -> None:
+        """A good rule is created beside a duplicate and a bad one; both are reported."""
+        client = Follower(live_world)
+        known = client.get_rules().data[0]
+        rules = [tweepy.StreamRule("flat white", tag="milk"), known, tweepy.StreamRule("--b")]
+        tried = client.add_rules(rules, dry_run=True)
+        added = client.add_rules(rules)
+
+        assert {"created": 1, "not_created": 2, "valid": 1, "invalid": 2} == added.meta["summary"]
+        assert added.meta["summary"] == tried.meta["summary"]
+        assert ["flat white"] == [rule.value for rule in added.data]
+        assert ["DuplicateRule", "UnprocessableEntity"] == [e["title"] for e in added.errors]
+        assert known.id == added.errors[0]["id"]
+        assert client.delete_rules(added.data[0].id).meta["summary"]["deleted"] == 1
+
+    def test_stream(self, live_world: LiveWorld) -> None:
+        """A post of another user arrives; after a cut the client connects again and has all."""
+        clear(live_world)
+        Follower(live_world).add_rules(
+            [tweepy.StreamRule("coffee", tag="drinks"), tweepy.StreamRule("from:northbike_co")]
+        )
+        with following(live_world, backfill_minutes=5, tweet_fields=["author_id"]) as follower:
+            assert "connected" == follower.events.get(timeout=PATIENCE)
+            post(live_world, "Coffee after the ride")
+            assert ("Coffee after the ride", ["drinks", ""]) == follower.seen.get(timeout=PATIENCE)
+            end(live_world, disconnect_type="UpstreamOperationalDisconnect")
+            post(live_world, "No more coffee")
+            assert [["UpstreamOperationalDisconnect"], "closed", "connected"] == [
+                follower.events.get(timeout=PATIENCE) for _ in range(3)
+            ]
+            assert ("No more coffee", ["drinks", ""]) == follower.seen.get(timeout=PATIENCE)
+            assert ["Coffee after the ride"] == follower.repeats
+
+    def test_one_connection_too_many(self, live_world: LiveWorld) -> None:
+        """A second connection of a self-serve app is refused, and the first one stays."""
+        live_world.change("apps", live_world.app_id, _tier="self_serve")
+        with following(live_world) as first:
+            assert "connected" == first.events.get(timeout=PATIENCE)
+            second = Follower(live_world)
+            second.filter()
+            post(live_world, "Cold brew coffee")
+
+            assert 429 == second.events.get(timeout=PATIENCE)
+            assert "Cold brew coffee" == first.seen.get(timeout=PATIENCE)[0]
+
+    def test_no_rules(self, live_world: LiveWorld) -> None:
+        """An app without rules cannot connect."""
+        clear(live_world)
+        client = Follower(live_world)
+        client.filter()
+
+        assert 409 == client.events.get(timeout=PATIENCE)
+
+
+class TestNode:
+    """The node client twitter-api-v2, as published, over https as it insists."""
+
+    def test_stream(self, tool: Tool, node_modules: Path, live_world_tls: LiveWorld) -> None:
+        """It adds rules, gets a post, connects again after a cut, and gets the next one."""
+        world = live_world_tls
+        assert world.ca is not None
+        clear(world)
+        base_url, _, name = world.base_url.partition("/~")
+        asked = {
+            "base_url": base_url, "world": name, "bearer": world.credentials["bearer_token"],
+        }  # fmt: skip
+        environment = dict(os.environ, NODE_PATH=str(node_modules), NODE_EXTRA_CA_CERTS=world.ca)
+        command = [tool("node"), str(PROGRAM), json.dumps(asked)]
+        with subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                added = read(process.stdout)
+                assert ["coffee", 2] == [added["rules"][0], added["refused"]]
+                assert {"event": "connected"} == read(process.stdout)
+                post(world, "Coffee after the ride")
+                assert {"text": "Coffee after the ride", "tags": ["drinks"]} == read(process.stdout)
+                end(world, line=False)
+                assert {"event": "reconnected"} == read(process.stdout)
+                post(world, "More coffee")
+                assert {"text": "More coffee", "tags": ["drinks"]} == read(process.stdout)
+            finally:
+                process.stdin.close()
+            assert 0 == process.wait(PATIENCE)
+
+
+def read(output: IO[str]) -> dict[str, Any]:
+    """The next line that the program prints."""
+    found: dict[str, Any] = json.loads(output.readline())
+    return found
