@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 
 import pytest
 
@@ -48,6 +49,12 @@ def sandboxes() -> Sandboxes:
 def box(sandboxes: Sandboxes) -> Sandbox:
     """A sandbox with the packaged fixtures and the default settings, as it starts."""
     return sandboxes.get()
+
+
+@pytest.fixture
+def noon(box: Sandbox) -> None:
+    """The clock of the sandbox is frozen at noon."""
+    box.world.clock.freeze(datetime(2026, 11, 20, 12, tzinfo=UTC))
 
 
 @pytest.fixture

@@ -15,9 +15,10 @@ def call(box: Sandbox, method: str, path: str, world: str = "", **more: Any) -> 
     return box.call(method, f"{prefix}/_mock{path}", keys=None, **more)
 
 
-def detail(answer: TestResponse) -> str:
-    """The detail of a refusal, which must be a problem object."""
+def detail(answer: TestResponse, status: int | None = None) -> str:
+    """The detail of a refusal, which must be a problem object, with this status if one is named."""
     body = answer.get_json()
+    assert status in {None, answer.status_code}
     assert "application/problem+json" == answer.content_type
     assert answer.status_code == body["status"]
     assert "about:blank" == body["type"]

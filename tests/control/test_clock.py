@@ -94,9 +94,8 @@ def test_refused(box: Sandbox, body: dict[str, Any], field: str, text: str) -> N
     """A body that says nothing clear is refused with its field, and the clock goes on."""
     answer = call(box, "PUT", "/clock", json=body)
 
-    assert 422 == answer.status_code
     assert [field] == fields(answer)
-    assert text in detail(answer)
+    assert text in detail(answer, 422)
     assert not box.world.clock.frozen
 
 

@@ -70,9 +70,8 @@ def test_bad_queries(box: Sandbox, query: str, field: str, text: str) -> None:
     """A query that can match nothing by mistake is refused."""
     answer = call(box, "GET", f"/requests?{query}")
 
-    assert 400 == answer.status_code
     assert [field] == fields(answer)
-    assert text in detail(answer)
+    assert text in detail(answer, 400)
 
 
 def test_count_takes_no_limit(box: Sandbox) -> None:
@@ -110,8 +109,7 @@ def test_unknown_entry(box: Sandbox) -> None:
     """An id that is not kept says where entries are."""
     answer = call(box, "GET", "/requests/r99")
 
-    assert 404 == answer.status_code
-    assert "GET /_mock/requests lists them" in detail(answer)
+    assert "GET /_mock/requests lists them" in detail(answer, 404)
 
 
 def test_entry_of_another_world(box: Sandbox) -> None:
@@ -121,8 +119,7 @@ def test_entry_of_another_world(box: Sandbox) -> None:
 
     refusal = call(box, "GET", f"/requests/{answer.headers['X-Mock-Request-Id']}")
 
-    assert 404 == refusal.status_code
-    assert "GET /~w1/_mock/requests/r4" in detail(refusal)
+    assert "GET /~w1/_mock/requests/r4" in detail(refusal, 404)
 
 
 def test_empty_the_journal(box: Sandbox) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import Any
 
 import pytest
 
 from tests.oauth_steps import last
 from tests.support import ACCOUNT, Sandbox, sandbox
+
+pytestmark = pytest.mark.usefixtures("noon")
 
 LINE_ITEM = f"/12/accounts/{ACCOUNT}/line_items/itttx"
 CARDS = f"/12/accounts/{ACCOUNT}/cards"
@@ -66,13 +67,6 @@ REFUSED: list[tuple[str, str, dict[str, str], str, str, str]] = [
     ("PUT", LINE_ITEM, {"advertiser_user_id": "1"}, "INVALID_PARAMETER", "advertiser_user_id",
      "setting advertiser_user_id is not allowed"),
 ]  # fmt: skip
-
-
-@pytest.fixture
-def box(box: Sandbox) -> Sandbox:
-    """A sandbox whose clock is frozen at noon."""
-    box.world.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
-    return box
 
 
 @pytest.mark.parametrize(("method", "path", "query", "error"), UNREADABLE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import pytest
 
 from tests.operations.creatives import (
@@ -28,7 +26,8 @@ from tests.operations.creatives import (
 )
 from tests.support import ACCOUNT, Sandbox, faults, refusal
 
-NOW = datetime.fromisoformat("2026-11-20T12:00:00+00:00")
+pytestmark = pytest.mark.usefixtures("noon")
+
 POLL = {
     "name": "New",
     "first_choice": "Yes",
@@ -38,13 +37,6 @@ POLL = {
 FOUR = POLL | {"third_choice": "Perhaps", "fourth_choice": "Never"}
 VIDEO_POLL = "1712870000004000012"
 IMAGE_POLL = "1712870000005000015"
-
-
-@pytest.fixture
-def box(box: Sandbox) -> Sandbox:
-    """A sandbox whose clock is frozen at noon."""
-    box.world.clock.freeze(NOW)
-    return box
 
 
 @pytest.mark.spec("B, Poll card", "id, name, first_choice", "duration_in_minutes")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -30,15 +29,10 @@ from tests.support import (
     sandbox,
 )
 
+pytestmark = pytest.mark.usefixtures("noon")
+
 WHOLESALE = "18ce55fw2ag"
 FROZEN = "2026-11-20T12:00:00Z"
-
-
-@pytest.fixture
-def box(box: Sandbox) -> Sandbox:
-    """A sandbox whose clock is frozen at noon."""
-    box.world.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
-    return box
 
 
 def base(audience: str = "1nmth", account: str = ACCOUNT) -> str:

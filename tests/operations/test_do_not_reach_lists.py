@@ -13,17 +13,11 @@ from tests.operations import audiences
 from tests.operations.audiences import DO_NOT_REACH_LIST, hashed, update
 from tests.support import ACCOUNT, Sandbox, refusal, sandbox
 
+pytestmark = pytest.mark.usefixtures("noon")
+
 LIST = "4y1bc"
 EMAIL = hashed("ada@example.com").upper()
 PHONE = hashed("+15550199")
-
-
-@pytest.fixture
-def box(box: Sandbox) -> Sandbox:
-    """A sandbox whose clock is frozen at noon."""
-    noon = datetime.fromisoformat("2026-11-20T12:00:00+00:00")
-    box.world.clock.freeze(noon)
-    return box
 
 
 def upload(box: Sandbox, body: Any, key: str = LIST) -> TestResponse:

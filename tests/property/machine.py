@@ -44,12 +44,6 @@ class Family(RuleBasedStateMachine):
         return self.box.call(method, path, keys=BEARER, **more)
 
 
-def data(response: TestResponse) -> Any:
-    """The data of a success."""
-    assert response.status_code == 200, response.text
-    return response.get_json()["data"]
-
-
 def run(machine: type[Family], *, sequences: int, steps: int) -> None:
     """Random sequences of operations, the same ones each time."""
     run_state_machine_as_test(

@@ -11,7 +11,8 @@ from werkzeug.test import TestResponse
 
 from mock_platform.operations.features import SANDBOX_KEYS
 from mock_platform.records.accounts import INDUSTRY_TYPES
-from tests.property.machine import Family, data, run
+from tests.operations.creatives import data
+from tests.property.machine import Family, run
 from tests.support import HARBOR, NORTHBIKE, Keys
 
 USERS = {"2244994945": HARBOR, "3805104374": NORTHBIKE}

@@ -22,7 +22,7 @@ from werkzeug.test import TestResponse
 from mock_platform.app import create_app
 from mock_platform.core.resource import make_timestamps
 from tests.generated import examples
-from tests.operations.creatives import BASE, IMAGE, VIDEO
+from tests.operations.creatives import BASE, IMAGE, VIDEO, data
 from tests.spec.rows import WRITTEN
 from tests.support import ACCOUNT, BEARER, Sandbox, Sandboxes
 from tests.waits import PATIENCE
@@ -59,12 +59,6 @@ Create = Callable[[Sandbox, int], str]
 def ask(box: Sandbox, method: str, path: str, **more: Any) -> TestResponse:
     """One request with the bearer token, which is quicker than a signature."""
     return box.call(method, path, keys=BEARER, **more)
-
-
-def data(response: TestResponse) -> Any:
-    """The data of a success."""
-    assert response.status_code == 200, response.text
-    return response.get_json()["data"]
 
 
 def posted(path: str, **query: str) -> Create:
