@@ -17,9 +17,10 @@ from mock_platform.control.known_credentials import Credentials, credentials, en
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform
-from mock_platform.scenario.deliveries import DELIVERIES
+from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Rule, Scenario
+from mock_platform.scenario.effects.disconnect import DisconnectEffect
 from mock_platform.scenario.effects.fault import AFTER_COMMIT, FaultEffect
 
 BASE_URL = "http://127.0.0.1:8080"
@@ -43,6 +44,18 @@ _DELIVERED = (
     "cannot ask for it. `GET /_mock/deliveries` lists every attempt. The second command adds an "
     "event to deliver and answers `201`, `application/json`."
 )
+_OPEN_STREAM = f"""\
+curl -sN -H "Authorization: Bearer $MOCK_PLATFORM_BEARER_TOKEN" {BASE_URL}/2/activity/stream &"""
+_EMIT = f"""\
+curl -si -X POST \\
+     -H 'Content-Type: application/json' \\
+     -d '{{"event_type": "profile.update.bio", "user_id": "2244994945"}}' \\
+     '{BASE_URL}/_mock/events'"""
+_STREAMED = (
+    "It acts on lines of streams, so a request header cannot ask for it. The second command opens "
+    "a stream, and the third one lets something happen."
+)
+_ENDED = "Answers `200`, and the stream ends, breaks or goes silent later, as the scenario says."
 _INTRODUCTION = """\
 # Scenarios
 
@@ -103,6 +116,8 @@ class _Page:
         """Returns shell commands that show a scenario, and a sentence with their result."""
         if rule.on == (DELIVERIES,):
             return [_activation(scenario), _ADD_EVENT], _DELIVERED
+        if rule.on == (LINES,):
+            return [_activation(scenario), _OPEN_STREAM, _EMIT], _STREAMED
         shown = sample(_shown_on(rule, self._operations), self._credentials, _conditions(rule))
         return self._commands(scenario, rule, shown), self._outcome(scenario, rule, shown)
 
@@ -119,6 +134,8 @@ class _Page:
 
     def _outcome(self, scenario: Scenario, rule: Rule, shown: Sample) -> str:
         for effect in rule.effects:
+            if isinstance(effect, DisconnectEffect):
+                return _ENDED
             if isinstance(effect, FaultEffect):
                 after = effect.stage == AFTER_COMMIT
                 kept = f"The changes of the request are {'kept' if after else 'undone'}."

@@ -1,8 +1,8 @@
-"""Rules `on: deliveries`: faults of the events that are delivered to webhooks.
+"""Rules `on: deliveries` and `on: lines`: faults of what webhooks and streams get.
 
-A call is one event on its way to one webhook, whether a replay job delivers it or it has just
-happened; all attempts at it are one call. Challenges and announcements of a job's end do not
-count.
+A call of the first is one event on its way to one webhook, whether a replay job delivers it or it
+has just happened; all attempts at it are one call. Challenges and announcements of a job's end do
+not count. A call of the second is one line of one stream.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.effects import set_state
 from mock_platform.scenario.effects.delay import MAX_DELAY_SECONDS
 from mock_platform.scenario.forms import (
+    AnyForm,
+    EntriesForm,
     FieldsForm,
     FixedForm,
     Form,
@@ -34,9 +37,17 @@ from mock_platform.world.delivery_faults import DeliveryFault
 
 DELIVERIES = "deliveries"
 """The value of `on` in such rules, in the place of an operation."""
+LINES = "lines"
+"""The same for lines of streams."""
+WITHOUT_REQUEST = (DELIVERIES, LINES)
 
 _OUTCOMES = ("drop", "duplicate", "reorder", "fail")
 _SECONDS = NumberForm(0, MAX_DELAY_SECONDS)
+_DELAY = TypedForm(
+    number=_SECONDS,
+    object=FieldsForm({"seconds": _SECONDS}, required=("seconds",)),
+    what="seconds, or an object with seconds",
+)
 _ATTEMPTS = WholeForm(1, 100)
 
 
@@ -63,13 +74,7 @@ _EFFECT = KeyedForm(
         "duplicate": _make_flag("duplicate", "What was accepted is delivered once more."),
         "reorder": _make_flag("reorder", "It is delivered after the webhook's next one."),
         "delay": FieldsForm(
-            {
-                "delay": TypedForm(
-                    number=_SECONDS,
-                    object=FieldsForm({"seconds": _SECONDS}, required=("seconds",)),
-                    what="seconds, or an object with seconds",
-                )
-            },
+            {"delay": _DELAY},
             required=("delay",),
             description="Real seconds before the delivery.",
         ),
@@ -97,20 +102,54 @@ _EFFECT = KeyedForm(
     },
     what="an effect on a delivery",
 )
+_LINE_EFFECT = KeyedForm(
+    forms={
+        "drop": _make_flag("drop", "The line is lost."),
+        "duplicate": _make_flag("duplicate", "The line is sent twice."),
+        "reorder": _make_flag("reorder", "The line is sent after the stream's next one."),
+        "delay": FieldsForm(
+            {"delay": _DELAY},
+            required=("delay",),
+            description="Real seconds before the line; what comes after it waits as well.",
+        ),
+        "split": _make_flag("split", "The line is sent in two pieces, cut inside a character."),
+        "insert": FieldsForm(
+            {
+                "insert": TypedForm(
+                    text=WordForm(),
+                    object=EntriesForm(AnyForm(), least=0),
+                    what="the text or the JSON object of a line",
+                )
+            },
+            required=("insert",),
+            description="A line of another kind is sent before it.",
+        ),
+        "set_state": set_state.FORM,
+    },
+    what="an effect on a line",
+)
 
 
 def make_rule_form(count: Form, call: Form) -> FieldsForm:
-    """Return the form of such rules; `count` and `call` are forms that all rules share."""
+    """Return the form of rules on deliveries; `count` and `call` are forms of all rules."""
+    return _make_form(DELIVERIES, ("id", "event_type", "webhook_id"), _EFFECT, count, call)
+
+
+def make_line_rule_form(count: Form, call: Form) -> FieldsForm:
+    """Return the form of rules on lines; `count` and `call` are forms of all rules."""
+    named = ("id", "event_type", "endpoint", "app_id")
+    return _make_form(LINES, named, _LINE_EFFECT, count, call)
+
+
+def _make_form(on: str, event: Sequence[str], effect: Form, count: Form, call: Form) -> FieldsForm:
+    what = "a delivery" if on == DELIVERIES else "a line"
     return FieldsForm(
         {
-            "on": FixedForm((DELIVERIES,)),
+            "on": FixedForm((on,)),
             "when": StructureForm(
                 FieldsForm(
                     {
-                        "event": FieldsForm(
-                            {"id": CONDITION, "event_type": CONDITION, "webhook_id": CONDITION},
-                            least=1,
-                        ),
+                        "event": FieldsForm(dict.fromkeys(event, CONDITION), least=1),
                         "state": STATE,
                     },
                     description="Conditions on the event, all of which must hold.",
@@ -121,15 +160,15 @@ def make_rule_form(count: Form, call: Form) -> FieldsForm:
             "probability": NumberForm(0, 1),
             "then": StructureForm(
                 TypedForm(
-                    object=_EFFECT,
-                    items=ListForm(StructureForm(_EFFECT), most=20),
-                    what="an effect on a delivery or a list of them",
+                    object=effect,
+                    items=ListForm(StructureForm(effect), most=20),
+                    what=f"an effect on {what} or a list of them",
                 )
             ),
             "expect": FixedForm(("fired",)),
         },
         required=("on", "then"),
-        description="When a rule acts on webhook deliveries, and what happens to them.",
+        description=f"When a rule acts on {on}, and what happens to them.",
     )
 
 
@@ -160,9 +199,14 @@ def make_fault(effects: Sequence[Mapping[str, Any]]) -> DeliveryFault:
             given = effect["fail"]
             how = given["status"] if "status" in given else given["connection"]
             found = replace(found, fail=how, failures=given.get("attempts"))
+        elif "insert" in effect:
+            given = effect["insert"]
+            text = given if isinstance(given, str) else dumps(given).decode()
+            found = replace(found, insert=text)
         else:
             found = replace(
                 found,
+                split=found.split or "split" in effect,
                 drop=found.drop or "drop" in effect,
                 duplicate=found.duplicate or "duplicate" in effect,
                 reorder=found.reorder or "reorder" in effect,

@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from mock_platform.scenario import deliveries, match
-from mock_platform.scenario.deliveries import DELIVERIES
+from mock_platform.scenario.deliveries import WITHOUT_REQUEST
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import Effect
 from mock_platform.scenario.forms import Path, Report, quote
@@ -283,7 +283,7 @@ def _check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None:
     if isinstance(call, dict) and _find_last_call(call) < _find_first_call(call):
         report((*at, "call", "to"), f"to must not be before from, got {quote(call)}")
     effects = _as_list(rule["then"])
-    if rule.get("on") == DELIVERIES:
+    if _is_without_request(rule.get("on")):
         inside = isinstance(rule["then"], list)
         places = [(*at, "then", i) if inside else (*at, "then") for i in range(len(effects))]
         deliveries.report_conflicts(effects, places, report)
@@ -314,6 +314,11 @@ def _check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None:
     if rule.get("stage") == BEFORE_AUTH and "caller" in rule.get("when", {}):
         text = "the caller is not known before authentication; leave the stage out"
         report((*at, "when", "caller"), text)
+
+
+def _is_without_request(on: Any) -> bool:
+    """Return whether a rule acts on deliveries or lines, not on requests."""
+    return isinstance(on, str) and on in WITHOUT_REQUEST
 
 
 def _find_first_call(call: Mapping[str, Any]) -> float:
@@ -351,7 +356,7 @@ def _bind_rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
     else:
         first, last, every = call.get("from", 1), call.get("to"), call.get("every", 1)
     effects, made = _as_list(rule["then"]), []
-    delivery = on == DELIVERIES
+    delivery = _is_without_request(on)
     for effect in () if delivery else effects:
         keyword = next(name for name in KINDS if name in effect)
         made.append(KINDS[keyword].make(effect))

@@ -16,7 +16,7 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps
 from mock_platform.records.table import Tables
 from mock_platform.scenario.active import ALL_HOLD, ActiveRule, ActiveScenario, UnfiredRule
-from mock_platform.scenario.deliveries import DELIVERIES
+from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
 from mock_platform.scenario.effects.effect import Staging
 from mock_platform.scenario.kept import Ledger, Recorded, as_records
@@ -287,7 +287,16 @@ class Engine:
         While an event is held back (`holding`), no rule holds another one back: the held one goes
         out after it.
         """
-        rules = self.late.get(DELIVERIES, ())
+        return self._find_fault(DELIVERIES, event, holding=holding)
+
+    def on_line(self, line: Mapping[str, Any], *, holding: bool) -> DeliveryFault | None:
+        """Return the fault of a stream's line, if any; decided once."""
+        return self._find_fault(LINES, line, holding=holding)
+
+    def _find_fault(
+        self, on: str, event: Mapping[str, Any], *, holding: bool
+    ) -> DeliveryFault | None:
+        rules = self.late.get(on, ())
         if not rules:
             return None
         acting: ActiveRule | None = None

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from mock_platform.scenario.deliveries import DELIVERIES, make_rule_form
+from mock_platform.scenario.deliveries import (
+    DELIVERIES,
+    LINES,
+    WITHOUT_REQUEST,
+    make_line_rule_form,
+    make_rule_form,
+)
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.forms import (
     NAME,
@@ -51,31 +57,42 @@ class Forms:
 
 @dataclass(frozen=True, slots=True)
 class RuleForm:
-    """The forms of rules on requests and on deliveries; the value of `on` decides."""
+    """The forms of rules on requests, on deliveries and on lines; the value of `on` decides."""
 
     request: FieldsForm
     delivery: FieldsForm
+    line: FieldsForm
 
     def schema(self) -> JsonSchema:
         """Return both forms, with a condition on `on`."""
-        on_deliveries = {"properties": {"on": {"const": DELIVERIES}}, "required": ["on"]}
         return {
             "type": "object",
-            "if": on_deliveries,
+            "if": _describe_on(DELIVERIES),
             "then": self.delivery.schema(),
-            "else": self.request.schema(),
+            "else": {
+                "if": _describe_on(LINES),
+                "then": self.line.schema(),
+                "else": self.request.schema(),
+            },
         }
 
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Report faults against the form of the rule's kind."""
-        delivery = isinstance(value, dict) and value.get("on") == DELIVERIES
-        (self.delivery if delivery else self.request).check(value, at, report)
+        on = value.get("on") if isinstance(value, dict) else None
+        form = self.request
+        if isinstance(on, str):
+            form = {DELIVERIES: self.delivery, LINES: self.line}.get(on, form)
+        form.check(value, at, report)
+
+
+def _describe_on(name: str) -> JsonSchema:
+    return {"properties": {"on": {"const": name}}, "required": ["on"]}
 
 
 @lru_cache(maxsize=8)
 def make_forms(operations: tuple[str, ...]) -> Forms:
     """Return the forms for a server with these operations."""
-    named = WordForm((*operations, EVERYTHING, DELIVERIES))
+    named = WordForm((*operations, EVERYTHING, *WITHOUT_REQUEST))
     call = TypedForm(
         number=_COUNT,
         object=FieldsForm({"from": _COUNT, "to": _COUNT, "every": _COUNT}, least=1),
@@ -86,7 +103,7 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
             "on": TypedForm(
                 text=named,
                 items=ListForm(WordForm(operations)),
-                what="an operation id, a list of them, '*' or 'deliveries'",
+                what="an operation id, a list of them, '*', 'deliveries' or 'lines'",
             ),
             "when": StructureForm(WHEN),
             "call": call,
@@ -105,7 +122,7 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
         required=("then",),
         description="When a rule acts, and what it does. Without `on` it acts on every request.",
     )
-    rule = RuleForm(request, make_rule_form(_COUNT, call))
+    rule = RuleForm(request, make_rule_form(_COUNT, call), make_line_rule_form(_COUNT, call))
     document = FieldsForm(
         {
             "name": StructureForm(

@@ -28,6 +28,7 @@ ENDING = settled(
 )
 
 KEEP_ALIVE = b"\r\n"
+_ASCII = 127
 DISCONNECT = "operational-disconnect"
 
 
@@ -45,6 +46,11 @@ class Ending:
 def encode_line(line: Mapping[str, Any]) -> bytes:
     """Return a line as it is sent."""
     return dumps(line) + b"\r\n"
+
+
+def find_cut(data: bytes) -> int:
+    """Return a place inside a character of several bytes; without one the middle of the line."""
+    return next((at + 1 for at, byte in enumerate(data) if byte > _ASCII), len(data) // 2)
 
 
 def make_problem_line(value: Problem, base_url: str) -> bytes:

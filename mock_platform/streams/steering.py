@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 from mock_platform.core.call import FaultKind
 from mock_platform.core.failures.problems import DISCONNECT_TYPES
@@ -14,7 +14,8 @@ ALL = "all"
 DISCONNECT_TYPE = "OperationalDisconnect"
 """The type of disconnects that are asked for without one."""
 LONGEST_STALL_SECONDS = 24 * 3600
-FAULTS: tuple[FaultKind, ...] = get_args(FaultKind)
+FAULTS: tuple[FaultKind, ...] = ("reset", "empty", "truncate", "garbage")
+"""Network faults that end a stream; `stall` silences one."""
 
 
 def list_streams(world: World) -> list[dict[str, Any]]:

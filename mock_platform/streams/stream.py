@@ -20,12 +20,15 @@ from mock_platform.streams.lines import (
     KEEP_ALIVE,
     Ending,
     encode_line,
+    find_cut,
     make_ending,
     make_problem_line,
 )
 from mock_platform.world.clock import UPTIME, wire_millis
+from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.world import World
 
+_NEVER = float("inf")
 _LONGEST_WAIT_SECONDS = 3600.0
 
 
@@ -42,6 +45,32 @@ class Opening:
     """By the world's clock."""
     ends: bool
     """Whether it ends after the activities that it begins with (a recovery)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEnd:
+    """An end after so many lines or real seconds, whichever comes first; with neither at once."""
+
+    ending: Ending
+    after_lines: int | None
+    after_seconds: float | None
+
+    @property
+    def seconds(self) -> float:
+        """After how many seconds it is due; never if it waits for lines alone."""
+        if self.after_seconds is not None:
+            return self.after_seconds
+        return 0.0 if self.after_lines is None else _NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class _Late:
+    """A line that is sent later than it could be, because of a scenario."""
+
+    line: Line
+    activity: Record
+    fault: DeliveryFault
+    due: float = 0.0
 
 
 class Stream:
@@ -62,11 +91,17 @@ class Stream:
         self.epoch = world.epoch
         """That of the world when it was opened."""
         self.lines_sent = 0
+        self._recorded = 0
         self.last_keepalive: str | None = None
         """When the last keep-alive was sent, by the world's clock."""
         self._world = world
         self._overflowed = False
         self._waiting = deque(waiting)
+        self._held: _Late | None = None
+        """A line that is sent after the next one."""
+        self._delayed: _Late | None = None
+        self._planned: PlannedEnd | None = None
+        self._planned_at = _NEVER
         self._lines: deque[tuple[Line, Record]] = deque()
         self._ready: deque[bytes] = deque()
         self._keepalive = keepalive
@@ -99,7 +134,11 @@ class Stream:
             if now < self._silent_until:
                 due = self._silent_until
             else:
-                due = now if self.lag else self._sent_at + self._keepalive
+                due = min(self._sent_at + self._keepalive, self._planned_at)
+                if self._delayed is not None:
+                    due = min(due, self._delayed.due)
+                elif self.lag:
+                    due = now
             return min(max(0.0, due - now), _LONGEST_WAIT_SECONDS)
 
     def attach(self, resume: Resume, is_client_gone: Callable[[], bool]) -> None:
@@ -128,7 +167,7 @@ class Stream:
     @property
     def lag(self) -> int:
         """How many activities wait for the client."""
-        return len(self._waiting) + len(self._lines)
+        return len(self._waiting) + len(self._lines) + (self._delayed is not None)
 
     @property
     def is_open(self) -> bool:
@@ -157,6 +196,11 @@ class Stream:
         self.close()
         return False
 
+    def plan(self, planned: PlannedEnd) -> None:
+        """End later."""
+        with self._world.lock:
+            self._planned, self._planned_at = planned, UPTIME() + planned.seconds
+
     def stall(self, seconds: float) -> None:
         """Send nothing for so many real seconds, not even keep-alives."""
         with self._world.lock:
@@ -172,10 +216,13 @@ class Stream:
         with self._world.lock:
             if self._ending is not None:
                 return
-            while drain and self.lag and self._ending is None:
-                self._take_line()
+            while drain and self.lag and self.is_open:
+                self._take_line(_NEVER)
             if not self.is_open:  # it ended while its last lines were made
                 return
+            if drain and self._held is not None:
+                self._put_late(self._held)
+            self._held = self._delayed = None
             self._waiting.clear()
             self._lines.clear()
             self._ending = ending
@@ -189,17 +236,40 @@ class Stream:
         """Make what is due now: a line, the end of a recovery, a keep-alive, or nothing."""
         if now < self._silent_until:
             return
-        self._take_line()
+        if self._begun and self._reached_plan(now):
+            return
+        self._take_line(now)
         if self._ready:
             return
         if self.opening.ends and self.lag == 0:
-            self.end(Ending("recovery_complete"))
+            self.end(Ending("recovery_complete"), drain=True)
         elif not self._begun or now - self._sent_at >= self._keepalive:
             self.last_keepalive = wire_millis(self._world.clock.now())
             self._ready.append(KEEP_ALIVE)
 
-    def _take_line(self) -> None:
-        """Make the next line that waits, if there is one; a problem ends the stream."""
+    def _reached_plan(self, now: float) -> bool:
+        """End, or go silent, if the planned end is due."""
+        planned = self._planned
+        if planned is None:
+            return False
+        enough = planned.after_lines is not None and self.lines_sent >= planned.after_lines
+        if not enough and now < self._planned_at:
+            return False
+        self._planned, self._planned_at = None, _NEVER
+        if planned.ending.fault == "timeout":
+            self._silent_until = _NEVER
+        else:
+            self.end(planned.ending)
+        return True
+
+    def _take_line(self, now: float) -> None:
+        """Make the next line that waits, unless a scenario delays it; a problem ends the stream."""
+        delayed = self._delayed
+        if delayed is not None:
+            if now >= delayed.due:
+                self._delayed = None
+                self._put(delayed.line, delayed.activity, delayed.fault)
+            return
         opening = self.opening
         while not self._lines and self._waiting:
             activity = self._world.store.get("activities", self._waiting.popleft())
@@ -214,15 +284,65 @@ class Stream:
                 value = refusal.problem
                 last_line = make_problem_line(value, opening.base_url)
                 self.end(Ending(value.kind.name.replace("-", "_"), last_line))
-        if self._lines:
-            self._put_line(*self._lines.popleft())
+        if not self._lines:
+            return
+        line, activity = self._lines.popleft()
+        fault = self._find_fault(activity)
+        if fault is not None and fault.delay and now < _NEVER:
+            self._delayed = _Late(line, activity, fault, now + fault.delay)
+        else:
+            self._put(line, activity, fault)
 
-    def _put_line(self, line: Line, activity: Record) -> None:
-        self._ready.append(encode_line(line))
+    def _find_fault(self, activity: Record) -> DeliveryFault | None:
+        """Return what a scenario does to a line; called once for each."""
+        shown = {
+            "id": activity["id"],
+            "event_type": activity["event_type"],
+            "endpoint": self.opening.endpoint.id,
+            "app_id": self.opening.app_id,
+        }
+        holding = self._held is not None
+        asked = (each.on_line(shown, holding=holding) for each in self._world.companions)
+        return next((fault for fault in asked if fault is not None), None)
+
+    def _put(self, line: Line, activity: Record, fault: DeliveryFault | None) -> None:
+        """Let a line be sent, as a scenario changes that."""
+        if fault is None:
+            self._put_line(encode_line(line), line, activity)
+        elif fault.drop:
+            error = f"lost by scenario rule {fault.rule}; nothing was sent"
+            self._record(line, activity, error)
+            return
+        elif fault.reorder and self._held is None:
+            self._held = _Late(line, activity, fault)
+            return
+        else:
+            self._put_late(_Late(line, activity, fault))
+        late, self._held = self._held, None
+        if late is not None:
+            self._put_late(late)
+
+    def _put_late(self, late: _Late) -> None:
+        data, fault = encode_line(late.line), late.fault
+        if fault.insert is not None:
+            self._ready.append(fault.insert.encode() + KEEP_ALIVE)
+        if fault.split:
+            self._put_line(data, late.line, late.activity, cut=find_cut(data))
+        else:
+            self._put_line(data, late.line, late.activity)
+        if fault.duplicate:
+            self._put_line(data, late.line, late.activity)
+
+    def _put_line(self, data: bytes, line: Line, activity: Record, *, cut: int = 0) -> None:
+        self._ready.extend(piece for piece in (data[:cut], data[cut:]) if piece)
         self.lines_sent += 1
+        self._record(line, activity, None)
+
+    def _record(self, line: Line, activity: Record, error: str | None) -> None:
+        self._recorded += 1
         self._world.deliveries.append(
             {
-                "id": f"{self.opening.id}/{self.lines_sent}",
+                "id": f"{self.opening.id}/{self._recorded}",
                 "kind": "stream",
                 "job_id": None,
                 "webhook_id": None,
@@ -232,7 +352,7 @@ class Stream:
                 "at": wire_millis(self._world.clock.now()),
                 "url": None,
                 "status": None,
-                "error": None,
+                "error": error,
                 "milliseconds": 0.0,
                 "body": line,
             }

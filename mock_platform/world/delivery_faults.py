@@ -1,4 +1,4 @@
-"""Faults of a webhook delivery on command: a world's scenarios decide, the sender applies them."""
+"""Faults of deliveries and of lines on command: scenarios decide, sender and stream apply them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Down = Literal["refused", "timeout"]
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFault:
-    """What happens to the delivery of one event, in all its attempts."""
+    """What happens to the delivery of one event, in all its attempts, or to a line of a stream."""
 
     rule: str
     """The rule that caused it, as SCENARIO/INDEX."""
@@ -23,6 +23,10 @@ class DeliveryFault:
     """The event is delivered after the next one."""
     delay: float = 0.0
     """Real seconds before the first attempt."""
+    split: bool = False
+    """The line of a stream is sent in two pieces, cut inside a character."""
+    insert: str | None = None
+    """A text that is sent as a line of its own before the line of a stream."""
     fail: int | Down | None = None
     """The status of the simulated answer, or how the receiver seems to be down."""
     failures: int | None = None

@@ -49,6 +49,12 @@ class Companion(Kept, Protocol):
         `holding` says that an earlier event is held back and will be sent after it.
         """
 
+    def on_line(self, line: Mapping[str, Any], *, holding: bool) -> DeliveryFault | None:
+        """Returns the fault of a stream's line, if any; called once, under the world's lock.
+
+        `line` describes its activity and its stream; `holding` is as above, for that stream.
+        """
+
 
 class Parts:
     """All such parts of one world together."""

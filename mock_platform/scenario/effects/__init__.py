@@ -13,6 +13,7 @@ EFFECTS = (
     "patch",
     "delay",
     "fault",
+    "disconnect",
     "rate_limit",
     "items",
     "set_state",
