@@ -58,6 +58,11 @@ class Sample:
         return str(self.record[self.key])
 
 
+def unset(names: str) -> dict[str, None]:
+    """Fields without a value."""
+    return dict.fromkeys(names.split())
+
+
 POST: dict[str, Any] = {
     "created_at": POST_TIME,
     "id": 877566212874469376,
@@ -68,15 +73,12 @@ POST: dict[str, Any] = {
     "truncated": False,
     "entities": {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []},
     "source": '<a href="https://ads.platform.example" rel="nofollow">Ads</a>',
-    "in_reply_to_status_id": None,
-    "in_reply_to_status_id_str": None,
-    "in_reply_to_user_id": None,
-    "in_reply_to_user_id_str": None,
-    "in_reply_to_screen_name": None,
+    **unset(
+        "in_reply_to_status_id in_reply_to_status_id_str in_reply_to_user_id "
+        "in_reply_to_user_id_str in_reply_to_screen_name geo coordinates place scheduled_at "
+        "scheduled_status"
+    ),
     "user": {"id": int(USER), "id_str": USER},
-    "geo": None,
-    "coordinates": None,
-    "place": None,
     "contributors": [int(USER)],
     "repost_count": 0,
     "favorite_count": 0,
@@ -88,8 +90,6 @@ POST: dict[str, Any] = {
     "conversation_settings": "EVERYONE",
     "post_type": "PUBLISHED",
     "post_id": "877566212874469376",
-    "scheduled_at": None,
-    "scheduled_status": None,
 }
 AUTHOR: dict[str, Any] = {
     "id": 756201191646691328,
@@ -103,29 +103,22 @@ LINE_ITEM: dict[str, Any] = {
     "name": "Untitled",
     "placements": ["ALL_ON_PLATFORM"],
     "start_time": "2017-07-05T00:00:00Z",
-    "bid_amount_local_micro": None,
-    "advertiser_domain": None,
-    "target_cpa_local_micro": None,
-    "primary_web_event_tag": None,
+    **unset(
+        "bid_amount_local_micro advertiser_domain target_cpa_local_micro "
+        "primary_web_event_tag daily_budget_amount_local_micro end_time duration_in_days "
+        "standard_delivery total_budget_amount_local_micro automatic_post_promotion "
+        "frequency_cap android_app_store_identifier ios_app_store_identifier"
+    ),
     "goal": "ENGAGEMENT",
-    "daily_budget_amount_local_micro": None,
     "product_type": "PROMOTED_POSTS",
-    "end_time": None,
     "funding_instrument_id": "lygyi",
     "bid_strategy": "AUTO",
-    "duration_in_days": None,
-    "standard_delivery": None,
-    "total_budget_amount_local_micro": None,
     "objective": "ENGAGEMENTS",
     "id": "itttz",
     "entity_status": "DRAFT",
-    "automatic_post_promotion": None,
-    "frequency_cap": None,
-    "android_app_store_identifier": None,
     "categories": [],
     "currency": "USD",
     "pay_by": "ENGAGEMENT",
-    "ios_app_store_identifier": None,
     "campaign_id": "8x3fz",
     "creative_source": "MANUAL",
     **STAMPS,
@@ -137,15 +130,13 @@ CAMPAIGN: dict[str, Any] = {
     "budget_optimization": "LINE_ITEM",
     "entity_status": "PAUSED",
     "effective_status": "UNKNOWN",
-    "servable": None,
+    **unset(
+        "servable total_budget_amount_local_micro standard_delivery frequency_cap "
+        "duration_in_days purchase_order_number"
+    ),
     "reasons_not_servable": ["PAUSED_BY_ADVERTISER", "INCOMPLETE"],
     "daily_budget_amount_local_micro": 140000000,
-    "total_budget_amount_local_micro": None,
     "currency": "USD",
-    "standard_delivery": None,
-    "frequency_cap": None,
-    "duration_in_days": None,
-    "purchase_order_number": None,
     **STAMPS,
 }
 FUNDING: dict[str, Any] = {
@@ -268,10 +259,11 @@ LEGACY: list[dict[str, Any]] = [
         **STAMPS,
     },
 ]
-UNSET = """brand gtin mobile_link additional_image_link google_product_category inventory sale_price
+PRODUCT: dict[str, Any] = unset(
+    """brand gtin mobile_link additional_image_link google_product_category inventory sale_price
 sale_price_effective_date item_group_id item_group_key gender color size age_group custom_label_0
 custom_label_1 custom_label_2 custom_label_3 custom_label_4"""
-PRODUCT: dict[str, Any] = dict.fromkeys(UNSET.split()) | {
+) | {
     "product_key": "1547080787865939970",
     "id": "test1",
     "title": "title",
@@ -316,185 +308,153 @@ NEWS: dict[str, Any] = {
     "disclaimer": "This story is a summary of posts and may evolve over time.",
     "updated_at": "2026-11-01T08:00:00.000Z",
 }
-SAMPLES: dict[str, list[Sample]] = {
-    "uploads": [
-        Sample(
-            {
-                "id": "1991204475120123951",
-                "media_type": "video/mp4",
-                "media_category": "post_video",
-                "total_bytes": 5242881,
-                "segments": {"0": 5242880},
-                "expires_at": "2026-11-02T08:00:00.000Z",
-            },
-            own={"_user_id": USER},
-        )
-    ],
-    "usage": [
-        Sample(
-            {"app_id": "11827", "date": "2026-11-01T00:00:00.000Z", "posts": 12},
-            own={"_id": "11827:2026-11-01"},
-            key="_id",
-        )
-    ],
-    "news": [
-        Sample(
-            NEWS,
-            f"/2/news/{NEWS['id']}?news.fields={','.join(NEWS)}",
-            served={"last_updated_at_ms": NEWS["updated_at"]},
-        )
-    ],
-    "activities": [
-        Sample(
-            {
-                "id": "1990104410827816961",
-                "event_type": "profile.update.bio",
-                "event_uuid": "-8917909039855612786",
-                "user_id": USER,
-                "direction": None,
-                "payload": {"before": "Coffee.", "after": "Coffee by the water."},
-                "includes": None,
-                "created_at": "2026-04-01T00:00:00.000Z",
-            }
-        )
-    ],
-    "apps": [
-        Sample({"id": "9", "name": "App", "consumer_key": "k9", "consumer_secret": "s9"}),
-    ],
-    "users": [Sample(AUTHOR)],
-    "grants": [
-        Sample(
-            {"app_id": "11827", "user_id": USER, "created_at": "2017-05-19T23:26:39Z"},
-            own={"_id": "g9"},
-            key="_id",
-        )
-    ],
-    "tokens": [Sample({"id": "t9", "kind": "bearer", "app_id": "11827"})],
-    "webhooks": [
-        Sample(
-            {
-                "id": "1234567890",
-                "url": "https://your_domain.example/webhook/platform/0",
-                "valid": True,
-                "created_at": "2016-06-02T23:54:02Z",
-            },
-            own={"_app_id": "11827"},
-        )
-    ],
-    "direct_messages": [
-        Sample(
-            {
-                "id": "1346889436626259968",
-                "event_type": "MessageCreate",
-                "dm_conversation_id": f"{USER}-3805104374",
-                "sender_id": USER,
-                "text": "Hello just you two, again",
-                "created_at": "2022-02-24T20:48:41.000Z",
-            },
-            own={"_participants": [USER, "3805104374"]},
-        )
-    ],
-    "events": [
-        Sample(
-            {
-                "id": "9",
-                "webhook_id": "1146654567674912769",
-                "event_type": "profile.update.bio",
-                "payload": {"before": "a", "after": "b"},
-                "created_at": "2026-11-01T10:00:00.000Z",
-            }
-        )
-    ],
-    "replay_jobs": [
-        Sample(
-            {
-                "id": "1095098195724558337",
-                "webhook_id": "1146654567674912769",
-                "from_date": "202611010000",
-                "to_date": "202611010010",
-                "created_at": "2026-11-01T10:00:00.000Z",
-                "state": "COMPLETE",
-            },
-            own={"_app_id": "11827"},
-        )
-    ],
-    "accounts": [
-        Sample(
-            {
-                "name": "API McTestface",
-                "business_name": None,
-                "timezone": "America/Los_Angeles",
-                "timezone_switch_at": "2013-05-22T07:00:00Z",
-                "id": "18ce54d4x5u",
-                "approval_status": "ACCEPTED",
-                "business_id": None,
-                "industry_type": None,
-                **STAMPS,
-            },
-            "/12/accounts/18ce54d4x5u",
-            own={"_users": [USER]},
-        )
-    ],
-    "account_apps": [
-        Sample(
-            {
-                "app_store_identifier": "com.example.app",
-                "conversion_tracking_enabled": False,
-                "deep_link_pattern": None,
-                "id": "9x",
-                "os_type": "Android",
-                **STAMPS,
-            },
-            f"{BASE}/account_apps",
-            own=OWN,
-        )
-    ],
-    "advertiser_business_categories": [
-        Sample(
-            {"id": "9jl", "name": "Travel", "iab_categories": ["IAB20", "IAB20-18"]},
-            "/12/advertiser_business_categories",
-        )
-    ],
-    "curated_categories": [
-        Sample(
-            {
-                "id": "8tujl1p3yn0x",
-                "name": "Everywhere",
-                "description": None,
-                "country_codes": [],
-                "publisher_user_ids": ["756201191646691328"],
-                "videos_monetized_in_last_thirty_days": 0,
-                "created_at": STAMPS["created_at"],
-                "updated_at": STAMPS["updated_at"],
-            },
-            f"{BASE}/curated_categories/8tujl1p3yn0x",
-        )
-    ],
-    "placements": [
-        Sample(
-            {"product_type": "MEDIA", "placements": [["ALL_ON_PLATFORM"]]},
-            own={"_id": "p9"},
-            key="_id",
-        )
-    ],
-    "custom_audiences": [
-        Sample(
-            {
-                "id": "2b7qk",
-                "name": "Newsletter readers",
-                "description": None,
-                "targetable": False,
-                "targetable_types": ["CRM", "EXCLUDED_CRM"],
-                "audience_type": "FLEXIBLE",
-                "permission_level": "READ_WRITE",
-                "owner_account_id": ACCOUNT,
-                "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"],
-                "partner_source": "OTHER",
-                "audience_size": None,
-                **STAMPS,
-            }
-        )
-    ],
+PUBLIC: dict[str, Sample | list[Sample]] = {
+    "uploads": Sample(
+        {
+            "id": "1991204475120123951",
+            "media_type": "video/mp4",
+            "media_category": "post_video",
+            "total_bytes": 5242881,
+            "segments": {"0": 5242880},
+            "expires_at": "2026-11-02T08:00:00.000Z",
+        },
+        own={"_user_id": USER},
+    ),
+    "usage": Sample(
+        {"app_id": "11827", "date": "2026-11-01T00:00:00.000Z", "posts": 12},
+        own={"_id": "11827:2026-11-01"},
+        key="_id",
+    ),
+    "news": Sample(
+        NEWS,
+        f"/2/news/{NEWS['id']}?news.fields={','.join(NEWS)}",
+        served={"last_updated_at_ms": NEWS["updated_at"]},
+    ),
+    "activities": Sample(
+        {
+            "id": "1990104410827816961",
+            "event_type": "profile.update.bio",
+            "event_uuid": "-8917909039855612786",
+            "user_id": USER,
+            "direction": None,
+            "payload": {"before": "Coffee.", "after": "Coffee by the water."},
+            "includes": None,
+            "created_at": "2026-04-01T00:00:00.000Z",
+        }
+    ),
+    "apps": Sample({"id": "9", "name": "App", "consumer_key": "k9", "consumer_secret": "s9"}),
+    "users": Sample(AUTHOR),
+    "grants": Sample(
+        {"app_id": "11827", "user_id": USER, "created_at": "2017-05-19T23:26:39Z"},
+        own={"_id": "g9"},
+        key="_id",
+    ),
+    "tokens": Sample({"id": "t9", "kind": "bearer", "app_id": "11827"}),
+    "webhooks": Sample(
+        {
+            "id": "1234567890",
+            "url": "https://your_domain.example/webhook/platform/0",
+            "valid": True,
+            "created_at": "2016-06-02T23:54:02Z",
+        },
+        own={"_app_id": "11827"},
+    ),
+    "direct_messages": Sample(
+        {
+            "id": "1346889436626259968",
+            "event_type": "MessageCreate",
+            "dm_conversation_id": f"{USER}-3805104374",
+            "sender_id": USER,
+            "text": "Hello just you two, again",
+            "created_at": "2022-02-24T20:48:41.000Z",
+        },
+        own={"_participants": [USER, "3805104374"]},
+    ),
+    "events": Sample(
+        {
+            "id": "9",
+            "webhook_id": "1146654567674912769",
+            "event_type": "profile.update.bio",
+            "payload": {"before": "a", "after": "b"},
+            "created_at": "2026-11-01T10:00:00.000Z",
+        }
+    ),
+    "replay_jobs": Sample(
+        {
+            "id": "1095098195724558337",
+            "webhook_id": "1146654567674912769",
+            "from_date": "202611010000",
+            "to_date": "202611010010",
+            "created_at": "2026-11-01T10:00:00.000Z",
+            "state": "COMPLETE",
+        },
+        own={"_app_id": "11827"},
+    ),
+    "accounts": Sample(
+        {
+            "name": "API McTestface",
+            "business_name": None,
+            "timezone": "America/Los_Angeles",
+            "timezone_switch_at": "2013-05-22T07:00:00Z",
+            "id": "18ce54d4x5u",
+            "approval_status": "ACCEPTED",
+            "business_id": None,
+            "industry_type": None,
+            **STAMPS,
+        },
+        "/12/accounts/18ce54d4x5u",
+        own={"_users": [USER]},
+    ),
+    "account_apps": Sample(
+        {
+            "app_store_identifier": "com.example.app",
+            "conversion_tracking_enabled": False,
+            "deep_link_pattern": None,
+            "id": "9x",
+            "os_type": "Android",
+            **STAMPS,
+        },
+        f"{BASE}/account_apps",
+        own=OWN,
+    ),
+    "advertiser_business_categories": Sample(
+        {"id": "9jl", "name": "Travel", "iab_categories": ["IAB20", "IAB20-18"]},
+        "/12/advertiser_business_categories",
+    ),
+    "curated_categories": Sample(
+        {
+            "id": "8tujl1p3yn0x",
+            "name": "Everywhere",
+            "description": None,
+            "country_codes": [],
+            "publisher_user_ids": ["756201191646691328"],
+            "videos_monetized_in_last_thirty_days": 0,
+            "created_at": STAMPS["created_at"],
+            "updated_at": STAMPS["updated_at"],
+        },
+        f"{BASE}/curated_categories/8tujl1p3yn0x",
+    ),
+    "placements": Sample(
+        {"product_type": "MEDIA", "placements": [["ALL_ON_PLATFORM"]]},
+        own={"_id": "p9"},
+        key="_id",
+    ),
+    "custom_audiences": Sample(
+        {
+            "id": "2b7qk",
+            "name": "Newsletter readers",
+            "description": None,
+            "targetable": False,
+            "targetable_types": ["CRM", "EXCLUDED_CRM"],
+            "audience_type": "FLEXIBLE",
+            "permission_level": "READ_WRITE",
+            "owner_account_id": ACCOUNT,
+            "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"],
+            "partner_source": "OTHER",
+            "audience_size": None,
+            **STAMPS,
+        }
+    ),
     "audience_permissions": [
         Sample(
             {
@@ -517,140 +477,118 @@ SAMPLES: dict[str, list[Sample]] = {
             f"{BASE}/custom_audiences/1nmth/permissions",
         ),
     ],
-    "do_not_reach_lists": [
-        Sample(
-            {
-                "id": "4ofrq",
-                "name": "Do Not Reach List",
-                "description": None,
-                "targetable": False,
-                "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"],
-                "list_size": None,
-                **STAMPS,
-            },
-            own=OWN,
-        )
-    ],
-    "audience_users": [
-        Sample(
-            {"identifiers": {"email": ["a" * 64]}, "effective_at": None, "expires_at": None},
-            own={"_id": "au9", "_audience_id": "1nmth"},
-            key="_id",
-        )
-    ],
-    "funding_instruments": [Sample(FUNDING)],
-    "campaigns": [Sample(CAMPAIGN, own=OWN)],
-    "line_items": [Sample(LINE_ITEM, f"{BASE}/line_items/itttz", own=OWN)],
-    "promoted_posts": [
-        Sample(
-            {
-                "line_item_id": "itttz",
-                "id": "1efwlp",
-                "entity_status": "ACTIVE",
-                "approval_status": "UNDER_REVIEW",
-                "post_id": "1712850617439551490",
-                **STAMPS,
-            },
-            own=OWN,
-        )
-    ],
-    "targeting_criteria": [
-        Sample(
-            {
-                "line_item_id": "itttz",
-                "name": "21-34",
-                "id": "dpl3a6",
-                "operator_type": "GTE",
-                "targeting_type": "NETWORK_ACTIVATION_DURATION",
-                "targeting_value": "3",
-                **STAMPS,
-            },
-            own=OWN,
-        )
-    ],
-    "line_item_curated_categories": [
-        Sample(
-            {
-                "line_item_id": "itttz",
-                "curated_category_id": "8tujl1p3yn0x",
-                "id": "1bzq9",
-                **STAMPS,
-            },
-            f"{BASE}/line_item_curated_categories/1bzq9",
-            own=OWN,
-        )
-    ],
-    "account_history": [
-        Sample(
-            {
-                "change_by": {"user_id": USER, "platform": "API_OTHER"},
-                "changes": {},
-                "change_time": "2026-10-13T22:04:52Z",
-                "change_type": "CREATE",
-                "entity": "CAMPAIGN",
-                "entity_id": "p6lig",
-                "entity_data": {"name": "Autumn roast", "frequency_cap": None},
-            },
-            f"{BASE}/account_history?entity_type=CAMPAIGN&entity_id=p6lig"
-            "&start_time=2026-10-13T00:00:00Z&end_time=2026-10-14T00:00:00Z",
-            own=OWN | {"_id": "h9"},
-            key="_id",
-        )
-    ],
-    "product_catalogs": [
-        Sample({"id": "1547080787865939999", "name": "Another"}, own={"_user_id": USER})
-    ],
-    "products": [
-        Sample(
-            PRODUCT,
-            f"{CATALOG}/products",
-            own={"_catalog_id": CATALOG.rpartition("/")[2]},
-            key="product_key",
-        )
-    ],
-    "product_sets": [
-        Sample(
-            {
-                "id": "1547081000000009999",
-                "name": "Labelled",
-                "description": None,
-                "type": "FILTERED",
-                "filters": [
-                    {"attribute": "product_type", "operator": "EQUAL_TO", "value": "nothing"}
-                ],
-                "product_ids": [],
-                "processing_status": "DONE",
-            },
-            f"{CATALOG}/product_sets/1547081000000009999",
-            own={"_catalog_id": CATALOG.rpartition("/")[2]},
-        )
-    ],
-    "account_media": [
-        Sample(
-            {
-                "video_id": None,
-                "media_url": "https://pbs.platform.example/img/f.jpg",
-                "id": "2pzq",
-                "creative_type": "INTERSTITIAL_LANDSCAPE_TABLET",
-                **STAMPS,
-            },
-            f"{BASE}/account_media/2pzq",
-            own=OWN,
-        )
-    ],
-    "media": [
-        Sample(
-            {
-                "media_key": "3_909",
-                "media_type": "IMAGE",
-                "media_category": None,
-                "media_url": "https://pbs.platform.example/img/g.jpg",
-                **STAMPS,
-            },
-            own=OWN,
-            key="media_key",
-        )
-    ],
+    "do_not_reach_lists": Sample(
+        {
+            "id": "4ofrq",
+            "name": "Do Not Reach List",
+            "description": None,
+            "targetable": False,
+            "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"],
+            "list_size": None,
+            **STAMPS,
+        },
+        own=OWN,
+    ),
+    "audience_users": Sample(
+        {"identifiers": {"email": ["a" * 64]}, "effective_at": None, "expires_at": None},
+        own={"_id": "au9", "_audience_id": "1nmth"},
+        key="_id",
+    ),
+    "funding_instruments": Sample(FUNDING),
+    "campaigns": Sample(CAMPAIGN, own=OWN),
+    "line_items": Sample(LINE_ITEM, f"{BASE}/line_items/itttz", own=OWN),
+    "promoted_posts": Sample(
+        {
+            "line_item_id": "itttz",
+            "id": "1efwlp",
+            "entity_status": "ACTIVE",
+            "approval_status": "UNDER_REVIEW",
+            "post_id": "1712850617439551490",
+            **STAMPS,
+        },
+        own=OWN,
+    ),
+    "targeting_criteria": Sample(
+        {
+            "line_item_id": "itttz",
+            "name": "21-34",
+            "id": "dpl3a6",
+            "operator_type": "GTE",
+            "targeting_type": "NETWORK_ACTIVATION_DURATION",
+            "targeting_value": "3",
+            **STAMPS,
+        },
+        own=OWN,
+    ),
+    "line_item_curated_categories": Sample(
+        {
+            "line_item_id": "itttz",
+            "curated_category_id": "8tujl1p3yn0x",
+            "id": "1bzq9",
+            **STAMPS,
+        },
+        f"{BASE}/line_item_curated_categories/1bzq9",
+        own=OWN,
+    ),
+    "account_history": Sample(
+        {
+            "change_by": {"user_id": USER, "platform": "API_OTHER"},
+            "changes": {},
+            "change_time": "2026-10-13T22:04:52Z",
+            "change_type": "CREATE",
+            "entity": "CAMPAIGN",
+            "entity_id": "p6lig",
+            "entity_data": {"name": "Autumn roast", "frequency_cap": None},
+        },
+        f"{BASE}/account_history?entity_type=CAMPAIGN&entity_id=p6lig"
+        "&start_time=2026-10-13T00:00:00Z&end_time=2026-10-14T00:00:00Z",
+        own=OWN | {"_id": "h9"},
+        key="_id",
+    ),
+    "product_catalogs": Sample(
+        {"id": "1547080787865939999", "name": "Another"}, own={"_user_id": USER}
+    ),
+    "products": Sample(
+        PRODUCT,
+        f"{CATALOG}/products",
+        own={"_catalog_id": CATALOG.rpartition("/")[2]},
+        key="product_key",
+    ),
+    "product_sets": Sample(
+        {
+            "id": "1547081000000009999",
+            "name": "Labelled",
+            "description": None,
+            "type": "FILTERED",
+            "filters": [{"attribute": "product_type", "operator": "EQUAL_TO", "value": "nothing"}],
+            "product_ids": [],
+            "processing_status": "DONE",
+        },
+        f"{CATALOG}/product_sets/1547081000000009999",
+        own={"_catalog_id": CATALOG.rpartition("/")[2]},
+    ),
+    "account_media": Sample(
+        {
+            "video_id": None,
+            "media_url": "https://pbs.platform.example/img/f.jpg",
+            "id": "2pzq",
+            "creative_type": "INTERSTITIAL_LANDSCAPE_TABLET",
+            **STAMPS,
+        },
+        f"{BASE}/account_media/2pzq",
+        own=OWN,
+    ),
+    "media": Sample(
+        {
+            "media_key": "3_909",
+            "media_type": "IMAGE",
+            "media_category": None,
+            "media_url": "https://pbs.platform.example/img/g.jpg",
+            **STAMPS,
+        },
+        own=OWN,
+        key="media_key",
+    ),
     "media_library": [
         Sample(
             CLIP
@@ -696,32 +634,29 @@ SAMPLES: dict[str, list[Sample]] = {
     "cards": [
         Sample(card, f"{BASE}/cards/{card['id']}", own=OWN | {"_legacy": True}) for card in LEGACY
     ],
-    "poll_cards": [Sample(POLL, f"{BASE}/cards/poll/57i8t", own=OWN)],
-    "video_conversation_cards": [
-        Sample(CONVERSATION, f"{BASE}/cards/video_conversation/57i77", own=OWN)
-    ],
-    "posts": [
-        Sample(
-            POST,
-            f"{BASE}/posts/877566212874469376/name?name=Harbour%20drinks",
-            own=OWN,
-            served={"text": "What the harbour drinks", "user": ANY},
-            key="id_str",
-        )
-    ],
-    "stream_links": [
-        Sample(
-            {
-                "webhook_id": "1146654567674912769",
-                "created_at": "2026-03-19T10:00:00.000Z",
-                "fields": ["expansions=author_id", "user.fields=username"],
-            },
-            own={"_app_id": "11827"},
-            key="webhook_id",
-        )
-    ],
+    "poll_cards": Sample(POLL, f"{BASE}/cards/poll/57i8t", own=OWN),
+    "video_conversation_cards": Sample(
+        CONVERSATION, f"{BASE}/cards/video_conversation/57i77", own=OWN
+    ),
+    "posts": Sample(
+        POST,
+        f"{BASE}/posts/877566212874469376/name?name=Harbour%20drinks",
+        own=OWN,
+        served={"text": "What the harbour drinks", "user": ANY},
+        key="id_str",
+    ),
+    "stream_links": Sample(
+        {
+            "webhook_id": "1146654567674912769",
+            "created_at": "2026-03-19T10:00:00.000Z",
+            "fields": ["expansions=author_id", "user.fields=username"],
+        },
+        own={"_app_id": "11827"},
+        key="webhook_id",
+    ),
 }
 """Records in their public shape, by table; the mock's own keys are separate."""
+SAMPLES = {table: found if isinstance(found, list) else [found] for table, found in PUBLIC.items()}
 
 
 def shipped_sample(table: Table) -> Sample:
