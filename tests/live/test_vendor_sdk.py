@@ -1,0 +1,126 @@
+"""The vendor's Python SDK as published: only its base address is another.
+
+It registers a webhook, subscribes to a user, reads the activity stream, and reconnects by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from xdk import Client
+from xdk.activity.models import CreateSubscriptionRequest
+from xdk.connections.models import DeleteByUuidsRequest
+from xdk.streaming import StreamConfig, StreamError
+from xdk.webhooks.models import CreateRequest
+
+from mock_platform import MockPlatform
+from tests.support_receiver import Receiver
+
+pytestmark = pytest.mark.live
+
+BIO = "profile.update.bio"
+QUICK = StreamConfig(initial_backoff=0.01, jitter=False, max_retries=2)
+
+
+@pytest.fixture
+def platform() -> Iterator[MockPlatform]:
+    """A server whose answers about webhooks have the form that the SDK reads."""
+    with MockPlatform.start(webhook_envelope="data") as platform:
+        yield platform
+
+
+@pytest.fixture
+def client(platform: MockPlatform) -> Client:
+    """The SDK with the app's bearer token."""
+    return Client(base_url=platform.base_url, bearer_token=platform.credentials["bearer_token"])
+
+
+def change_bio(platform: MockPlatform, after: str) -> None:
+    """Let the test user change the bio."""
+    user = platform.credentials["user"]["id"]
+    platform.emit(BIO, user=user, payload={"before": "", "after": after})
+
+
+def subscribe(client: Client, platform: MockPlatform, **more: Any) -> str:
+    """Subscribe to the changes of the test user's bio; the id of the subscription."""
+    wanted = {
+        "event_type": BIO,
+        "filter": {"user_id": platform.credentials["user"]["id"]},
+        **more,
+    }
+    made = client.activity.create_subscription(body=CreateSubscriptionRequest(**wanted))
+    return str(made.model_dump()["data"]["subscription"]["subscription_id"])
+
+
+def read_next(lines: Iterator[Any]) -> str:
+    """The new bio in the next line for the subscription with the tag `sdk`."""
+    shown = (line.model_dump() for line in lines)
+    mine = (line for line in shown if line["data"]["tag"] == "sdk")
+    return str(next(mine)["data"]["payload"]["after"])
+
+
+def test_webhooks_and_subscriptions(client: Client, platform: MockPlatform) -> None:
+    """Each answer is what the SDK's models require; an event reaches the webhook."""
+    with Receiver() as receiver:
+        webhook = client.webhooks.create(body=CreateRequest(url=receiver.url)).model_dump()["data"]
+        checked = client.webhooks.validate(webhook["id"]).model_dump()["data"]
+        subscription = subscribe(client, platform, webhook_id=webhook["id"], tag="bios")
+        change_bio(platform, "Coffee by the water.")
+        assert platform.wait_for_deliveries()
+        (event,) = receiver.received
+        pages = [page.model_dump() for page in client.activity.get_subscriptions()]
+        gone = client.activity.delete_subscription(subscription).model_dump()
+        deleted = client.webhooks.delete(webhook["id"]).model_dump()
+
+    assert (True, True) == (webhook["valid"], checked["valid"])
+    assert "bios" == event.json["data"]["tag"]
+    assert subscription in {each["subscription_id"] for page in pages for each in page["data"]}
+    assert (True, True) == (gone["data"]["deleted"], deleted["data"]["deleted"])
+
+
+def test_the_stream_is_read_and_taken_up_again(client: Client, platform: MockPlatform) -> None:
+    """Lines arrive as they happen; after a disconnect the SDK connects again by itself."""
+    subscribe(client, platform, tag="sdk")
+    connects: list[int] = []
+
+    def note_connect() -> None:
+        connects.append(len(connects))
+        change_bio(platform, f"bio {len(connects)}")
+
+    config = StreamConfig(initial_backoff=0.01, jitter=False, on_connect=note_connect)
+    lines = client.stream.activity(stream_config=config)
+
+    first = read_next(lines)
+    client.connections.delete_all()
+    second = read_next(lines)  # the SDK does not show the problem in the last line
+    lines.close()
+
+    assert ("bio 1", "bio 2") == (first, second)
+
+
+def test_one_connection_too_many(client: Client, platform: MockPlatform) -> None:
+    """The SDK treats 429 as retryable, and gives up; a deleted connection frees its slot."""
+    subscribe(client, platform)
+    streams = []
+    for _ in range(2):
+        stream = client.stream.activity(
+            stream_config=StreamConfig(on_connect=lambda: change_bio(platform, "here"))
+        )
+        next(stream)
+        streams.append(stream)
+
+    with pytest.raises(StreamError) as refused:
+        next(client.stream.activity(stream_config=QUICK))
+    listed = [page.model_dump()["data"] for page in client.connections.get_connection_history()]
+    ids = [one["id"] for page in listed for one in page]
+    killed = client.connections.delete_by_uuids(
+        body=DeleteByUuidsRequest(uuids=ids[:1])
+    ).model_dump()
+
+    assert "429" in str(refused.value) or "retries" in str(refused.value)
+    assert 2 == len(ids)
+    assert 1 == killed["data"]["successful_kills"]
+    for stream in streams:
+        stream.close()
