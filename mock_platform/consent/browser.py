@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
-import hmac
 from typing import Literal
 from urllib.parse import urlencode
 
 from mock_platform.consent import request_tokens
+from mock_platform.consent.login import (
+    REFUSALS,
+    check_password,
+    read_name,
+    require_own_form,
+)
 from mock_platform.consent.pages import (
     OUT_OF_BAND,
     PageForm,
+    list_abilities,
     render_consent_page,
     render_denial_page,
     render_login_page,
@@ -47,11 +53,6 @@ OUT_OF_BAND_REFUSED = settled(
     "authenticate refuses out-of-band request tokens with 403: it is for callbacks only.",
     "A, Endpoints: GET {base_url}/oauth/authenticate",
 )
-REFUSALS = expectation(
-    "oauth.page-refusals",
-    "A page for a request token that is unknown answers 404, for one that is used up, denied or "
-    "expired 410, without a token 400, for a form of another page or a wrong password 403.",
-)
 
 
 def show(call: Call, world: World, step: BrowserStep) -> Document:
@@ -76,24 +77,13 @@ def show(call: Call, world: World, step: BrowserStep) -> Document:
     known = step == "authenticate" and app["_sign_in_enabled"] and not forced
     if known and request_tokens.was_granted(world, token, user):
         return _allow(call, world, token, app, user)
-    return render_consent_page(form, app, user, token["access"])
+    return render_consent_page(form, app, user, list_abilities(app, token["access"]))
 
 
 def answer(call: Call, world: World, step: BrowserStep) -> Document:
     """Return the page or redirect that follows the user's click on a page."""
     token, app = _require_open_token(call, world, step)
-    session = find_session(call, world)
-    if session is None or not session.accepts_form(
-        call.params.get("authenticity_token", ""), token["id"]
-    ):
-        if not call.caller.assumed:
-            raise PlainFailure(
-                403,
-                "This form did not come from the page that was shown to this browser. Allow "
-                "cookies for this address, open the app's link again and answer there.",
-                REFUSALS,
-            )
-        session = session or Session.anonymous()
+    session = require_own_form(call, world, token["id"])
     action = call.params.get("action")
     user = call.caller.user
     if action == "log_in":
@@ -189,30 +179,14 @@ def _is_login_forced(call: Call) -> bool:
 def _log_in(
     call: Call, world: World, step: BrowserStep, token: Record, app: Record, session: Session
 ) -> Document:
-    name = call.params.get("screen_name", "").strip().removeprefix("@")
-    user = _find_user(world, name)
-    password = call.params.get("password", "")
-    if user is None or not hmac.compare_digest(password.encode(), user["_password"].encode()):
-        call.assume(REFUSALS)
-        fault = (
-            "No user has this username and password. The sandbox's users are in its table "
-            f"“users”; {call.base_url}/_mock/credentials shows one who can log in."
-        )
+    user, fault = check_password(call, world)
+    if user is None:
         form = _make_form(session, token, app, step, forced=_is_login_forced(call))
-        return render_login_page(form, app, name, fault)
+        return render_login_page(form, app, read_name(call), fault)
     fresh = log_in(world, user, token["id"], session)
     return _redirect_to_page(
         token, step, forced=_is_login_forced(call), cookies=(set_cookie(call, world, fresh),)
     )
-
-
-def _find_user(world: World, name: str) -> Record | None:
-    """Return the user with this screen name, ignoring case."""
-    wanted = name.casefold()
-    if not wanted:
-        return None
-    near = world.store.prefix("users", {}, "screen_name", wanted)
-    return next((user for user in near if user["screen_name"].casefold() == wanted), None)
 
 
 def _deny(call: Call, world: World, token: Record, app: Record) -> Document:
@@ -254,10 +228,12 @@ def _make_form(
 ) -> PageForm:
     return PageForm(
         address=step,
-        oauth_token=token["id"],
-        authenticity_token=session.authenticity_token(token["id"]),
+        hidden=(
+            ("oauth_token", token["id"]),
+            ("authenticity_token", session.authenticity_token(token["id"])),
+            *((("force_login", "true"),) if forced else ()),
+        ),
         callback=token["callback"],
         callbacks=tuple(app["callback_urls"]),
-        force_login=forced,
         cookies=cookies,
     )

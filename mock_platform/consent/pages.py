@@ -26,15 +26,14 @@ OUT_OF_BAND = "oob"
 
 @dataclass(frozen=True, slots=True)
 class PageForm:
-    """The content of a page's form, and the proof that its sender was shown the page."""
+    """The content of a page's form, with the proof that its sender was shown the page."""
 
     address: Literal["authorize", "authenticate"]
-    oauth_token: str
-    authenticity_token: str
+    hidden: tuple[tuple[str, str], ...]
+    """What the page is about, and the proof, as names and values of hidden fields."""
     callback: str
     callbacks: tuple[str, ...]
     """All callbacks of the app: the one that is called may lead on to another."""
-    force_login: bool = False
     cookies: tuple[str, ...] = ()
 
 
@@ -46,9 +45,14 @@ def render_login_page(
     return _render("login.html", names, form, 200 if fault is None else 403)
 
 
-def render_consent_page(form: PageForm, app: Record, user: Record, access: str) -> Document:
-    """Return the page that asks the user to allow or deny an app `access` (read or write)."""
-    can, cannot = _list_abilities(app, access)
+def render_consent_page(
+    form: PageForm, app: Record, user: Record, abilities: tuple[list[str], list[str]]
+) -> Document:
+    """Return the page that asks the user to allow or deny an app what it would be able to do.
+
+    `abilities` are what it would be able to do, and what not.
+    """
+    can, cannot = abilities
     names = {
         "form": form,
         "app": app,
@@ -107,7 +111,8 @@ def _list_form_targets(form: PageForm | None) -> str:
     return " ".join(["'self'", *(f"{scheme}:" for scheme in sorted(schemes))])
 
 
-def _list_abilities(app: Record, access: str) -> tuple[list[str], list[str]]:
+def list_abilities(app: Record, access: str) -> tuple[list[str], list[str]]:
+    """Return what an app with `access` (read or write) will be able to do, and what not."""
     able = {
         "See your profile and your posts": True,
         "Post and change things in your name": access == "write",

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 from mock_platform.consent.pages import OUT_OF_BAND
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.store.interface import Record
+from mock_platform.store.interface import Entry, Record
 from mock_platform.world.clock import parse_instant, wire_seconds
 from mock_platform.world.world import World
 
@@ -88,6 +88,7 @@ def remember(world: World, token: Record, user: Record) -> None:
         "app_id": token["app_id"],
         "user_id": user["id"],
         "access": token["access"],
+        "scopes": None,
         "created_at": wire_seconds(world.clock.now()),
     }
     world.store.put("grants", key, grant_)
@@ -95,14 +96,21 @@ def remember(world: World, token: Record, user: Record) -> None:
 
 def was_granted(world: World, token: Record, user: Record) -> bool:
     """Return whether the user granted the app at least the access that the token asks for."""
-    found = world.store.page("grants", {"app_id": token["app_id"], "user_id": user["id"]})
-    return any(entry.record["access"] == "write" or token["access"] == "read" for entry in found)
+    return any(
+        entry.record["access"] == "write" or token["access"] == "read"
+        for entry in _list_grants(world, token["app_id"], user["id"])
+    )
 
 
 def forget(world: World, app_id: str, user_id: str) -> None:
-    """Remove the grants of access that a user made to an app."""
-    for entry in world.store.page("grants", {"app_id": app_id, "user_id": user_id}):
+    """Remove the grants of access that a user made to an app by OAuth 1.0a."""
+    for entry in _list_grants(world, app_id, user_id):
         world.store.remove("grants", entry.key)
+
+
+def _list_grants(world: World, app_id: str, user_id: str) -> list[Entry]:
+    found = world.store.page("grants", {"app_id": app_id, "user_id": user_id})
+    return [entry for entry in found if entry.record.get("scopes") is None]
 
 
 def build_callback(callback: str, **parameters: str) -> str:

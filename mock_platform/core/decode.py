@@ -41,6 +41,7 @@ from mock_platform.core.upload_body import make_upload_reader
 from mock_platform.settings import Settings
 
 _IN_BODY = "; parameters of this operation stand in the JSON body"
+_IN_FORM = "; parameters of this operation stand in a form body"
 _INNER = re.compile(r"[.\[]")
 _TELLING = 16
 """Number of batch items whose names are recorded as sent: further items have the same ones."""
@@ -166,6 +167,9 @@ def _pairs(
     """Returns the parameters with their first values, and the unknown ones."""
     unread: list[Finding] = []
     pairs = list(call.query)
+    if operation.location is Location.FORM:
+        unread += find_unknown_parameters(pairs, frozenset(), call.path_params, _IN_FORM)
+        pairs = []
     if operation.location is Location.OAUTH:
         pairs = [*_header_pairs(call), *pairs]
     if call.body:
@@ -176,8 +180,9 @@ def _pairs(
         elif operation.location is Location.OAUTH:
             raise UnsupportedMediaType(call.media_type, FORM)
         else:
+            query = "" if operation.location is Location.FORM else "the query or in "
             unread += find_ignored_body(
-                call, "parameters of this operation stand in the query or in a form"
+                call, f"parameters of this operation stand in {query}a form"
             )
     values, repeated = first_values(pairs)
     for name in repeatable.intersection(repeated):

@@ -40,6 +40,8 @@ class Location(Enum):
     JSON = "json"
     UPLOAD = "upload"
     """In a JSON body, a multipart form or a form; the query is read as well."""
+    FORM = "form"
+    """In a form body alone: secrets do not belong into an address."""
     OAUTH = "oauth"
     """In the Authorization header, the query or a form body; equal values may be in two of them."""
 

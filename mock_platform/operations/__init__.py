@@ -25,6 +25,7 @@ FAMILIES = (
     "usage",
     "media",
     "oauth2",
+    "oauth2_user",
     "account_media",
     "cards",
     "cards_poll",

@@ -12,6 +12,7 @@ from functools import partial
 from marshmallow import Schema
 
 from mock_platform.consent import access_tokens, browser, request_tokens
+from mock_platform.consent.login import REFUSALS
 from mock_platform.consent.pages import OUT_OF_BAND
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER, Auth
@@ -29,7 +30,7 @@ from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import Handler, Location, Operation, Origin
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.rules.account_activity import REVOKED
-from mock_platform.rules.revocations import record_revocation
+from mock_platform.rules.revocations import REVOKE_EVENT, record_revocation
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -313,7 +314,7 @@ _browser_step = partial(
     assumptions=(browser.PAGES,),
     may_assume=(
         browser.ASKED,
-        browser.REFUSALS,
+        REFUSALS,
         browser.OUT_OF_BAND_REFUSED,
         request_tokens.LIFETIME,
         request_tokens.SHAPES,
@@ -417,6 +418,6 @@ OPERATIONS = (
         statuses=(401,),
         oauth_step=True,
         assumptions=(INVALIDATED, GRANT_ENDS),
-        may_assume=(REVOKED,),
+        may_assume=(REVOKED, REVOKE_EVENT),
     ),
 )

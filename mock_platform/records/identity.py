@@ -53,12 +53,13 @@ class AppRecord(Schema):
 
 
 class GrantRecord(Schema):
-    """A grant: a user lets an app act for them."""
+    """A grant: a user lets an app act for them, by OAuth 2.0 with `scopes`, else by OAuth 1.0a."""
 
     _id = Text(required=True)
     app_id = Text(required=True)
     user_id = Text(required=True)
     access = Choice(("read", "write"), load_default="write")
+    scopes = ListOf(Text(), load_default=None, allow_none=True)
     created_at = Instant(as_sent=True, required=True)
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from mock_platform.core.assumptions import public_fact
 from mock_platform.rules.activities import FanOut, record_activity
 from mock_platform.world.world import World
 
 EVENT = "oauth.revoke"
+REVOKE_EVENT = public_fact(
+    "oauth.revoke-event",
+    "When the access of an app to a user ends, by oauth2/revoke or by invalidate_token, the app's "
+    "own subscriptions to oauth.revoke get the event.",
+    "section 3.3 of the named endpoints",
+)
 
 
 def record_revocation(world: World, app_id: str, user_id: str) -> FanOut:

@@ -18,11 +18,18 @@ MASK = "[redacted]"
 
 _SECRET_NAMES = (
     "oauth_token_secret|oauth_signature|oauth_verifier|oauth_token|access_token_secret|access_token"
-    "|oauth2_access_token|refresh_token|consumer_secret|client_secret|bearer_token|control_token|code_verifier|password"
-    "|authenticity_token|crc_token|response_token|pin|x_auth_password"
+    "|oauth2_access_token|refresh_token|consumer_secret|client_secret|bearer_token|control_token"
+    "|code_verifier|code_challenge|password|authenticity_token|crc_token|response_token|pin|x_auth_password"
 )
 _NAMES = frozenset(_SECRET_NAMES.split("|"))
 _FLAGS = re.ASCII | re.IGNORECASE
+_LONG_NAMES = frozenset({"code", "token"})
+"""Names of OAuth 2.0 whose value is a secret if it is long; elsewhere they name other things."""
+_LONG = 20
+_LONG_PAIR = re.compile(r"(?<![A-Za-z0-9_])(code|token)=[A-Za-z0-9_.~%-]{20,}", _FLAGS)
+_LONG_JSON = re.compile(
+    r"(\"(?:code|token)\"\s*+:\s*+)\"(?=[^\"]*[a-z0-9])[A-Za-z0-9_.~%-]{20,}\"", re.ASCII
+)
 _PAIR_VALUE = r"(?:\"[^\"]*+(\"|\Z)|[^&\s\"]++)"
 _PAIR = re.compile(rf"(?<![A-Za-z0-9_])({_SECRET_NAMES})={_PAIR_VALUE}", _FLAGS)
 _ENCODED_PAIR = re.compile(rf"(?<![A-Za-z0-9_.~%-])([A-Za-z0-9_.~%-]++)={_PAIR_VALUE}", re.ASCII)
@@ -69,7 +76,7 @@ def form(value: str) -> str:
 
 def pair(name: str, value: str) -> str:
     """Returns the value of a parameter in the form that may be shown; both are decoded."""
-    return MASK if _is_secret(name) else text(value)
+    return MASK if _is_secret(name, value) else text(value)
 
 
 def key(table: str, value: str) -> str:
@@ -122,15 +129,18 @@ def content(value: str, content_type: str | None) -> str:
 # -- details ---------------------------------------------------------------------------------------
 
 
-def _is_secret(name: str) -> bool:
-    return name.strip().lower() in _NAMES
+def _is_secret(name: str, value: str = "") -> bool:
+    folded = name.strip().lower()
+    return folded in _NAMES or (folded in _LONG_NAMES and len(value) >= _LONG)
 
 
 def _text(value: str, levels: int) -> str:
     if "=" in value:
         value = _PAIR.sub(_mask_pair, value)
+        value = _LONG_PAIR.sub(rf"\1={MASK}", value)
     if '"' in value:
         value = _JSON.sub(rf'\1"{MASK}"', value)
+        value = _LONG_JSON.sub(rf'\1"{MASK}"', value)
         if "\\" in value:
             value = _redact_json_escapes(value, levels)
         if "<" in value:
@@ -152,14 +162,14 @@ def _form(value: str, levels: int) -> str:
     if _PLAIN.fullmatch(value):  # most are, and cost next to nothing
         items = [item.partition("=") for item in value.split("&")]
         return "&".join(
-            [f"{n}={MASK}" if v and n.lower() in _NAMES else n + sign + v for n, sign, v in items]
+            [f"{n}={MASK}" if v and _is_secret(n, v) else n + sign + v for n, sign, v in items]
         )
     return "&".join([_form_item(item, levels) for item in value.split("&")])
 
 
 def _form_item(item: str, levels: int) -> str:
     name, _, value = item.partition("=")
-    if value and _is_secret(unquote_plus(name)):
+    if value and _is_secret(unquote_plus(name), value):
         return f"{name}={MASK}"
     if not _PLAIN.fullmatch(name.replace("%", "")):
         return _text(item, levels)
@@ -261,7 +271,8 @@ def _part(part: str) -> str:
     if blank is None:
         return text(part)
     head = part[: blank.end()]
-    secret = any(_is_secret(_part_name(found)) for found in _PART_NAME.finditer(head))
+    content_ = part[blank.end() :].strip()
+    secret = any(_is_secret(_part_name(found), content_) for found in _PART_NAME.finditer(head))
     if not secret:
         return head + text(part[blank.end() :])
     ending = "\r\n" if part.endswith("\r\n") else "\n" if part.endswith("\n") else ""

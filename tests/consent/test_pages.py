@@ -20,18 +20,20 @@ APP = {
     "callback_urls": ["https://a.example/cb"],
 }
 USER = {"screen_name": "harbor", "name": "Harbor"}
+HIDDEN = (("oauth_token", "token"), ("authenticity_token", "authentic"))
+ABLE = (["Do this"], ["Do that"])
 
 
 def form(callback: str = "https://a.example/cb", *more: str) -> pages.PageForm:
     """A form about a request token with this callback."""
-    return pages.PageForm("authorize", "token", "authentic", callback, (callback, *more))
+    return pages.PageForm("authorize", HIDDEN, callback, (callback, *more))
 
 
 ALL = {
     "login": pages.render_login_page(form(), APP, ""),
     "login, prefilled": pages.render_login_page(form(), APP, "harbor"),
     "login, again": pages.render_login_page(form(), APP, "harbor", "Wrong."),
-    "consent": pages.render_consent_page(form(), APP, USER, "write"),
+    "consent": pages.render_consent_page(form(), APP, USER, ABLE),
     "pin": pages.render_pin_page(APP, "1234567"),
     "denied": pages.render_denial_page(APP),
     "refusal": pages.render_refusal_page(404, "Nothing here."),
@@ -144,10 +146,10 @@ def test_whatever_comes_from_outside_is_escaped() -> None:
     """Names, texts and addresses of the world and of the request never become markup."""
     app = APP | {"name": HOSTILE, "description": HOSTILE}
     user = {"screen_name": HOSTILE, "name": HOSTILE}
-    hostile = pages.PageForm("authorize", HOSTILE, HOSTILE, f"x:{HOSTILE}", ())
+    hostile = pages.PageForm("authorize", ((HOSTILE, HOSTILE),), f"x:{HOSTILE}", ())
     documents = [
         pages.render_login_page(hostile, app, HOSTILE, HOSTILE),
-        pages.render_consent_page(hostile, app, user, "write"),
+        pages.render_consent_page(hostile, app, user, ([HOSTILE], [HOSTILE])),
         pages.render_pin_page(app, HOSTILE),
         pages.render_denial_page(app),
         pages.render_refusal_page(400, HOSTILE),
@@ -171,7 +173,8 @@ def test_the_consent_page_says_what_the_app_can_and_cannot_do(
     access: str, permissions: list[str], inabilities: int
 ) -> None:
     """By the access that is asked for and the app's permissions."""
-    html = pages.render_consent_page(form(), APP | {"_permissions": permissions}, USER, access).html
+    abilities = pages.list_abilities(APP | {"_permissions": permissions}, access)
+    html = pages.render_consent_page(form(), APP, USER, abilities).html
     can, cannot = html.split("<h2>")[1:]
 
     assert (4 - inabilities, inabilities) == (can.count("<li>"), cannot.count("<li>"))
@@ -194,7 +197,7 @@ def test_a_form_may_lead_to_the_callbacks_and_beyond(
     callback: str, more: tuple[str, ...], targets: str
 ) -> None:
     """Browsers hold the redirect to the callback, and those after it, against form-action."""
-    page_ = pages.render_consent_page(form(callback, *more), APP, USER, "write")
+    page_ = pages.render_consent_page(form(callback, *more), APP, USER, ABLE)
 
     assert f"; form-action {targets}; " in page_.policy
 
@@ -207,10 +210,8 @@ def test_pages_without_a_form_may_send_none(name: str) -> None:
 
 def test_the_consent_page_says_where_the_user_goes() -> None:
     """Back to the callback, shown without query and fragment, or to a PIN."""
-    back = pages.render_consent_page(
-        form("https://a.example/cb?secret=1#x"), APP, USER, "read"
-    ).html
-    pin = pages.render_consent_page(form("oob"), APP, USER, "read").html
+    back = pages.render_consent_page(form("https://a.example/cb?secret=1#x"), APP, USER, ABLE).html
+    pin = pages.render_consent_page(form("oob"), APP, USER, ABLE).html
 
     assert "Either way you are sent back to https://a.example/cb.<" in back
     assert "you get a PIN to enter in Desk" in pin

@@ -155,7 +155,9 @@ def objections(answer: Any, name: str, value: str, status: int) -> list[str]:
         if is_about(entry.get("parameter", entry.get("field", name)), name)
     ]
     if not errors:
-        texts = [answer.get("detail") or answer.get("message", "")]
+        texts = [
+            answer.get("detail") or answer.get("message") or answer.get("error_description", "")
+        ]
     return [shape(text, value) for text in texts]
 
 

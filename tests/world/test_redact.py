@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from mock_platform.world import redact
 
 SECRET = "s3cretValue"
+LONG = "aGJyRGVza1VzZXJUb2tlbg-_.~"
+"""A code or a token of OAuth 2.0: these are known by their length."""
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,12 @@ SECRET = "s3cretValue"
          '<input name="authenticity_token" type="hidden" value="s3cret">'),
         ('<code id="pin">[redacted]</code>', '<code id="pin">1234567</code>'),
         ("my_oauth_tokens=5", "my_oauth_tokens=5"),
+        ("https://cb/?state=1&code=[redacted]", f"https://cb/?state=1&code={LONG}"),
+        ('{"code": "[redacted]", "token":"[redacted]"}',
+         f'{{"code": "{LONG}", "token":"{LONG}"}}'),
+        ("code=404&next_token=abcdefghijklmnopqrstu", "code=404&next_token=abcdefghijklmnopqrstu"),
+        ('{"code":"UNAUTHORIZED_CLIENT_APPLICATION"}',
+         '{"code":"UNAUTHORIZED_CLIENT_APPLICATION"}'),
         ("oauth_token=&x=1", "oauth_token=&x=1"),
         ("see oauth%5Ftoken=[redacted]&x", "see oauth%5Ftoken=abc&x"),
         ('{"access\\u005ftoken":"[redacted]","x":"\\u00e9"}',
@@ -66,6 +74,8 @@ def test_texts_lose_their_secrets(shown: str, value: str) -> None:
          "/a?j=%7B%22access_token%22%3A%22abc%22%7D"),
         ("/a?q=caf%c3%a9+x&count=9&empty=&flag", "/a?q=caf%c3%a9+x&count=9&empty=&flag"),
         ("/a?x=%zz&oauth_token", "/a?x=%zz&oauth_token"),
+        ("/a?c%6Fde=[redacted]&code_challenge=[redacted]", f"/a?c%6Fde={LONG}&code_challenge=x"),
+        ("/a?code=short&token=short", "/a?code=short&token=short"),
         ("/12/accounts/1;oauth_token=[redacted]", "/12/accounts/1;oauth_token=abc"),
     ],
 )  # fmt: skip
@@ -82,6 +92,8 @@ def test_fields_of_a_multipart_form_lose_their_secrets() -> None:
         ("form-data; name*=utf-8''pass%77ord", SECRET, redact.MASK),
         ('form-data; name="access\\_token"', SECRET, redact.MASK),
         ('form-data; name="note"', "about pins", "about pins"),
+        ('form-data; name="code"', LONG, redact.MASK),
+        ('form-data; name="token"', "short", "short"),
         (
             'form-data; name="media"; filename="password"\r\nContent-Type: application/json',
             f'{{"pin":"{SECRET}"}}',

@@ -7,15 +7,19 @@ reason.
 
 from __future__ import annotations
 
-import base64
 import hmac
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
-from urllib.parse import quote, unquote, unquote_plus, urlsplit
+from urllib.parse import quote, unquote_plus, urlsplit
 
 from mock_platform.core.assumptions import Assumption, expectation, public_fact
+from mock_platform.core.auth.clients import (
+    authenticate_client,
+    find_client,
+    read_basic_pair,
+)
 from mock_platform.core.auth.oauth1 import (
     VERSION,
     Credentials,
@@ -38,7 +42,14 @@ from mock_platform.world.clock import machine_seconds
 from mock_platform.world.world import World
 
 Scheme = Literal[
-    "bearer", "oauth1", "oauth2", "oauth1-app", "oauth1-request-token", "basic", "session"
+    "bearer",
+    "oauth1",
+    "oauth2",
+    "oauth1-app",
+    "oauth1-request-token",
+    "oauth2-client",
+    "basic",
+    "session",
 ]
 
 CANONICAL_HOSTS = ("api.platform.com", "ads-api.platform.com", "ads-api-sandbox.platform.com")
@@ -49,6 +60,7 @@ _NAMES: Mapping[Scheme, str] = {
     "oauth2": "OAuth 2.0 User Context",
     "oauth1-app": "OAuth 1.0a (application)",
     "oauth1-request-token": "OAuth 1.0a (request token)",
+    "oauth2-client": "OAuth 2.0 client",
     "basic": "HTTP Basic",
     "session": "login session",
 }
@@ -60,7 +72,12 @@ _TOKEN_KINDS: Mapping[Scheme, str] = {
     "session": "request",
 }
 _OAUTH1_KINDS = frozenset({"request", "access"})
-_CHALLENGES: Mapping[Scheme, str] = {"bearer": "Bearer", "oauth2": "Bearer", "basic": "Basic"}
+_CHALLENGES: Mapping[Scheme, str] = {
+    "bearer": "Bearer",
+    "oauth2": "Bearer",
+    "oauth2-client": "Basic",
+    "basic": "Basic",
+}
 
 TIMESTAMP = public_fact(
     "oauth.timestamp-tolerance",
@@ -155,6 +172,8 @@ class Authenticator:
             raise auth.on_failure(fault) from fault
 
     def _authenticate(self, call: Call, world: World, auth: Auth) -> Caller:
+        if "oauth2-client" in auth.schemes:
+            return authenticate_client(call, world)
         scheme, _, rest = (call.header("authorization") or "").strip().partition(" ")
         scheme = scheme.lower()
         if scheme == "bearer":
@@ -196,7 +215,7 @@ class Authenticator:
         return Caller("bearer", app, owner, token, "bearer token of the app")
 
     def _basic(self, world: World, value: str) -> Caller:
-        key, secret = _basic_pair(value)
+        key, secret = read_basic_pair(value)
         app = find_app(world, key)
         if app is None:
             raise Unauthorized("consumer", f"no app has the API key {key!r}")
@@ -343,7 +362,7 @@ class Authenticator:
             if named is not None:
                 app = app or world.store.get("apps", named["app_id"])
                 token = token or (named if named["kind"] in kinds else None)
-            app = app or find_app(world, hint)
+            app = app or find_app(world, hint) or find_client(world, hint)
         app = app or first(world, "apps", {})
         if app is None:
             raise Unauthorized("consumer", f"world {world.name!r} has no app to act for")
@@ -395,6 +414,8 @@ def _session(call: Call, world: World) -> Caller:
     if token is not None and token["kind"] != "request":
         token = None
     app = None if token is None else world.store.get("apps", token["app_id"])
+    if app is None and values.get("client_id"):
+        app = find_client(world, values["client_id"])
     how = "nobody is logged in" if user is None else "logged in with the session of the cookie"
     return Caller("session", app, user, token, how)
 
@@ -423,6 +444,10 @@ def read_signed_request(call: Call) -> SignedRequest:
 _HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
 
 
+_OAUTH2_HINTS = ("code", "refresh_token", "token", "client_id")
+"""Parameters of the OAuth 2.0 endpoints that name a token or an app."""
+
+
 def credential_hints(call: Call) -> Iterator[str]:
     """Returns tokens and keys of the request, unverified, tokens first: to find its world."""
     header = call.header("authorization") or ""
@@ -434,7 +459,7 @@ def credential_hints(call: Call) -> Iterator[str]:
             yield encoded
     elif scheme.lower() == "basic":
         try:
-            yield _basic_pair(rest.strip())[0]
+            yield read_basic_pair(rest.strip())[0]
         except Unauthorized:
             return
     texts = [rest] if scheme.lower() == "oauth" else []
@@ -445,20 +470,9 @@ def credential_hints(call: Call) -> Iterator[str]:
     found = [match.groups() for text in texts for match in _HINT.finditer(text)]
     for kind in ("token", "consumer_key"):
         yield from (unquote_plus(value) for name, value in found if name == kind)
-
-
-def _basic_pair(value: str) -> tuple[str, str]:
-    """Returns key and secret, each percent-decoded (public facts, section 4, oauth2/token)."""
-    try:
-        text = base64.b64decode(value, validate=True).decode()
-    except ValueError as fault:  # no base64, no ASCII, or not UTF-8 inside
-        raise Unauthorized("malformed", "the Basic credentials are not base64 of text") from fault
-    key, colon, secret = text.partition(":")
-    if not colon:
-        raise Unauthorized(
-            "malformed", "the Basic credentials have no colon between key and secret"
-        )
-    return unquote(key), unquote(secret)
+    if "/oauth2/" in call.path:
+        values, _ = first_values([*call.query, *call.form])
+        yield from (values[name] for name in _OAUTH2_HINTS if values.get(name))
 
 
 def _shorten(token: str) -> str:

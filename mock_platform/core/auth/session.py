@@ -81,8 +81,8 @@ def log_out(world: World, session: Session) -> None:
 
 
 def set_cookie(call: Call, world: World, session: Session) -> str:
-    """Returns the `Set-Cookie` header that keeps a session, below the world's address only."""
-    path = f"{urlsplit(call.base_url).path}/oauth"
+    """Returns the `Set-Cookie` header that keeps a session, for the pages beside this one only."""
+    path = urlsplit(call.base_url).path + call.path.rpartition("/")[0]
     secure = "; Secure" if call.secure else ""
     return f"{_cookie_name(world)}={session.id}; Path={path}; HttpOnly; SameSite=Lax{secure}"
 

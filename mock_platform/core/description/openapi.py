@@ -84,6 +84,12 @@ SECURITY_SCHEMES: Mapping[Scheme, JsonObject] = {
         "oauth_signature_method=HMAC-SHA1, oauth_signature=…, …`, signed for each request with the "
         "secrets of app and user.",
     },
+    "oauth2-client": {
+        "type": "http",
+        "scheme": "basic",
+        "description": "client_id as user name, client_secret as password. A public client sends "
+        "client_id in the form instead.",
+    },
     "oauth1-app": {
         "type": "apiKey",
         "in": "header",
@@ -338,16 +344,20 @@ class _Writer:
             where = "The same parameters in a JSON body, where contents are base64, or in a form."
             kinds = dict.fromkeys(("application/json", MULTIPART), body)
             entry["requestBody"] = _body(kinds, required=True, description=where)
+        elif operation.location is Location.FORM:
+            entry["requestBody"] = self._form(schema, "Parameters stand in a form alone.")
         elif form and operation.dialect == "oauth":
-            entry["requestBody"] = self._form(schema, required=True)
+            where = "Parameters stand in a form; the query is taken as well."
+            entry["requestBody"] = self._form(schema, where)
         else:
             nullable = operation.method == "PUT"
             entry["parameters"] = self._converter.parameters(schema, allow_empty=nullable)
             if form and schema.fields:
-                entry["requestBody"] = self._form(schema, required=False)
+                where = "The same parameters, in the query or in a form."
+                entry["requestBody"] = self._form(schema, where, required=False)
 
-    def _form(self, schema: Schema, *, required: bool) -> JsonObject:
-        """Returns a form body: the parameters of the query, required only if it is alone."""
+    def _form(self, schema: Schema, where: str, *, required: bool = True) -> JsonObject:
+        """Returns a form body: its parameters are not required if they can be in the query."""
         described = self._converter.inline(schema)
         if not required:
             described.pop("required", None)
@@ -359,11 +369,6 @@ class _Writer:
         media: JsonObject = {"schema": described}
         if encoding:
             media["encoding"] = encoding
-        where = (
-            "The same parameters, in the query or in a form."
-            if not required
-            else ("Parameters stand in a form; the query is taken as well.")
-        )
         return _body({FORM: media}, required=False, description=where)
 
     # -- failures --------------------------------------------------------------------------------
@@ -376,22 +381,28 @@ class _Writer:
         if operation.gates:
             statuses |= {400: None, 403: None}
         if operation.dialect == "v2":
-            return {"default": self._v2_failure(sorted(statuses))}
+            return {"default": self._v2_failure(operation, sorted(statuses))}
         return {
             str(status): self._failure(operation, status)
             for status in sorted(statuses)
             if status != operation.returns.status
         }
 
-    def _v2_failure(self, statuses: Sequence[int]) -> JsonObject:
-        self._shared |= {"Problem", "Error", "Errors"}
+    def _v2_failure(self, operation: Operation, statuses: Sequence[int]) -> JsonObject:
+        names = ["Error", "Errors"]
+        if "oauth2-client" in operation.auth.schemes:
+            names.append("TokenError")
+        self._shared |= {"Problem", *names}
         shown = ", ".join(str(status) for status in statuses)
+        content: JsonObject = {
+            "application/json": {"schema": {"anyOf": [_ref(name) for name in names]}},
+            "application/problem+json": {"schema": _ref("Problem")},
+        }
+        if operation.returns.media_type == "text/html":
+            content["text/html"] = {"schema": {"type": "string"}}
         return {
             "description": f"The request failed ({shown}): an error object or a problem object.",
-            "content": {
-                "application/json": {"schema": {"anyOf": [_ref("Error"), _ref("Errors")]}},
-                "application/problem+json": {"schema": _ref("Problem")},
-            },
+            "content": content,
         }
 
     def _failure(self, operation: Operation, status: int) -> JsonObject:

@@ -58,6 +58,13 @@ FAILURE_SCHEMAS: Mapping[str, JsonObject] = {
         "required": ["code", "message"],
         "additionalProperties": False,
     },
+    "TokenError": {
+        "type": "object",
+        "description": "An error of the OAuth 2.0 token endpoints (RFC 6749, 5.2).",
+        "properties": {"error": {"type": "string"}, "error_description": {"type": "string"}},
+        "required": ["error", "error_description"],
+        "additionalProperties": False,
+    },
     "Errors": {
         "type": "object",
         "description": "Errors with numeric codes, as the OAuth endpoints send them.",

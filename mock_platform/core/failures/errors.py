@@ -110,6 +110,23 @@ class PlainFailure(Failure):
         self.assumptions = assumptions
 
 
+class TokenFailure(Failure):
+    """An error of the OAuth 2.0 token endpoints, as RFC 6749, 5.2 says: a word and a text."""
+
+    def __init__(
+        self, error: str, description: str, *assumptions: Assumption, status: int = 400
+    ) -> None:
+        super().__init__(f"{error}: {description}")
+        self.error = error
+        self.description = description
+        self.status = status
+        self.assumptions = assumptions
+
+    def as_json(self) -> dict[str, str]:
+        """Returns the error as it is served."""
+        return {"error": self.error, "error_description": self.description}
+
+
 _ABOUT_PARAMETERS = frozenset({INVALID, MISSING, EXCLUSIVE, INCLUSIVE})
 """Codes whose errors have a `parameter` even if no parameter is the cause."""
 

@@ -30,6 +30,7 @@ from mock_platform.core.failures.errors import (
     ProblemFailure,
     RateLimited,
     RouteNotFound,
+    TokenFailure,
     TooLarge,
     Unauthorized,
     UnsupportedAuthentication,
@@ -67,6 +68,9 @@ def _render_in_dialect(failure: Failure, call: Call) -> Reply:
             form.text.encode(),
             [("Content-Type", "text/html; charset=utf-8"), *failure.headers],
         )
+    if isinstance(form, TokenFailure):
+        headers = [("Content-Type", JSON), ("Cache-Control", "no-store"), *failure.headers]
+        return Reply(form.status, dumps(form.as_json()), headers)
     if isinstance(form, ProblemFailure):
         body = dumps(form.problem.as_json(call.base_url))
         call.assume(*form.assumptions)
@@ -120,7 +124,8 @@ def _payload(form: Failure, dialect: Dialect, call: Call) -> tuple[int, dict[str
 def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
     """Returns the failure in a dialect's own type: problem, numeric, named, or plain text."""
     if isinstance(
-        failure, ProblemFailure | NumericFailure | PlainFailure | AdsFailure | BatchFailure
+        failure,
+        ProblemFailure | NumericFailure | PlainFailure | TokenFailure | AdsFailure | BatchFailure,
     ):
         return failure
     if isinstance(failure, Unauthorized) and (
