@@ -56,6 +56,20 @@ _JSON: Mapping[str, Any] = {
     "webhooks.create": {"url": "http://127.0.0.1:8099/webhooks/new"},
     "webhooks.replay": _REPLAY,
     "stream_rules.change": {"add": [{"value": "espresso"}, {"value": "roaster has:images"}]},
+    "notes.create": {
+        "test_mode": True,
+        "post_id": "1712850617439551496",
+        "info": {
+            "text": "Opened in May: https://northbike.example/lanes",
+            "classification": "misinformed_or_potentially_misleading",
+            "misleading_tags": ["factual_error"],
+            "trustworthy_sources": True,
+        },
+    },
+    "evaluate_note.create": {
+        "note_text": "Opened in May: https://northbike.example/lanes",
+        "post_id": "1712850617439551496",
+    },
     "custom_audiences.users": _UPLOAD,
     "do_not_reach_lists.users": _UPLOAD,
     "product_sets.update": {"name": "Gifts"},

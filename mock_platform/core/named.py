@@ -40,6 +40,11 @@ class NamedParticulars(Particulars, total=False):
     gates: tuple[Gate, ...]
 
 
+def limit_users(id_: str, count: int) -> tuple[Limit, ...]:
+    """Return a limit of so many requests of a user in 15 minutes."""
+    return (Limit(id_, count, WINDOW_SECONDS, per="user", source="public"),)
+
+
 def declare_named(
     id_: str,
     method: str,

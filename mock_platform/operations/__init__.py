@@ -24,6 +24,8 @@ FAMILIES = (
     "news",
     "usage",
     "media",
+    "notes",
+    "evaluate_note",
     "oauth2",
     "oauth2_user",
     "account_media",

@@ -16,8 +16,6 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
-from mock_platform.core.failures.problem_details import could_not_find
-from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import (
     Choice,
     Content,
@@ -51,6 +49,7 @@ from mock_platform.rules.media_uploads import (
     show_media,
     show_upload,
 )
+from mock_platform.rules.post_answers import find_nothing
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant
@@ -364,16 +363,7 @@ def _get_user_id(call: Call) -> str:
 
 
 def _find_nothing(parameter: str, media_id: str) -> ProblemFailure:
-    return ProblemFailure(
-        problem(
-            "resource-not-found",
-            detail=could_not_find("media", "id", media_id),
-            parameter=parameter,
-            value=media_id,
-            resource_id=media_id,
-            resource_type="media",
-        )
-    )
+    return ProblemFailure(find_nothing("media", parameter, media_id, repeated=True))
 
 
 _PATH = "/2/media/upload"

@@ -16,12 +16,11 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.failures.problem_details import could_not_find
-from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.named import declare_named
 from mock_platform.records.table import Table
 from mock_platform.rules.news import BOTH_TIMES, DISCLAIMER, FIELDS, make_contexts, show_news
+from mock_platform.rules.post_answers import find_nothing
 from mock_platform.rules.release_history import find_release
 from mock_platform.store.interface import Record, words
 from mock_platform.world.clock import parse_instant
@@ -161,14 +160,7 @@ def get(call: Call, world: World) -> dict[str, Any]:
     story_id = call.path_params["id"]
     story = world.store.get("news", story_id)
     if story is None:
-        value = problem(
-            "resource-not-found",
-            detail=could_not_find("news", "id", story_id),
-            parameter="id",
-            value=story_id,
-            resource_id=story_id,
-            resource_type="post",
-        )
+        value = find_nothing("news", "id", story_id, repeated=True, resource_type="post")
         raise ProblemFailure(value, UNKNOWN)
     return {"data": show_news(story, call.params.get("news_fields"))}
 

@@ -27,6 +27,7 @@ from mock_platform.core.fields import (
 from mock_platform.core.named import WINDOW_SECONDS, declare_named
 from mock_platform.core.operation import Handler, Limit, Location
 from mock_platform.records.cards import CARD_URI
+from mock_platform.rules.media_uploads import USABLE
 from mock_platform.rules.new_posts import (
     ID,
     LENGTHS,
@@ -35,7 +36,6 @@ from mock_platform.rules.new_posts import (
     SUMMONED,
     find_faults,
     find_id_faults,
-    find_media_of_post,
     find_place,
     find_post,
     find_previous_version,
@@ -45,6 +45,7 @@ from mock_platform.rules.new_posts import (
     require_length,
     require_new_text,
     require_reply_allowed,
+    take_media_of_post,
 )
 from mock_platform.rules.post_answers import (
     PARTIAL,
@@ -203,7 +204,7 @@ def make_create(settings: Settings) -> Handler:
         if reply_to is not None:
             require_reply_allowed(call, world, settings, user, reply_to)
         quoted = _find_named_post(world, params, "quote_post_id")
-        media = find_media_of_post(world, params)
+        media = take_media_of_post(world, user, params)
         require_card(world, params)
         if not media and "poll" not in params:
             require_new_text(world, user, text, reply_to)
@@ -337,7 +338,7 @@ OPERATIONS = (
         errors=("invalid-request", "about:blank"),
         statuses=(400, 403),
         assumptions=(SHAPES, ACTIVITIES, OLDER_NAMES),
-        may_assume=(WEIGHT, LENGTHS, SUMMONED, REFUSALS, PLACES),
+        may_assume=(WEIGHT, LENGTHS, SUMMONED, REFUSALS, PLACES, USABLE),
     ),
     declare_named(
         "public_posts.list",

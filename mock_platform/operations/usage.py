@@ -18,6 +18,7 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.named import declare_named
 from mock_platform.records.table import Reference, Table
+from mock_platform.rules.post_selection import OLDER_NAMES
 from mock_platform.rules.usage import (
     CAP,
     COUNTED,
@@ -136,6 +137,7 @@ OPERATIONS = (
         "GET",
         "/2/usage/posts",
         get,
+        also=("/2/usage/tweets",),
         summary="Read how many posts a project has read",
         spec="Limits",
         params=UsageQuery,
@@ -143,6 +145,6 @@ OPERATIONS = (
         returns=Flat(UsageAnswer),
         auth=BEARER,
         limit=50,
-        assumptions=(SHAPES, FIELDS, COUNTED, CAP),
+        assumptions=(SHAPES, FIELDS, COUNTED, CAP, OLDER_NAMES),
     ),
 )

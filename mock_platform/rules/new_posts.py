@@ -17,7 +17,7 @@ from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.faults import Fault
 from mock_platform.core.unread import UNKNOWN_KEY, Finding, report
-from mock_platform.rules.post_answers import find_any_media
+from mock_platform.rules.media_uploads import explain_unusable, find_own_media, keep_media
 from mock_platform.rules.post_texts import WEIGHT, weigh_text
 from mock_platform.rules.post_view import (
     MAX_EDITS,
@@ -67,7 +67,6 @@ _NOT_SUMMONED = (
 _REPEAT_AFTER = timedelta(hours=24)
 _CARD_TABLES = ("cards", "poll_cards", "video_conversation_cards")
 _MOST = {"IMAGE": 4, "GIF": 1, "VIDEO": 1}
-_MEDIA_PREFIXES = (3, 7, 13, 16)
 _DATED = {
     "paid_partnership": "paid-partnership",
     "edit_options": "post-editing",
@@ -236,24 +235,28 @@ def find_post(world: World, params: Mapping[str, Any], name: str, post_id: str) 
     return post
 
 
-def find_media_of_post(world: World, params: Mapping[str, Any]) -> list[str]:
-    """Return the keys of the media that a new post shows.
+def take_media_of_post(world: World, user: Record, params: Mapping[str, Any]) -> list[str]:
+    """Return the keys of the media that a user's new post shows, which are kept from then on.
 
     Raises:
-        InvalidParameters: Media are unknown, of several kinds, or too many (400).
+        InvalidParameters: Media are unknown, not processed, of several kinds, or too many (400).
     """
     ids: Sequence[str] = params.get("media", {}).get("media_ids", ())
     name = "media.media_ids"
     found: list[Record] = []
     for media_id in ids:
-        keys = [f"{prefix}_{media_id}" for prefix in _MEDIA_PREFIXES]
-        media = next((one for key in keys if (one := find_any_media(world, key))), None)
+        media = find_own_media(world, user["id"], media_id)
         if media is None:
-            raise _make_fault(params, name, f"{name}: no media has the id {media_id}")
+            raise _make_fault(params, name, f"{name}: the user has no media with the id {media_id}")
+        reason = explain_unusable(world, media)
+        if reason is not None:
+            raise _make_fault(params, name, f"{name}: {media_id} cannot be used: {reason}")
         found.append(media)
     kinds = Counter(one["media_type"] for one in found)
     if len(kinds) > 1 or any(number > _MOST[kind] for kind, number in kinds.items()):
         raise _make_fault(params, name, f"{name} takes up to 4 images, or 1 GIF, or 1 video")
+    for media in found:
+        keep_media(world, media)
     return [one["media_key"] for one in found]
 
 

@@ -223,15 +223,25 @@ def find_any_media(world: World, key: str) -> Record | None:
     return None if found is None or found.get("deleted") else found
 
 
-def find_nothing(kind: str, parameter: str, value: str, *, repeated: bool = False) -> Problem:
-    """Return the problem that a post, user, medium or place does not exist."""
+def find_nothing(
+    kind: str,
+    parameter: str,
+    value: str,
+    *,
+    repeated: bool = False,
+    resource_type: str | None = None,
+) -> Problem:
+    """Return the problem that a post, user, medium or place does not exist.
+
+    `resource_type` is for a kind that the enumeration of the specification does not have.
+    """
     found = problem(
         "resource-not-found",
         detail=could_not_find(kind, parameter, value),
         parameter=parameter,
         value=value,
         resource_id=value,
-        resource_type=kind,
+        resource_type=resource_type or kind,
     )
     return replace(found, repeated=repeated)
 

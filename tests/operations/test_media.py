@@ -422,7 +422,8 @@ class TestAccess:
         assert 404 == answer.status_code
         body = answer.get_json()
         assert ("media", "77") == (body["resource_type"], body["resource_id"])
-        assert "Could not find media with id: [77]." == body["detail"]
+        parameter = "media_id" if step == "status" else "id"
+        assert f"Could not find media with {parameter}: [77]." == body["detail"]
 
     def test_another_user(self, client: Client) -> None:
         """What another user uploads does not exist for this one, unless it is shared."""
@@ -563,6 +564,56 @@ class TestLibrary:
         client.desk.world.clock.advance(DAY)
 
         assert 404 == add_to_library(client, key).status_code
+
+
+class TestPosts:
+    """What was uploaded is shown in posts."""
+
+    def post(self, client: Client, media_id: str, keys: Keys = HARBOR) -> TestResponse:
+        """Post with a medium."""
+        body = {"text": "New cups", "media": {"media_ids": [media_id]}}
+        return client.send("/2/posts", json=body, keys=keys)
+
+    def test_image(self, client: Client) -> None:
+        """An image that was used stays, and is found by the expansion."""
+        media_id = client.data(client.image())["id"]
+
+        made = self.post(client, media_id)
+
+        assert 201 == made.status_code, made.get_json()
+        client.desk.world.clock.advance(2 * DAY)
+        path = f"/2/posts/{made.get_json()['data']['id']}?expansions=attachments.media_keys"
+        answer = client.call("GET", f"{path}&media.fields=width,height,url").get_json()
+        assert {"media_keys": [f"3_{media_id}"]} == answer["data"]["attachments"]
+        (shown,) = answer["includes"]["media"]
+        assert ("photo", 1200, 628) == (shown["type"], shown["width"], shown["height"])
+        assert shown["url"].endswith(f"{media_id}.png")
+
+    def test_not_processed(self, client: Client) -> None:
+        """A video that is still being processed is refused, and accepted later."""
+        with client.desk.world.work():
+            client.desk.world.transitions.set_pace("media_upload", progression="time", seconds=5)
+        media_id = client.video()["id"]
+
+        assert [
+            f"media.media_ids: {media_id} cannot be used: it is still being processed"
+        ] == messages(self.post(client, media_id))
+        client.desk.world.clock.advance(5)
+        assert 201 == self.post(client, media_id).status_code
+
+    def test_others(self, client: Client) -> None:
+        """Media of another user, expired ones and subtitles are refused."""
+        media_id = client.data(client.image())["id"]
+        subtitles = client.data(client.image(b"WEBVTT", media_category="subtitles"))["id"]
+
+        assert ["media.media_ids: the user has no media with the id " + media_id] == messages(
+            self.post(client, media_id, NORTHBIKE)
+        )
+        assert [
+            f"media.media_ids: {subtitles} cannot be used: it is a file of subtitles"
+        ] == messages(self.post(client, subtitles))
+        client.desk.world.clock.advance(DAY)
+        assert 1 == len(messages(self.post(client, media_id)))
 
 
 def begin_bare(client: Client) -> str:

@@ -122,7 +122,7 @@ def test_older_names_are_taken(box: Sandbox) -> None:
             {"reply": {"in_reply_to_post_id": "5"}, "text": "a"},
             ["reply.in_reply_to_post_id: no post has the id 5"],
         ),
-        ({"media": {"media_ids": ["5"]}}, ["media.media_ids: no media has the id 5"]),
+        ({"media": {"media_ids": ["5"]}}, ["media.media_ids: the user has no media with the id 5"]),
         ({"card_uri": "card://5"}, ["card_uri: no card is card://5"]),
         (
             {"poll": {"options": ["a"], "duration_minutes": 5}},

@@ -64,6 +64,12 @@ class TestAnswer:
             "project_usage": 412 + 388 + 95,
         } == client.usage()
 
+    def test_older_path(self, client: Client) -> None:
+        """The older path answers the same."""
+        answer = client.call("GET", "/2/usage/tweets").get_json()
+
+        assert answer == client.call("GET").get_json()
+
     def test_days(self, client: Client, desk: Desk) -> None:
         """Each of the last days is listed for the project and for its apps, today last."""
         data = client.usage(

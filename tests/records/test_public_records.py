@@ -309,6 +309,24 @@ NEWS: dict[str, Any] = {
     "updated_at": "2026-11-01T08:00:00.000Z",
 }
 PUBLIC: dict[str, Sample | list[Sample]] = {
+    "notes": Sample(
+        {
+            "id": "1992010203040506071",
+            "post_id": "1712850617439551496",
+            "info": {
+                "text": "Opened in May: https://northbike.example/lanes",
+                "classification": "misinformed_or_potentially_misleading",
+                "misleading_tags": ["factual_error"],
+                "trustworthy_sources": True,
+                "is_media_note": False,
+            },
+            "status": "currently_rated_helpful",
+            "scoring_status": {"has_access": True},
+            "test_result": None,
+            "created_at": "2026-11-01T08:00:00.000Z",
+        },
+        own={"_user_id": USER, "_test_mode": False},
+    ),
     "uploads": Sample(
         {
             "id": "1991204475120123951",

@@ -1,0 +1,96 @@
+"""Community notes: who may write them, what their text must be like, and how it is scored.
+
+The shapes are public facts (named endpoints, section 8.3); document A names the endpoints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.core.failures.problems import problem
+from mock_platform.rules.post_texts import weigh_text
+from mock_platform.rules.release_history import find_release
+from mock_platform.store.interface import Record
+from mock_platform.world.world import World
+
+SHAPES = public_fact(
+    "notes.shapes",
+    "The endpoints of community notes have their public shapes; the spec only names them. Notes "
+    "with test_mode and real notes are separate.",
+    "section 8.3 of the named endpoints",
+    gap=True,
+)
+WRITER = public_fact(
+    "notes.writer",
+    "Only users who are API note writers (_note_writer) may use the endpoints of notes; others "
+    "get 403 about:blank.",
+    "section 8.3 of the named endpoints, refusals",
+)
+TEXT = expectation(
+    "notes.text",
+    "A note has 1 to 280 characters and an address; its length is counted as that of a post, so "
+    "an address counts 23.",
+)
+SCORE = expectation(
+    "notes.score",
+    "The score of a note, from 0 to 1, follows from its text, its post and the seed of the world: "
+    "the same note always has the same one. A note of test mode has it as its test_result, Low "
+    "below a third, High from two thirds on.",
+)
+MOST_CHARACTERS = 280
+NOTES_SINCE = find_release("community-notes").effective
+EVALUATION_SINCE = find_release("evaluate-note").effective
+_URL = re.compile(r"https?://\S+")
+_BUCKETS = ("Low", "Medium", "High")
+
+
+def require_writer(call: Call, _world: World) -> None:
+    """Require that the caller is an API note writer.
+
+    Raises:
+        ProblemFailure: The user may not write notes (403 about:blank).
+    """
+    user = call.caller.user
+    if user is None or not user.get("_note_writer"):
+        text = "User must be an API Note Writer to access this endpoint."
+        value = problem("about:blank", title="Forbidden", status=403, detail=text)
+        raise ProblemFailure(value, WRITER)
+
+
+def find_text_faults(name: str, text: str) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with the text of a note."""
+    weight = weigh_text(text)
+    if not 1 <= weight <= MOST_CHARACTERS:
+        yield name, f"{name} must have 1 to {MOST_CHARACTERS} characters, got {weight}"
+    if _URL.search(text) is None:
+        yield name, f"{name} must contain an address that begins with https:// or http://"
+
+
+def find_post_faults(world: World, name: str, post_id: str) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with the post that a note is about."""
+    if world.store.get("posts", post_id) is None:
+        yield name, f"{name}: no post has the id {post_id}"
+
+
+def score_note(world: World, post_id: str, text: str) -> float:
+    """Return the score of a note (`notes.score`)."""
+    return round(world.ids.fraction("note", post_id, text), 4)
+
+
+def evaluate_test_note(world: World, post_id: str, text: str) -> dict[str, Any]:
+    """Return the result of a note of test mode."""
+    score = score_note(world, post_id, text)
+    bucket = _BUCKETS[min(2, int(score * len(_BUCKETS)))]
+    return {"evaluator_type": "ClaimOpinion", "evaluator_score_bucket": bucket}
+
+
+def find_note(world: World, user: Record, post_id: str, *, test_mode: bool) -> Record | None:
+    """Return the note that a user wrote for a post, `None` if there is none."""
+    match = {"_user_id": user["id"], "post_id": post_id, "_test_mode": test_mode}
+    found = world.store.page("notes", match, limit=1)
+    return found[0].record if found else None
