@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mock_platform.client.interface import PlatformFace, WorldFace
     from mock_platform.coverage import Format
     from mock_platform.testing.servers import LocalServers, Stray
+    from mock_platform.testing.webhook_receiver import WebhookReceiver
 
 _MARKERS = {
     "mock_scenario": "mock_scenario(name, **parameters): activate a scenario in the test's "
@@ -253,6 +254,18 @@ def mock_platform_session(mock_platform: WorldFace) -> Iterator[requests.Session
     """
     with mock_platform.session() as session:
         yield session
+
+
+@pytest.fixture
+def mock_webhook(mock_platform: WorldFace) -> Iterator[WebhookReceiver]:
+    """A receiver of webhooks on this machine, which knows the secret of the well-known app.
+
+    `url` is what to register, `deliveries` what has arrived, `wait(n)` waits for n of them.
+    """
+    from mock_platform.testing.webhook_receiver import WebhookReceiver
+
+    with WebhookReceiver(mock_platform.credentials["app"]["consumer_secret"]) as receiver:
+        yield receiver
 
 
 def _fail_with(problems: list[str]) -> None:

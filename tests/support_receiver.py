@@ -11,29 +11,21 @@ import ssl
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
-from urllib.parse import parse_qs, urlsplit
+from typing import Any, ClassVar
 
+from mock_platform.testing.webhook_receiver import (
+    ReceivedDelivery,
+    WebhookHandler,
+    WebhookReceiver,
+)
 from tests.support import HARBOR
 from tests.waits import PATIENCE
 
 Misbehaviour = Callable[["_Handler"], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(ReceivedDelivery):
     """One POST as it arrived."""
-
-    path: str
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        """The body, parsed."""
-        return json.loads(self.body)
 
     @property
     def event_id(self) -> str | None:
@@ -54,54 +46,63 @@ def sign(secret: str, data: bytes) -> str:
     return "sha256=" + base64.b64encode(digest).decode()
 
 
-class Receiver:
-    """Listens on a free loopback port. Accepts everything unless `plan` differs.
+class _Handler(WebhookHandler):
+    """A handler that does what is planned."""
+
+    @property
+    def receiver(self) -> Receiver:
+        """Whose handler this is."""
+        found = self.server.receiver
+        assert isinstance(found, Receiver)
+        return found
+
+    def reply_to(self, delivery: ReceivedDelivery) -> None:
+        """Answer a delivery as planned."""
+        planned = self.receiver.plan.popleft() if self.receiver.plan else 200
+        self.receiver.note(Received(delivery.path, delivery.headers, delivery.body))
+        if callable(planned):
+            planned(self)
+        else:
+            self.answer(planned, b"")
+
+
+class Receiver(WebhookReceiver):
+    """The product's receiver, but it takes everything that is not planned otherwise, signed or not.
 
     `plan` holds what to do with the next POSTs, one entry each: a status, or a misbehaviour.
     `challenge` makes the answer to a challenge of its token.
     """
 
+    handler_class: ClassVar[type[WebhookHandler]] = _Handler
+
     def __init__(self, secret: str = HARBOR.secret, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(secret, tls=tls)
         self.challenge: Callable[[str], tuple[int, bytes]] = self.right
         self.plan: deque[int | Misbehaviour] = deque()
         self.received: list[Received] = []
-        self.challenges: list[str] = []
         self.stopping = threading.Event()
-        self._secret = secret
-        self._changed = threading.Condition()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.receiver = self
-        scheme = "http"
-        if tls is not None:
-            scheme = "https"
-            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
-        self.port: int = self._server.server_address[1]
-        self.url = f"{scheme}://127.0.0.1:{self.port}/hook"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
+        self._noted = threading.Condition()
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *details: object) -> None:
         self.stopping.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__exit__(*details)
+
+    def answer_challenge(self, token: str) -> tuple[int, bytes]:
+        """Answer as the test wants it."""
+        return self.challenge(token)
 
     def right(self, token: str) -> tuple[int, bytes]:
         """The right answer to a challenge."""
-        return 200, json.dumps({"response_token": sign(self._secret, token.encode())}).encode()
+        return 200, json.dumps({"response_token": sign(self.secret, token.encode())}).encode()
 
-    def wait(self, until: Callable[[Receiver], bool], seconds: float = PATIENCE) -> None:
+    def wait_until(self, until: Callable[[Receiver], bool], seconds: float = PATIENCE) -> None:
         """Wait until something holds of what arrived."""
-        with self._changed:
-            assert self._changed.wait_for(lambda: until(self), seconds), self.received
+        with self._noted:
+            assert self._noted.wait_for(lambda: until(self), seconds), self.received
 
     def wait_for_end(self) -> dict[str, Any]:
         """Wait until a job's end is announced; what was said of it."""
-        self.wait(lambda receiver: bool(receiver.statuses))
+        self.wait_until(lambda receiver: bool(receiver.statuses))
         return self.statuses[-1]
 
     @property
@@ -114,60 +115,11 @@ class Receiver:
         """What was announced of jobs."""
         return [post.job_status for post in list(self.received) if post.job_status is not None]
 
-    def take(self, post: Received) -> None:
+    def note(self, post: Received) -> None:
         """Note a POST."""
-        with self._changed:
+        with self._noted:
             self.received.append(post)
-            self._changed.notify_all()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 64
-    receiver: Receiver
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that leaves is no error of a receiver that provoked it."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    @property
-    def receiver(self) -> Receiver:
-        """Whose handler this is."""
-        return self.server.receiver
-
-    def do_GET(self) -> None:
-        """Answer a challenge."""
-        token = parse_qs(urlsplit(self.path).query)["crc_token"][0]
-        self.receiver.challenges.append(token)
-        self.answer(*self.receiver.challenge(token))
-
-    def do_POST(self) -> None:
-        """Take a delivery, as planned."""
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        planned = self.receiver.plan.popleft() if self.receiver.plan else 200
-        self.receiver.take(Received(self.path, headers, body))
-        if callable(planned):
-            planned(self)
-        else:
-            self.answer(planned, b"")
-
-    def answer(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-        """Send a whole answer."""
-        self.send_response(status)
-        for name, value in (headers or {}).items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+            self._noted.notify_all()
 
 
 def close(handler: _Handler) -> None:

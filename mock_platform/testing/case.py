@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import wraps
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
@@ -18,6 +18,9 @@ from mock_platform.testing import report
 from mock_platform.testing.servers import LocalServers
 from mock_platform.testing.verdict import Verdict
 from mock_platform.testing.world_request import WorldRequest
+
+if TYPE_CHECKING:
+    from mock_platform.testing.webhook_receiver import WebhookReceiver
 
 
 class PlatformMixin:
@@ -46,12 +49,23 @@ class PlatformMixin:
     """A session that is answered in-process and adds no credentials."""
     _servers: ClassVar[LocalServers]
     _verdict: Verdict
+    _receiver: WebhookReceiver | None
 
     def __init__(self, methodName: str = "runTest", *args: Any) -> None:  # noqa: N803 - unittest's
         super().__init__(methodName, *args)  # type: ignore[call-arg]
         test = getattr(self, methodName, None)
         if test is not None:
             setattr(self, methodName, self._wrap_test(test))
+
+    @property
+    def mock_webhook(self) -> WebhookReceiver:
+        """A receiver of webhooks for this test; it listens from its first use on."""
+        if self._receiver is None:
+            from mock_platform.testing.webhook_receiver import WebhookReceiver
+
+            secret = self.mock_platform.credentials["app"]["consumer_secret"]
+            self._receiver = self.enterContext(WebhookReceiver(secret))  # type: ignore[attr-defined]
+        return self._receiver
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -73,6 +87,7 @@ class PlatformMixin:
         test: str = self.id()  # type: ignore[attr-defined]
         self.mock_platform, self._verdict = self._servers.open(request, test)
         self.mock_platform_session = self.mock_platform.session()
+        self._receiver = None
         self.addCleanup(self._servers.close, self.mock_platform)  # type: ignore[attr-defined]
 
     @classmethod

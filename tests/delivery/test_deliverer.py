@@ -67,7 +67,7 @@ class TestProgressions:
         assert "IN_PROGRESS" == desk.job(job_id)["state"]
         assert 200 == desk.post().status_code
         assert "COMPLETE" == desk.job(job_id)["state"]
-        receiver.wait(lambda found: bool(found.statuses))
+        receiver.wait_until(lambda found: bool(found.statuses))
 
     @pytest.mark.spec("A, States and transitions", "Replay job states")
     def test_manual_waits_to_be_moved(self, desk: Desk, receiver: Receiver) -> None:
@@ -128,7 +128,7 @@ class TestWhileAJobRuns:
     def begin(self, desk: Desk, receiver: Receiver) -> str:
         """A job that is in the middle of its first delivery."""
         job_id = desk.create()
-        receiver.wait(lambda found: len(found.received) == 1)
+        receiver.wait_until(lambda found: len(found.received) == 1)
         return job_id
 
     def test_the_worlds_lock_is_free(self, slow: Desk, receiver: Receiver) -> None:
@@ -172,7 +172,7 @@ class TestWhileAJobRuns:
         slow.lead_to(receiver.url)
         slow.pace("manual")
         second = slow.create()
-        receiver.wait(lambda found: len(found.received) == 16)
+        receiver.wait_until(lambda found: len(found.received) == 16)
         receiver.stopping.set()
         slow.wait()
 
@@ -184,7 +184,7 @@ class TestWhileAJobRuns:
         """A world that is gone delivers nothing more."""
         world = slow.platform.worlds.create("brief", source="default")
         slow.post(prefix="/~brief")
-        receiver.wait(lambda found: len(found.received) == 1)
+        receiver.wait_until(lambda found: len(found.received) == 1)
         slow.platform.worlds.drop("brief")
         receiver.stopping.set()
         slow.wait()
@@ -245,7 +245,7 @@ class TestWhileAJobRuns:
         receiver.plan.append(500)
         with Desk(receiver.url, delivery=DeliverySettings(backoff=10 * PATIENCE)) as desk:
             desk.create()
-            receiver.wait(lambda found: len(found.received) == 1)
+            receiver.wait_until(lambda found: len(found.received) == 1)
             started = UPTIME()
             desk.platform.close()
 
@@ -332,12 +332,12 @@ class TestRestart:
         receiver.plan.extend([200, hang])
         desk = self.open(tmp_path, receiver)
         job_id = desk.create()
-        receiver.wait(lambda found: len(found.received) == 2)
+        receiver.wait_until(lambda found: len(found.received) == 2)
         events = desk.event_ids()
         self.opened.close()
 
         desk = self.open(tmp_path, receiver)
-        receiver.wait(lambda found: len(found.received) == 17)
+        receiver.wait_until(lambda found: len(found.received) == 17)
         desk.wait()
         desk.world.clock.advance(2)
         desk.wait()

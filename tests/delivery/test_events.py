@@ -72,8 +72,8 @@ def test_an_attempt_without_a_job_is_on_record(desk: Desk, receiver: Receiver) -
     first, second = list(desk.world.deliveries)
 
     assert {
-        "id", "job_id", "webhook_id", "event_id", "attempt", "at", "url", "status", "error",
-        "milliseconds", "body",
+        "id", "kind", "stream_id", "job_id", "webhook_id", "event_id", "attempt", "at", "url",
+        "status", "error", "milliseconds", "body",
     } == set(first)  # fmt: skip
     assert (None, event_id, 1, None) == (
         first["job_id"], first["event_id"], first["attempt"], first["status"],

@@ -91,7 +91,7 @@ def test_a_post_arrives_as_it_was_sent(receiver: Receiver) -> None:
     answer = Outbound().send("POST", f"{receiver.url}?a=b%20c", {"X-One": "1"}, b'{"a":1}')
 
     assert (204, b"") == (answer.status, answer.body)
-    assert ("/hook?a=b%20c", "1", b'{"a":1}') == (
+    assert ("/webhook?a=b%20c", "1", b'{"a":1}') == (
         receiver.received[0].path,
         receiver.received[0].headers["x-one"],
         receiver.received[0].body,
@@ -328,7 +328,7 @@ def test_a_stop_breaks_off_what_is_under_way(receiver: Receiver) -> None:
         )
     )
     thread.start()
-    receiver.wait(lambda found: len(found.received) == 1)
+    receiver.wait_until(lambda found: len(found.received) == 1)
 
     outbound.stop()
     thread.join(PATIENCE)

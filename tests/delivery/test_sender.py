@@ -272,7 +272,7 @@ class TestChallenge:
         """Where its webhook becomes invalid meanwhile; what was not sent is on record."""
         receiver.plan.append(hang)
         job_id = desk.create()
-        receiver.wait(lambda found: len(found.received) == 1)
+        receiver.wait_until(lambda found: len(found.received) == 1)
         (first,) = receiver.event_ids
         desk.lead_to(receiver.url, valid=False)
         receiver.stopping.set()
@@ -289,7 +289,7 @@ class TestChallenge:
         """Those that had happened before the webhook became invalid are on record, each."""
         receiver.plan.append(hang)
         first = add_event(desk.world, EVENT).record["id"]
-        receiver.wait(lambda found: len(found.received) == 1)
+        receiver.wait_until(lambda found: len(found.received) == 1)
         second = add_event(desk.world, EVENT).record["id"]
         desk.lead_to(receiver.url, valid=False)
         receiver.stopping.set()

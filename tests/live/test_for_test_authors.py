@@ -14,7 +14,8 @@ from tests.live.pages import FEW_PLUGINS, Page, run_bash
 
 pytestmark = pytest.mark.live
 
-PAGES = [Page("docs/for-test-authors.md"), Page("docs/test-recipes.md")]
+NAMES = ("for-test-authors", "test-recipes", "account-activity")
+PAGES = [Page(f"docs/{name}.md") for name in NAMES]
 RUNS = [run for page in PAGES for run in page.runs()]
 ALONE = ("-p", "no:randomly", "--strict-markers", "--strict-config")
 

@@ -133,7 +133,7 @@ def test_an_added_event_arrives_and_can_be_replayed(client: Client, receiver: Re
             "created_at": "now-5m",
         },
     )
-    receiver.wait(lambda found: found.event_ids == [added["id"]])
+    receiver.wait_until(lambda found: found.event_ids == [added["id"]])
     client.replay(hours=0.2)
     receiver.wait_for_end()
 
@@ -162,7 +162,7 @@ def test_a_journey_outlives_the_conflict(
 
     client.control("PUT", "/clock", {"action": "advance", "seconds": 2})
     assert 200 == client.replay().status_code
-    receiver.wait(lambda found: len(found.statuses) == 1)
+    receiver.wait_until(lambda found: len(found.statuses) == 1)
 
 
 def test_the_retired_path_follows_the_worlds_clock(client: Client) -> None:

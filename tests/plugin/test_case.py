@@ -64,6 +64,26 @@ class Late(PlatformTestCase):
         assert requests.get(f"{self.urls[0]}/12/accounts", timeout=120).status_code == 404
 
 
+class Receiving(PlatformTestCase):
+    """Tests with webhooks."""
+
+    __test__ = False
+    receivers: ClassVar[list[Any]] = []
+
+    def test_a(self) -> None:
+        """Registers a receiver, which is challenged."""
+        body = {"url": self.mock_webhook.url}
+        assert self.mock_platform.session("bearer").post("/2/webhooks", json=body).ok
+        assert 1 == len(self.mock_webhook.challenges)
+        self.receivers.append(self.mock_webhook)
+
+    def test_b(self) -> None:
+        """Has a receiver of its own."""
+        assert self.mock_webhook is self.mock_webhook
+        assert self.mock_webhook not in self.receivers
+        assert [] == self.mock_webhook.challenges
+
+
 class Asynchronous(PlatformMixin, unittest.IsolatedAsyncioTestCase):
     """Tests that are coroutines."""
 
@@ -92,6 +112,13 @@ def _run(kind: type[unittest.TestCase], *names: str) -> unittest.TestResult:
 def test_each_test_has_a_fresh_world() -> None:
     """The tests of a class share a server and nothing else."""
     result = _run(Passing)
+
+    assert (2, [], []) == (result.testsRun, result.failures, result.errors)
+
+
+def test_each_test_has_its_own_receiver() -> None:
+    """A receiver listens from its first use to the end of its test."""
+    result = _run(Receiving)
 
     assert (2, [], []) == (result.testsRun, result.failures, result.errors)
 
