@@ -28,7 +28,8 @@ class RuleSelection(Generic[Name]):
         self._next_place = itertools.count()
         self._rules: dict[int, tuple[Name, Match]] = {}
         self._by_name: dict[Name, tuple[int, frozenset[Key] | None]] = {}
-        self._by_key: dict[Key, set[int]] = {}
+        self._by_key: dict[str, dict[str, set[int]]] = {}
+        """The places of the rules by the kind and the value of their keys."""
         self._always: set[int] = set()
         for name, tree, sample_key in rules:
             self.add(name, tree, sample_key)
@@ -42,8 +43,8 @@ class RuleSelection(Generic[Name]):
         if keys is None:
             self._always.add(place)
             return
-        for key in keys:
-            self._by_key.setdefault(key, set()).add(place)
+        for kind, value in keys:
+            self._by_key.setdefault(kind, {}).setdefault(value, set()).add(place)
 
     def discard(self, name: Name) -> None:
         """Remove a rule, if it is there."""
@@ -52,18 +53,18 @@ class RuleSelection(Generic[Name]):
             return
         del self._rules[place]
         self._always.discard(place)
-        for key in keys or ():
-            self._by_key[key].discard(place)
-            if not self._by_key[key]:
-                del self._by_key[key]
+        for kind, value in keys or ():
+            places = self._by_key[kind][value]
+            places.discard(place)
+            if not places:
+                del self._by_key[kind][value]
 
     def matching(self, subject: Subject) -> list[Name]:
         """Return the names of the rules that match a post, in their order."""
-        by_key = self._by_key
         places = set(self._always)
-        for key in subject.keys:
-            if key in by_key:
-                places |= by_key[key]
+        for kind, by_value in self._by_key.items():
+            for value in by_value.keys() & subject.find_values(kind):
+                places |= by_value[value]
         return [
             name
             for name, matches in (self._rules[place] for place in sorted(places))

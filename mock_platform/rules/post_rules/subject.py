@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,22 @@ _CASHTAG = re.compile(r"\$([A-Za-z]{1,8})\b", re.ASCII)
 _MENTION = re.compile(r"@([A-Za-z0-9_]{1,15})", re.ASCII)
 _REFERENCE_TYPES = {"reposted": "repost", "replied_to": "reply", "quoted": "quote"}
 _MEDIA_PREFIXES = {"3": "images", "7": "video_link", "13": "video_link"}
+
+_VALUES: Mapping[str, Callable[[Subject], Iterable[str]]] = {
+    "token": lambda post: post.tokens,
+    "hashtag": lambda post: post.hashtags,
+    "cashtag": lambda post: post.cashtags,
+    "mention": lambda post: post.mentions,
+    "from": lambda post: post.author,
+    "to": lambda post: post.replied_to,
+    "reposts_of": lambda post: post.reposted_author,
+    "url": lambda post: [token for tokens in post.urls for token in tokens],
+    "conversation_id": lambda post: (post.post.get("conversation_id") or "",),
+    "in_reply_to_post_id": lambda post: (post.references.get("reply", ""),),
+    "reposts_of_post_id": lambda post: (post.references.get("repost", ""),),
+    "quotes_of_post_id": lambda post: (post.references.get("quote", ""),),
+}
+"""The kinds of conditions by which rules are found, with their values in a post."""
 
 Key = tuple[str, str]
 """A condition that a post can fulfil, such as `("token", "coffee")`: by these rules are found."""
@@ -124,24 +140,9 @@ class Subject:
                 found.add(f"has:{kind}")
         return frozenset(found)
 
-    @cached_property
-    def keys(self) -> frozenset[Key]:
-        """Every condition that the post fulfils and rules can be found by."""
-        groups: tuple[tuple[str, Iterable[str]], ...] = (
-            ("token", self.tokens),
-            ("hashtag", self.hashtags),
-            ("cashtag", self.cashtags),
-            ("mention", self.mentions),
-            ("from", self.author),
-            ("to", self.replied_to),
-            ("reposts_of", self.reposted_author),
-            ("url", (token for tokens in self.urls for token in tokens)),
-            ("conversation_id", (self.post.get("conversation_id") or "",)),
-            ("in_reply_to_post_id", (self.references.get("reply", ""),)),
-            ("reposts_of_post_id", (self.references.get("repost", ""),)),
-            ("quotes_of_post_id", (self.references.get("quote", ""),)),
-        )
-        return frozenset((name, value) for name, values in groups for value in values if value)
+    def find_values(self, name: str) -> Iterable[str]:
+        """Return the values of one kind of condition that the post fulfils."""
+        return _VALUES[name](self)
 
     def _entities(self, name: str, part: str, pattern: re.Pattern[str]) -> frozenset[str]:
         """Entities as the post lists them; those of its text where it lists none at all."""
