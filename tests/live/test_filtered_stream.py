@@ -18,6 +18,8 @@ from requests.adapters import HTTPAdapter
 from requests_oauthlib import OAuth1
 
 from tests.conftest import Tool
+from tests.live.pages import Page, run_bash, run_python
+from tests.live.processes import serving
 from tests.serving import LiveWorld
 from tests.support import NORTHBIKE
 from tests.waits import PATIENCE
@@ -25,6 +27,7 @@ from tests.waits import PATIENCE
 pytestmark = pytest.mark.live
 
 RULES = "/2/posts/search/stream/rules"
+PAGE = Page("docs/filtered-stream.md")
 PROGRAM = Path(__file__).parent / "node" / "stream.cjs"
 
 
@@ -72,6 +75,10 @@ class Follower(tweepy.StreamingClient):  # type: ignore[misc]
     def on_errors(self, errors: list[dict[str, Any]]) -> None:
         """Keep how the stream ends."""
         self.events.put([error["disconnect_type"] for error in errors])
+
+    def on_connection_error(self) -> None:
+        """Keep that the connection broke."""
+        self.events.put("broken")
 
     def on_closed(self, response: Response) -> None:
         """Keep that the stream ended."""
@@ -156,6 +163,21 @@ class TestTweepy:
             assert ("No more coffee", ["drinks", ""]) == follower.seen.get(timeout=PATIENCE)
             assert ["Coffee after the ride"] == follower.repeats
 
+    def test_cut(self, live_world: LiveWorld) -> None:
+        """A scenario breaks the stream inside a line; the client connects again and gets it."""
+        answer = live_world.session().post(
+            f"{live_world.control}/scenarios/stream-cut/activate",
+            json={"parameters": {"on": "filtered_stream.open"}},
+        )
+        assert answer.ok, answer.text
+        with following(live_world, backfill_minutes=5) as follower:
+            assert "connected" == follower.events.get(timeout=PATIENCE)
+            post(live_world, "Cold brew coffee")
+            assert ["broken", "connected"] == [
+                follower.events.get(timeout=PATIENCE) for _ in range(2)
+            ]
+            assert ("Cold brew coffee", ["cold brew"]) == follower.seen.get(timeout=PATIENCE)
+
     def test_one_connection_too_many(self, live_world: LiveWorld) -> None:
         """A second connection of a self-serve app is refused, and the first one stays."""
         live_world.change("apps", live_world.app_id, _tier="self_serve")
@@ -209,6 +231,38 @@ class TestNode:
             finally:
                 process.stdin.close()
             assert 0 == process.wait(PATIENCE)
+
+
+class TestPage:
+    """The page on the filtered stream, walked as it is written."""
+
+    def test_languages(self) -> None:
+        """Nothing is there that nothing below runs."""
+        assert {"bash", "python"} == PAGE.languages
+
+    def test_commands(self, tmp_path: Path) -> None:
+        """The commands work one after the other, and show what the page says."""
+        with serving() as served:
+            script = "\n".join(PAGE.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
+            done = run_bash(f"export MOCK_PLATFORM_URL={served.url}\n{script}", tmp_path)
+
+        assert 0 == done.returncode, done.stderr
+        assert '"title":"UnprocessableEntity"' in done.stdout
+        stream = (tmp_path / "lines.txt").read_bytes().split(b"\r\n")
+        lines = [json.loads(line) for line in stream if line]
+        assert [["milk"], "ForceDisconnect"] == [
+            [rule["tag"] for rule in lines[0]["matching_rules"]],
+            lines[1]["errors"][0]["disconnect_type"],
+        ]
+        assert '"failed":[{"text":"\\"flat white\\""' in done.stdout
+        assert "RuleConfigurationIssue" in done.stdout
+
+    @pytest.mark.parametrize("program", PAGE.blocks("python"))
+    def test_programs(self, program: str, tmp_path: Path) -> None:
+        """Each example runs by itself."""
+        done = run_python(program, tmp_path)
+
+        assert (0, "") == (done.returncode, done.stderr)
 
 
 def read(output: IO[str]) -> dict[str, Any]:
