@@ -35,6 +35,7 @@ FAMILIES = (
     "media_library",
     "public_posts",
     "users",
+    "post_search",
     "post",
     "posts",
     "accounts",

@@ -7,20 +7,18 @@ from typing import Any
 
 from mock_platform.rules.post_rules.operators import Product
 from mock_platform.rules.post_rules.subject import Subject
-from mock_platform.rules.post_view import find_references, show_post
+from mock_platform.rules.post_view import find_conversation, find_references, show_entities
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
-_FIELDS = frozenset(
-    {
-        "id", "author_id", "attachments", "conversation_id", "entities", "geo",
-        "in_reply_to_user_id", "lang", "public_metrics", "referenced_posts",
-    }
-)  # fmt: skip
 
+def make_subject(
+    world: World, post: Record, product: Product, *, without_text: bool = False
+) -> Subject:
+    """Return a post with its whole text, its author and what it refers to, for rules to match.
 
-def make_subject(world: World, post: Record, product: Product) -> Subject:
-    """Return a post with its whole text, its author and what it refers to, for rules to match."""
+    `without_text` leaves the text out, so that no word is found in it.
+    """
     posts = {
         target: _show(world, referenced)
         for target in find_references(post).values()
@@ -31,7 +29,10 @@ def make_subject(world: World, post: Record, product: Product) -> Subject:
     users: dict[str, dict[str, Any]] = {}
     for user_id in filter(None, ids):
         users |= _find_user(world, user_id)
-    return Subject(_show(world, post), product, users, posts)
+    shown = _show(world, post)
+    if without_text:
+        shown["text"] = ""
+    return Subject(shown, product, users, posts)
 
 
 def make_object_subject(
@@ -66,8 +67,28 @@ def _find_user(world: World, user_id: str) -> dict[str, dict[str, Any]]:
     return {user_id: {"username": user["screen_name"], "verified": user["verified"]}}
 
 
-def _show(world: World, post: Record) -> dict[str, Any]:
-    shown = show_post(world, post, _FIELDS)
-    # Entities are left out if there are none; a rule would then look for some in the text.
-    shown.setdefault("entities", {})
-    return shown | {"text": post["full_text"], "nullcast": bool(post.get("nullcast"))}
+def _show(_world: World, post: Record) -> dict[str, Any]:
+    """Return what rules read of a post, and no more: a search asks for this thousands of times."""
+    entities, place = post.get("entities"), post.get("place")
+    shown: dict[str, Any] = {
+        "id": post["id_str"],
+        "text": post["full_text"],
+        "author_id": post["_user_id"],
+        "conversation_id": find_conversation(post),
+        "in_reply_to_user_id": post.get("in_reply_to_user_id_str"),
+        "lang": post.get("lang"),
+        "nullcast": bool(post.get("nullcast")),
+        # Entities that are left out would be looked for in the text.
+        "entities": (show_entities(entities) or {}) if entities else {},
+        "attachments": {"media_keys": post.get("_media_keys") or ()},
+        "geo": place or post.get("coordinates"),
+        "public_metrics": {
+            "like_count": post.get("favorite_count") or 0,
+            "reply_count": post.get("_reply_count") or 0,
+            "repost_count": post.get("repost_count") or 0,
+        },
+        "referenced_posts": [
+            {"type": kind, "id": target} for kind, target in find_references(post).items()
+        ],
+    }
+    return shown
