@@ -100,8 +100,8 @@ class FullSearchQuery(_Query, PostSelectionQuery):
     sort_order = Choice(SORT_ORDERS, load_default="recency")
 
 
-class CountsQuery(_Query):
-    """Parameters of counts."""
+class PostCountsQuery(_Query):
+    """What counts take: a query, a window and the size of their buckets."""
 
     granularity = Choice(GRANULARITIES, load_default="hour")
 
@@ -327,7 +327,7 @@ OPERATIONS = (
         "counts",
         make_count,
         "recent",
-        CountsQuery,
+        PostCountsQuery,
         (_limit("post_counts.recent", 300),),
         "Count the posts of the last seven days that a search would find",
     ),
@@ -335,7 +335,7 @@ OPERATIONS = (
         "counts",
         make_count,
         "all",
-        CountsQuery,
+        PostCountsQuery,
         (_limit("post_counts.all", 300),),
         "Count the posts that a search would find",
     ),

@@ -219,7 +219,7 @@ def test_a_bad_query(box: Sandbox, path: str) -> None:
      "(cat", "cat OR", "-cat", "lang:en", "bio:coffee"],
 )  # fmt: skip
 def test_queries_that_are_refused(box: Sandbox, query: str) -> None:
-    """What only streams, other products or nobody knows answers 400."""
+    """Operators of streams and of other products, unknown ones and bad syntax answer 400."""
     assert messages(ask(box, RECENT, query))[0].startswith("There were errors processing")
 
 
