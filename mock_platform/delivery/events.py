@@ -203,7 +203,9 @@ def emit(world: World, given: Mapping[str, Any]) -> dict[str, Any]:
         if match["webhook_id"] is None and match["app_id"] not in listening
     ]
     return {
-        "activity": fan_out.activity,
+        "activity": {
+            name: value for name, value in fan_out.activity.items() if not name.startswith("_")
+        },
         "outlets": outlets,
         "why_not": [*idle, *fan_out.why_not],
         "warnings": list(warnings),

@@ -169,8 +169,12 @@ def problem_schemas(converter: Converter, base_url: str) -> dict[str, JsonObject
         described = converter.inline(schema)
         described["description"] = kind.meaning
         described["properties"]["type"] = {"type": "string", "const": kind.uri(base_url)}
+        own = {"$ref": f"#/components/schemas/{schema.__name__}"}
+        if kind.repeatable:
+            once = {"type": "array", "items": own, "minItems": 1, "maxItems": 1}
+            described["properties"]["errors"] = once
         found[schema.__name__] = described
-        mapping[kind.uri(base_url)] = f"#/components/schemas/{schema.__name__}"
+        mapping[kind.uri(base_url)] = own["$ref"]
     found["Problem"] = {
         "description": "The problem object of document A; `type` tells which.",
         "oneOf": [{"$ref": reference} for reference in mapping.values()],

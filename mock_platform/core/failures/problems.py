@@ -70,6 +70,8 @@ class ProblemType:
     """Another status, depending on the value of an extra field."""
     public_fields: _Fields = field(default_factory=dict)
     """Optional extra fields that only the public samples have."""
+    repeatable: bool = False
+    """Whether some objects contain themselves in `errors` (see `Problem.repeated`)."""
 
     @property
     def name(self) -> str:
@@ -319,6 +321,7 @@ _TYPES = (
             "resource_id": _text(),
             "resource_type": _resource("place", "poll"),
         },
+        repeatable=True,
     ),
     ProblemType(
         "resource-unavailable",
