@@ -25,6 +25,7 @@ FAMILIES = (
     "usage",
     "media",
     "notes",
+    "articles",
     "evaluate_note",
     "oauth2",
     "oauth2_user",

@@ -113,6 +113,8 @@ class PostAnswer:
             self._include_mentioned(post)
         if "attachments.media_keys" in wanted:
             self.include_media(post)
+        if "article.cover_media" in wanted and post.get("_article_id"):
+            self._include_cover(post["_article_id"])
         if "attachments.poll_ids" in wanted and post.get("_poll"):
             shown = show_poll(self.world, post, self.selection.poll)
             self._include("polls", post["_poll"]["id"], shown)
@@ -177,6 +179,13 @@ class PostAnswer:
                 self.add_missing("user", "entities.mentions.username", name)
             else:
                 self._include("users", user["id"], self._select_user(user))
+
+    def _include_cover(self, article_id: str) -> None:
+        article = self.world.store.get("articles", article_id)
+        key = None if article is None else article.get("_cover_key")
+        media = None if key is None else find_any_media(self.world, key)
+        if media is not None:
+            self._include("media", media["media_key"], show_media(media, self.selection.media))
 
     def include_media(self, post: Record) -> None:
         """Add the media of a post or message to the includes, or the errors for what is missing."""

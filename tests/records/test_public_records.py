@@ -309,6 +309,35 @@ NEWS: dict[str, Any] = {
     "updated_at": "2026-11-01T08:00:00.000Z",
 }
 PUBLIC: dict[str, Sample | list[Sample]] = {
+    "articles": Sample(
+        {
+            "id": "1992010203040506072",
+            "title": "How we roast",
+            "content_state": {
+                "blocks": [
+                    {
+                        "text": "Slowly",
+                        "type": "header-one",
+                        "entity_ranges": [{"key": "0", "offset": 0, "length": 6}],
+                    }
+                ],
+                "entities": [
+                    {
+                        "key": "0",
+                        "value": {
+                            "type": "post",
+                            "mutability": "immutable",
+                            "data": {"post_id": "1712850617439551489"},
+                        },
+                    }
+                ],
+            },
+            "cover_media": {"media_id": "1712850617439560001", "media_category": "post_image"},
+            "post_id": None,
+            "created_at": "2026-11-01T08:00:00.000Z",
+        },
+        own={"_user_id": USER, "_cover_key": "3_1712850617439560001"},
+    ),
     "notes": Sample(
         {
             "id": "1992010203040506071",
