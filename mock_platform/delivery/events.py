@@ -12,7 +12,7 @@ from mock_platform.records.activity import ACTIVITIES
 from mock_platform.records.posts import POSTS
 from mock_platform.records.table import Table, find_missing_references
 from mock_platform.records.webhooks import EVENTS
-from mock_platform.rules.activities import FanOut, record_activity
+from mock_platform.rules.activities import STREAM, FanOut, record_activity
 from mock_platform.rules.happenings import happen, is_happening
 from mock_platform.rules.release_history import (
     DIRECTED_SINCE,
@@ -26,6 +26,7 @@ from mock_platform.rules.sample_users import CannotHappen
 from mock_platform.rules.webhook_log import ADDED
 from mock_platform.store.interface import Record
 from mock_platform.streams.open_streams import OpenStreams
+from mock_platform.streams.stream import Stream
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
 from mock_platform.world.world import World
 
@@ -186,30 +187,44 @@ def emit(world: World, given: Mapping[str, Any]) -> dict[str, Any]:
     fan_out, warnings = add_activity(world, given)
     outlets: list[dict[str, Any]] = [
         {"kind": "webhook", "id": event["webhook_id"], "event_id": event["id"],
-         "delivering": event["_attempted"]}
+         "product": event["_product"], "delivering": event["_attempted"]}
         for event in fan_out.events
     ]  # fmt: skip
-    with world.lock:
-        streams = world.find_attachment(OpenStreams).find_concerned(fan_out.activity)
+    streams, why_not = _find_streams(world, fan_out.activity)
     outlets += [
         {"kind": "stream", "id": stream.opening.id, "endpoint": stream.opening.endpoint.id}
         for stream in streams
-    ]
-    listening = {stream.opening.app_id for stream in streams}
-    idle = [
-        f"subscription {match['subscription_id']}: it names no webhook, and app "
-        f"{match['app_id']} has no open activity stream"
-        for match in fan_out.activity["_matches"]
-        if match["webhook_id"] is None and match["app_id"] not in listening
     ]
     return {
         "activity": {
             name: value for name, value in fan_out.activity.items() if not name.startswith("_")
         },
         "outlets": outlets,
-        "why_not": [*idle, *fan_out.why_not],
+        "why_not": [*why_not, *fan_out.why_not],
         "warnings": list(warnings),
     }
+
+
+def _find_streams(world: World, activity: Record) -> tuple[list[Stream], list[str]]:
+    """Return the open streams that get an activity, and why others do not."""
+    with world.lock:
+        open_streams = world.find_attachment(OpenStreams)
+        concerned = open_streams.find_concerned(activity)
+        why_not = [
+            f"stream {stream.opening.id}: {reason}"
+            for stream in open_streams
+            if (reason := stream.opening.endpoint.explain(activity, stream.opening.app_id))
+        ]
+    listening = {
+        stream.opening.app_id for stream in concerned if stream.opening.endpoint.id == STREAM
+    }
+    idle = [
+        f"subscription {match['subscription_id']}: it names no webhook, and app "
+        f"{match['app_id']} has no open activity stream"
+        for match in activity["_matches"]
+        if match["webhook_id"] is None and match["app_id"] not in listening
+    ]
+    return concerned, [*idle, *why_not]
 
 
 def _load(

@@ -21,14 +21,7 @@ from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Json, ListOf, Nested, Text
 from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Handler
-from mock_platform.rules.filtered_posts import (
-    HAPPENED,
-    LINES,
-    find_matching_rules,
-    find_subject,
-    is_of_post,
-    make_line,
-)
+from mock_platform.rules.filtered_posts import HAPPENED, LINES, make_line, match_post
 from mock_platform.rules.post_selection import (
     SELECTION,
     PostSelectionQuery,
@@ -106,7 +99,7 @@ def make_open(settings: Settings) -> Handler:
         reached = find_reached_cap(world, app)
         if reached is not None:
             raise ProblemFailure(reached, CAP, CAPPED)
-        endpoint = _make_endpoint(app, read_selection(call.params), call.base_url)
+        endpoint = _make_endpoint(world, app, read_selection(call.params), call.base_url)
         return open_stream(call, world, endpoint, settings)
 
     return open_
@@ -135,18 +128,17 @@ def _require_rules(world: World, app: Record) -> None:
         raise ProblemFailure(value, INVALID_RULES)
 
 
-def _make_endpoint(app: Record, selection: Selection, base_url: str) -> StreamEndpoint:
+def _make_endpoint(
+    world: World, app: Record, selection: Selection, base_url: str
+) -> StreamEndpoint:
     """Return the filtered stream of an app, as one request wants to see it."""
 
     def make_lines(
-        world: World, activity: Record, app_id: str, _params: Mapping[str, Any]
+        _world: World, activity: Record, app_id: str, _params: Mapping[str, Any]
     ) -> Iterator[Line]:
-        subject = find_subject(world, activity)
         owner = world.store.get("apps", app_id)
-        if subject is None or owner is None:
-            return
-        rules = find_matching_rules(world, app_id, activity, subject)
-        if rules:
+        rules = match_post(world, app_id, activity).rules
+        if rules and owner is not None:
             with suppress(UnknownWorld, StoreUnwritable), world.work():
                 count_posts(world, owner, [activity["payload"]["id"]])
             yield make_line(world, activity, rules, selection, base_url)
@@ -154,8 +146,9 @@ def _make_endpoint(app: Record, selection: Selection, base_url: str) -> StreamEn
     return StreamEndpoint(
         STREAM,
         connections=_CONNECTIONS.get(app["_tier"], _MORE_CONNECTIONS),
-        concerns=lambda activity, _app_id: is_of_post(activity),
+        concerns=lambda activity, app_id: bool(match_post(world, app_id, activity).rules),
         make_lines=make_lines,
+        explain=lambda activity, app_id: match_post(world, app_id, activity).reason,
     )
 
 

@@ -6,6 +6,7 @@ Streams send the line, and webhooks that are linked to the stream receive it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.assumptions import expectation, public_fact
@@ -31,6 +32,8 @@ HAPPENED = expectation(
     "has it.",
 )
 _MADE = "post.create"
+_NOT_A_POST = (TypeError, KeyError, AttributeError, ValueError)
+"""What the parts of a payload raise that have another form than those of a post."""
 
 
 def is_of_post(activity: Record) -> bool:
@@ -38,8 +41,52 @@ def is_of_post(activity: Record) -> bool:
     return activity["event_type"] == _MADE and isinstance(activity["payload"].get("id"), str)
 
 
-def find_subject(world: World, activity: Record) -> Subject | None:
-    """Return the post of an activity as rules see it; `None` if streams must not carry it."""
+@dataclass(frozen=True, slots=True)
+class PostMatch:
+    """The rules of an app that match a post; `reason` says why none does."""
+
+    rules: Sequence[Record]
+    reason: str | None = None
+
+
+def match_post(world: World, app_id: str, activity: Record) -> PostMatch:
+    """Return which rules of an app match the post of an activity (`filtered-stream.happened`).
+
+    Called under the world's lock.
+    """
+    if not is_of_post(activity):
+        return PostMatch((), f"it carries {_MADE}, not {activity['event_type']}")
+    try:
+        subject = world.cache(_LastSubject).find(world, activity)
+        if subject is None:
+            return PostMatch((), "the author is protected")
+        found = find_rule_book(world, app_id).find_matching(subject)
+    except _NOT_A_POST as fault:
+        return PostMatch((), f"the payload does not have the form of a post: {fault!r}")
+    recorded = _order(activity["id"])
+    rules = [rule for rule in found if not rule.get("_added") or _order(rule["id"]) < recorded]
+    if rules:
+        return PostMatch(rules)
+    text = f"no rule of app {app_id} matches; POST /_mock/rules/explain shows why"
+    return PostMatch((), text)
+
+
+class _LastSubject:
+    """The post of the last activity as rules see it: many apps may have rules for it."""
+
+    def __init__(self) -> None:
+        self._state: object = None
+        self._subject: Subject | None = None
+
+    def find(self, world: World, activity: Record) -> Subject | None:
+        """Return the post of an activity; `None` if streams must not carry it."""
+        state = (activity["id"], world.store.version("posts"), world.store.version("users"))
+        if state != self._state:
+            self._subject, self._state = _find_subject(world, activity), state
+        return self._subject
+
+
+def _find_subject(world: World, activity: Record) -> Subject | None:
     payload = activity["payload"]
     post = world.store.get("posts", payload["id"])
     if post is not None:
@@ -48,18 +95,6 @@ def find_subject(world: World, activity: Record) -> Subject | None:
     if author is not None and author["protected"]:
         return None
     return make_object_subject(world, payload, "stream", activity["includes"])
-
-
-def find_matching_rules(
-    world: World, app_id: str, activity: Record, subject: Subject
-) -> list[Record]:
-    """Return the rules of an app that match the post of an activity (`filtered-stream.happened`).
-
-    Called under the world's lock.
-    """
-    found = find_rule_book(world, app_id).find_matching(subject)
-    recorded = _order(activity["id"])
-    return [rule for rule in found if not rule.get("_added") or _order(rule["id"]) < recorded]
 
 
 def _order(id_: str) -> tuple[int, str]:

@@ -9,13 +9,7 @@ from typing import Any
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
-from mock_platform.rules.filtered_posts import (
-    find_matching_rules,
-    find_subject,
-    is_of_post,
-    make_line,
-)
-from mock_platform.rules.post_rules.subject import Subject
+from mock_platform.rules.filtered_posts import is_of_post, make_line, match_post
 from mock_platform.rules.post_selection import PostSelectionQuery, Selection, read_selection
 from mock_platform.rules.usage import count_posts
 from mock_platform.rules.webhook_log import log_event
@@ -117,30 +111,25 @@ def add_link_events(world: World, activity: Record) -> tuple[list[Record], list[
     events: list[Record] = []
     why_not: list[str] = []
     links = [entry.record for entry in world.store.page(TABLE)] if is_of_post(activity) else []
-    subject = find_subject(world, activity) if links else None
     for link in links:
-        reason: str | None = "the author is protected"
-        if subject is not None:
-            event, reason = _add_event(world, link, activity, subject)
-            events += event
+        event, reason = _add_event(world, link, activity)
+        events += event
         if reason is not None:
             why_not.append(f"filtered stream at webhook {link['webhook_id']}: {reason}")
     return events, why_not
 
 
-def _add_event(
-    world: World, link: Record, activity: Record, subject: Subject
-) -> tuple[list[Record], str | None]:
+def _add_event(world: World, link: Record, activity: Record) -> tuple[list[Record], str | None]:
     app_id = link["_app_id"]
     app = world.store.get("apps", app_id)
-    rules = find_matching_rules(world, app_id, activity, subject)
-    if app is None or not rules:
-        return [], f"no rule of app {app_id} matches; POST /_mock/rules/explain shows why"
+    match = match_post(world, app_id, activity)
+    if app is None or match.reason is not None:
+        return [], match.reason
     try:
         count_posts(world, app, [activity["payload"]["id"]])
     except ProblemFailure as reached:
         return [], f"app {app_id} has read as many posts as it may: {reached}"
     selection = read_fields(tuple(link["fields"]))
-    line = make_line(world, activity, rules, selection, link.get("_base_url") or "")
+    line = make_line(world, activity, match.rules, selection, link.get("_base_url") or "")
     event, reason = log_event(world, "filtered_stream", link["webhook_id"], activity, line)
     return [event], reason

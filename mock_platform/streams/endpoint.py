@@ -28,3 +28,5 @@ class StreamEndpoint:
 
     A `ProblemFailure` ends the stream with the problem as its last line.
     """
+    explain: Callable[[Record, str], str | None] = lambda _activity, _app_id: None
+    """Returns why the streams of an app do not get an activity, where the endpoint knows."""

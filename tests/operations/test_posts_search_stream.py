@@ -195,6 +195,59 @@ class TestLine:
         assert ["Coffee"] == texts(lines.next())
 
 
+class TestOutlets:
+    """Whoever lets something happen learns which streams get it, and why others do not."""
+
+    def test_match(self, client: Client) -> None:
+        """A stream whose rules match is an outlet."""
+        client.rule("coffee")
+        lines = client.open()
+        payload = {"id": "1", "text": "coffee"}
+        answer = client.emit(event_type="post.create", user_id=OTHER_USER, payload=payload)
+
+        assert ["filtered_stream"] == [
+            outlet["endpoint"] for outlet in answer["outlets"] if outlet["kind"] == "stream"
+        ]
+        lines.close()
+
+    @pytest.mark.parametrize(
+        ("payload", "reason"),
+        [
+            (
+                {"id": "1", "text": "tea"},
+                f"no rule of app {APP} matches; POST /_mock/rules/explain shows why",
+            ),
+            (
+                {"id": "1", "text": 5},
+                "the payload does not have the form of a post: "
+                "AttributeError(\"'int' object has no attribute 'casefold'\")",
+            ),
+        ],
+    )
+    def test_no_match(self, client: Client, payload: dict[str, Any], reason: str) -> None:
+        """A stream whose rules do not match is no outlet; the reason is in the answer."""
+        client.rule("coffee")
+        lines = client.open()
+        answer = client.emit(event_type="post.create", user_id=OTHER_USER, payload=payload)
+
+        (stream,) = client.connections()
+        assert f"stream {stream['id']}: {reason}" in answer["why_not"]
+        assert "stream" not in [outlet["kind"] for outlet in answer["outlets"]]
+        client.post("Coffee")
+        assert ["Coffee"] == texts(lines.next())
+
+    def test_other_events(self, client: Client) -> None:
+        """The stream carries nothing but posts."""
+        client.rule("coffee")
+        lines = client.open()
+        answer = client.emit()
+
+        (stream,) = client.connections()
+        reason = "it carries post.create, not profile.update.bio"
+        assert f"stream {stream['id']}: {reason}" in answer["why_not"]
+        lines.close()
+
+
 class TestRules:
     """Rules take effect while the stream is open."""
 
