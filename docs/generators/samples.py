@@ -47,6 +47,7 @@ _PATHS = {
     "custom_audience_id": "1nmth",
     "tailored_audience_id": "1nmth",
     "card_id": "1712870000001000003",
+    "participant_id": "3805104374",
 }
 """What is in the path where the first fitting record of the fixtures does not do."""
 _GUESSES = ("Example", "1", "true", "2026-03-01T00:00:00Z")
@@ -55,6 +56,7 @@ _REPLAY = {"webhook_id": "1146654567674912769", "from_date": MINUTE, "to_date": 
 _JSON: Mapping[str, Any] = {
     "webhooks.create": {"url": "http://127.0.0.1:8099/webhooks/new"},
     "webhooks.replay": _REPLAY,
+    "dm_conversations.send_to_user": {"text": "The beans are ready."},
     "stream_rules.change": {"add": [{"value": "espresso"}, {"value": "roaster has:images"}]},
     "notes.create": {
         "test_mode": True,

@@ -30,7 +30,8 @@ FAN_OUT = public_fact(
 MESSAGES = settled(
     "account-activity.messages",
     "Events of direct messages are delivered only if the app has the permissions read, write and "
-    "direct messages; a user may be subscribed without them.",
+    "direct messages, whatever the scopes of the OAuth 2.0 token are that subscribed the user; a "
+    "user may be subscribed without them.",
     "A, Authentication: direct messages",
 )
 LIMIT = public_fact(

@@ -86,7 +86,7 @@ def require_permission(call: Call, *needed: str) -> None:
     if lacking:
         why = f"_permissions of app {app['id']} lacks {', '.join(lacking)}"
         call.diagnosis = {"mistake": "permissions", "explanation": why}
-        raise NumericFailure(93, in_array=True)
+        raise NumericFailure(93)
 
 
 def require_write_permission(call: Call, _world: World) -> None:

@@ -256,6 +256,23 @@ class TestOAuth2:
         with Desk(freeze=OAUTH2 - timedelta(days=1), releases="all") as desk:
             assert 200 == self.call(desk).status_code
 
+    @pytest.mark.spec("A, Authentication", "When OAuth 1.0a permissions")
+    @pytest.mark.parametrize(
+        ("permissions", "delivered"),
+        [(["read", "write"], False), (["read", "write", "direct_messages"], True)],
+    )
+    def test_permissions(self, desk: Desk, permissions: list[str], delivered: bool) -> None:
+        """The app's permissions decide on messages, whatever the scopes of the token are."""
+        self.call(desk)
+        with desk.world.work():
+            app = desk.record("apps", "11827")
+            desk.world.store.put("apps", "11827", app | {"_permissions": permissions})
+        event = {"event_type": "dm.received", "user_id": USER}
+        answer = desk.client.post("/_mock/events", json=event).get_json()
+
+        products = [outlet.get("product") for outlet in answer["outlets"]]
+        assert delivered == ("account_activity" in products)
+
     @pytest.mark.parametrize("missing", ["dm.read", "dm.write", "post.read", "users.read"])
     def test_scopes(self, desk: Desk, missing: str) -> None:
         """Each of four scopes is needed."""

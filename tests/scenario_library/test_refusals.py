@@ -31,7 +31,7 @@ def refusal(
 REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
     "token-requests-too-frequent": refusal("oauth2.token", 403, 99,
         "Unable to verify your credentials"),
-    "direct-messages-not-permitted": refusal("post.create", 403, 93,
+    "direct-messages-not-permitted": refusal("dm_conversations.send_to_user", 403, 93,
         "This application is not allowed to access or delete your direct messages."),
     "clock-skew": refusal("oauth.request_token", 401, 135, "Timestamp out of bounds."),
     "token-invalidated": refusal("line_items.list", 401, 89, "Invalid or expired token."),

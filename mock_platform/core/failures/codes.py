@@ -21,6 +21,8 @@ class NumericCode:
     documented: bool = False
     reason: str | None = None
     """The reason phrase of the status line, if it is not the standard one."""
+    in_array: bool = False
+    """Whether it is in an errors array under `/2` too, as on the other paths."""
 
 
 _CODES = (
@@ -42,6 +44,7 @@ _CODES = (
         403,
         "This application is not allowed to access or delete your direct messages.",
         documented=True,
+        in_array=True,
     ),
     NumericCode(
         99, 403, "Unable to verify your credentials", "authenticity_token_error", documented=True

@@ -76,7 +76,7 @@ class ProblemFailure(Failure):
 class NumericFailure(Failure):
     """An error with a numeric code of the table, or one with its own message and status.
 
-    Under `/2` it is rendered as the flat error object unless `in_array`.
+    Under `/2` it is rendered as the flat error object unless `in_array`, or the table says so.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class NumericFailure(Failure):
         self.status = status or entry.status
         self.message = message or entry.message
         self.label = entry.label
-        self.in_array = in_array
+        self.in_array = in_array or entry.in_array
         self.reason = entry.reason if self.status == entry.status else None
         self.assumptions = () if entry.documented else (OAUTH_CODES,)
         if self.reason is not None:
