@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from mock_platform.cli.command import DEFAULT_URL
 from mock_platform.cli.trouble import CheckFailed, convert_errors
 from mock_platform.control import about
 from mock_platform.control import known_credentials as known
@@ -88,11 +89,16 @@ def where_text(method: str, address: str, form: str) -> str:
     return _describe_operation(found.target, dict(found.params))
 
 
-def credentials_text(form: str, fixtures: Sequence[Path]) -> str:
-    """Returns the test credentials of the default fixtures, with these folders added."""
+def credentials_text(form: str, fixtures: Sequence[Path], url: str = DEFAULT_URL) -> str:
+    """Returns the test credentials of the default fixtures, with these folders added.
+
+    In the form `shell` the addresses of the server at `url` are added.
+    """
     with convert_errors():
         platform = Platform(Settings(fixtures=tuple(fixtures)))
     found = known.credentials(platform)
+    if form == "shell":
+        return known.shell_text(found, url.rstrip("/"))
     return known.environment_text(found) if form == "env" else pretty(found) + "\n"
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import click
 
-from mock_platform.cli.command import CheckedCommand
+from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
 from mock_platform.cli.live_commands import LIVE_COMMANDS, server_options
 from mock_platform.cli.options import settings_of, settings_options
 from mock_platform.version import __version__
@@ -186,23 +186,29 @@ def check(paths: tuple[Path, ...], *, no_default_fixtures: bool) -> None:
 
 @group.command()
 @click.option(
-    "--format", type=click.Choice(["env", "json"]), default="env", show_default=True,
-    help="Variables for a shell, or what GET /_mock/credentials answers.",
+    "--format", type=click.Choice(["env", "json", "shell"]), default="env", show_default=True,
+    help="Lines NAME=value, what GET /_mock/credentials answers, or exports for a shell with the "
+         "addresses of the server.",
 )  # fmt: skip
 @click.option(
     "--fixtures", type=_FOLDERS, multiple=True, metavar="DIR",
     help="Folder of fixtures, added to the default ones, as for serve. Repeatable.",
 )  # fmt: skip
-def credentials(*, format: str, fixtures: tuple[Path, ...]) -> None:
+@click.option(
+    "--url", default=DEFAULT_URL, show_default=True, metavar="URL",
+    envvar=[f"{_PREFIX}_CREDENTIALS_URL", f"{_PREFIX}_URL"],
+    help="Base address of the server, for --format shell.  [env var: MOCK_PLATFORM_URL]",
+)  # fmt: skip
+def credentials(*, format: str, fixtures: tuple[Path, ...], url: str) -> None:
     """Print the published test credentials."""
     from mock_platform.cli.listing import credentials_text
 
-    click.echo(credentials_text(format, fixtures), nl=False)
+    click.echo(credentials_text(format, fixtures, url), nl=False)
 
 
 @group.command()
 @click.option(
-    "--url", default="http://127.0.0.1:8080", show_default=True, metavar="URL",
+    "--url", default=DEFAULT_URL, show_default=True, metavar="URL",
     help="Base address in the description.",
 )  # fmt: skip
 def openapi(url: str) -> None:
@@ -263,7 +269,7 @@ def scenarios(
 
 @group.command()
 @click.option(
-    "--url", default="http://127.0.0.1:8080", show_default=True, metavar="URL",
+    "--url", default=DEFAULT_URL, show_default=True, metavar="URL",
     # `run` sets the second variable for its command.
     envvar=[f"{_PREFIX}_COVERAGE_URL", f"{_PREFIX}_URL"],
     help="Base address of a running server; with /~NAME, only that world is counted.  [env var: "

@@ -84,6 +84,13 @@ def environment_text(found: Credentials) -> str:
     return "".join(f"{name}={shlex.quote(v)}\n" for name, v in environment(found).items())
 
 
+def shell_text(found: Credentials, url: str) -> str:
+    """Returns credentials and the addresses at `url` as `export NAME=value` lines for a shell."""
+    own = {"MOCK_PLATFORM_URL": url, "MOCK_PLATFORM_SANDBOX_URL": f"{url}/sandbox"}
+    variables = own | environment(found)
+    return "".join(f"export {name}={shlex.quote(v)}\n" for name, v in variables.items())
+
+
 def _app(app: Record) -> dict[str, Any]:
     return {key: app[key] for key in _APP_KEYS}
 

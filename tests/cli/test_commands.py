@@ -438,6 +438,22 @@ def test_credentials_are_lines_for_a_shell(run: Run) -> None:
     )} == set(lines)  # fmt: skip
 
 
+def test_credentials_are_exports_with_addresses(run: Run) -> None:
+    """A shell can read them at once; the address is an option or MOCK_PLATFORM_URL."""
+    lines = run("credentials", "--format", "shell").output.splitlines()
+    elsewhere = run("credentials", "--format", "shell", "--url", "http://sandbox:81/").output
+    named = run("credentials", "--format", "shell", MOCK_PLATFORM_URL="http://sandbox:82").output
+
+    assert lines[:2] == [
+        "export MOCK_PLATFORM_URL=http://127.0.0.1:8080",
+        "export MOCK_PLATFORM_SANDBOX_URL=http://127.0.0.1:8080/sandbox",
+    ]
+    assert all(line.startswith("export MOCK_PLATFORM_") for line in lines)
+    assert [f"export {line}" for line in run("credentials").output.splitlines()] == lines[2:]
+    assert "export MOCK_PLATFORM_SANDBOX_URL=http://sandbox:81/sandbox\n" in elsewhere
+    assert "export MOCK_PLATFORM_URL=http://sandbox:82\n" in named
+
+
 def test_credentials_as_json(run: Run) -> None:
     """What the control route answers."""
     found = json.loads(run("credentials", "--format", "json").output)

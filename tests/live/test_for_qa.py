@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.live.pages import Page, run_bash, run_python
+from tests.live.pages import Page, run_bash_of_a_stranger, run_python
 from tests.live.processes import serving
 
 pytestmark = pytest.mark.live
@@ -24,7 +25,9 @@ def test_the_commands_work_one_after_the_other(tmp_path: Path) -> None:
     """From the first call that works to the refusal of one's own scenario."""
     with serving() as served:
         script = "\n".join(PAGE.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
-        done = run_bash(f"export MOCK_PLATFORM_URL={served.url}\n{script}", tmp_path)
+        (tmp_path / ".venv").mkdir()
+        (tmp_path / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+        done = run_bash_of_a_stranger(script, tmp_path)
 
     assert 0 == done.returncode, done.stderr
     codes = re.findall(r'"code":"([A-Z_]+)"', done.stdout)
