@@ -153,8 +153,8 @@ class Platform:
             compile_operation(op, settings, *bind_stages(op), self._challenge)
             for op in self.operations
         ]
-        self._challenging = {op.method for op in self.operations if op.challenge is not None}
-        """The methods of operations that may wait for a challenge; most requests have others."""
+        self._challenging = _list_challenging(self.operations)
+        """Where paths of operations begin that may wait for a challenge, by method."""
         self._routers = {
             "plain": _router(c for c in compiled if not c.operation.sandbox_only),
             "sandbox": _router(c for c in compiled if c.operation.dialect == "ads"),
@@ -244,7 +244,7 @@ class Platform:
 
     def may_block(self, method: str, path: str) -> bool:
         """Whether a request may wait for an address that it wants challenged."""
-        if method not in self._challenging:
+        if not path.startswith(self._challenging.get(method, ())):
             return False
         operation = self.where(method, path)
         return operation is not None and operation.challenge is not None
@@ -413,6 +413,16 @@ def load_base(settings: Settings) -> Base:
     """
     folders = [shipped.folder("fixtures")] if settings.default_fixtures else []
     return fixtures.load([*folders, *settings.fixtures], TABLES, settings.freeze)
+
+
+def _list_challenging(operations: Iterable[Operation]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for operation in operations:
+        if operation.challenge is not None:
+            paths = (operation.path, *operation.also)
+            starts = tuple(path.partition(":")[0] for path in paths)
+            found[operation.method] = (*found.get(operation.method, ()), *starts)
+    return found
 
 
 def _router(compiled: Iterable[Compiled]) -> Router[Compiled]:

@@ -30,7 +30,7 @@ from mock_platform.world.ids import unguessable
 from mock_platform.world.names import DEFAULT
 
 _LOG = logging.getLogger(__name__)
-_NEW_OBJECTS = 10_000
+_NEW_OBJECTS = 20_000
 """Number of new objects (beyond those freed) after which the garbage collector scans them."""
 
 

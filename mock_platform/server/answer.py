@@ -30,6 +30,7 @@ _WATCHED = {
     "server": "server",
 }
 """The headers that the server needs."""
+_INITIALS = frozenset("cCdDsS")
 _SERVER_LINE = f"Server: {SOFTWARE}\r\n"
 
 
@@ -196,7 +197,8 @@ class Answer:
         lines = [f"HTTP/1.1 {self.status}\r\n"]
         dated = named = False
         for name, value in self.headers:
-            kind = _WATCHED.get(name.lower())
+            # Lower case costs more than the rest of this loop, and most names begin otherwise.
+            kind = _WATCHED.get(name.lower()) if name[:1] in _INITIALS else None
             if kind is not None:
                 if kind == "connection":
                     self.keep_alive = self.keep_alive and value.lower() != "close"
