@@ -34,6 +34,14 @@ def read(box: Sandbox, path: str, status: int = 200) -> Any:
     return answer.get_json()
 
 
+def add_user(box: Sandbox) -> str:
+    """Add a user without posts; the id."""
+    user = {"id": "7", "screen_name": "ada", "name": "Ada"}
+    answer = box.client.put("/_mock/state/users/7", json=user)
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    return "7"
+
+
 def activities(box: Sandbox) -> list[tuple[str, str]]:
     """The type and the user of everything that happened."""
     page = box.platform.worlds.default.store.page("activities")
@@ -58,7 +66,7 @@ def test_a_post_is_deleted(box: Sandbox) -> None:
 
     assert {"id": made, "author_id": OWN} == deleted
     read(box, f"/2/posts/{made}", 404)
-    refused = emit(box, "post.delete", 422, user_id="2790441185")
+    refused = emit(box, "post.delete", 422, user_id=add_user(box))
     assert "has no post that could be deleted" in str(refused)
 
 
@@ -90,10 +98,10 @@ def test_others_mention(box: Sandbox) -> None:
 
 def test_answers_need_no_post(box: Sandbox) -> None:
     """A user without posts makes one first."""
-    payload = emit(box, "post.quote.create", user_id="2790441185")["activity"]["payload"]
+    payload = emit(box, "post.quote.create", user_id=add_user(box))["activity"]["payload"]
 
     [reference] = payload["referenced_posts"]
-    assert "2790441185" == box.record("posts", reference["id"])["_user_id"]
+    assert "7" == box.record("posts", reference["id"])["_user_id"]
 
 
 @pytest.mark.parametrize(("direction", "liker"), [(None, OWN), ("sent", OWN), ("received", None)])

@@ -1,0 +1,113 @@
+"""tweepy's Client, as published, posts, reads and searches; and the page about it is true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import tweepy
+
+from tests.live.pages import Page, run_bash
+from tests.live.processes import serving
+from tests.serving import LiveWorld
+
+# The client knows one default field of posts by its older name alone.
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.filterwarnings("ignore:Tweet data missing default edit_history:RuntimeWarning"),
+]
+PAGE = Page("docs/posts-and-users.md")
+PLATFORM = "https://api.twitter.com"
+
+
+class Elsewhere(requests.Session):
+    """A session that calls the sandbox in place of the platform."""
+
+    def __init__(self, base_url: str) -> None:
+        super().__init__()
+        self.trust_env = False
+        self._base_url = base_url
+
+    def request(self, method: Any, url: Any, *args: Any, **more: Any) -> requests.Response:
+        """Send a request to the same path at the sandbox, signed for that address."""
+        return super().request(
+            method, self._base_url + str(url).removeprefix(PLATFORM), *args, **more
+        )
+
+
+def make_client(world: LiveWorld) -> tweepy.Client:
+    """A client with the well-known credentials of a world, at its address."""
+    user = world.credentials["user"]
+    client = tweepy.Client(
+        world.credentials["bearer_token"],
+        world.key,
+        world.secret,
+        user["access_token"],
+        user["access_token_secret"],
+    )
+    client.session = Elsewhere(world.base_url)
+    return client
+
+
+def test_post_edit_and_delete(live_world: LiveWorld) -> None:
+    """What was posted is read and found, and is gone after its deletion."""
+    client = make_client(live_world)
+    made = client.create_tweet(text="Posted by tweepy, @northbike_co").data
+    reply = client.create_tweet(text="And an answer", in_reply_to_tweet_id=made["id"]).data
+    quote = client.create_tweet(text="See", quote_tweet_id=made["id"]).data
+    poll = client.create_tweet(text="Which?", poll_options=["a", "b"], poll_duration_minutes=5)
+
+    read = client.get_tweet(reply["id"], tweet_fields=["conversation_id", "created_at"])
+    assert ("And an answer", int(made["id"])) == (read.data.text, read.data.conversation_id)
+    several = client.get_tweets([made["id"], quote["id"], 5])
+    assert ["Posted by tweepy, @northbike_co", "See"] == [each.text for each in several.data]
+    assert ["Could not find post with ids: [5]."] == [each["detail"] for each in several.errors]
+    assert int(poll.data["id"]) == client.get_tweet(poll.data["id"]).data.id
+    with pytest.raises(tweepy.Forbidden, match="duplicate content"):
+        client.create_tweet(text="Posted by tweepy, @northbike_co")
+    assert client.delete_tweet(made["id"]).data["deleted"]
+    with pytest.raises(tweepy.NotFound, match="404"):
+        client.get_tweet(made["id"])
+
+
+def test_users(live_world: LiveWorld) -> None:
+    """The caller, by id and by name, with fields."""
+    client = make_client(live_world)
+    me = client.get_me(user_fields=["public_metrics", "verified_type"]).data
+    named = client.get_users(usernames=["northbike_co", "nobody_here"])
+
+    assert (live_world.screen_name, "business") == (me.username, me.verified_type)
+    assert me.id == client.get_user(username=me.username).data.id
+    assert ["northbike_co"] == [user.username for user in named.data]
+    assert ["nobody_here"] == [error["value"] for error in named.errors]
+
+
+def test_search_and_count(live_world: LiveWorld) -> None:
+    """Pages of a search follow each other, and the counts add up to them."""
+    client = make_client(live_world)
+    for number in range(12):
+        client.create_tweet(text=f"Searched {number} zebra")
+    pages = tweepy.Paginator(client.search_recent_tweets, "zebra", max_results=10)
+    found = [post.text for page in pages for post in page.data or ()]
+    counts = client.get_recent_tweets_count("zebra", granularity="day")
+
+    assert sorted(f"Searched {number} zebra" for number in range(12)) == sorted(found)
+    assert 12 == counts.meta["total_post_count"] == sum(each["post_count"] for each in counts.data)
+    with pytest.raises(tweepy.BadRequest, match="Reference to invalid operator 'has:polls'"):
+        client.search_recent_tweets("zebra has:polls")
+
+
+def test_the_page(tmp_path: Path) -> None:
+    """The commands work one after the other, and show what the page says."""
+    with serving() as served:
+        script = "\n".join(PAGE.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
+        done = run_bash(f"export MOCK_PLATFORM_URL={served.url}\n{script}", tmp_path)
+
+    assert {"bash"} == PAGE.languages
+    assert 0 == done.returncode, done.stderr
+    assert '"username":"northbike_co"' in done.stdout
+    assert "Could not find post with ids: [5]." in done.stdout
+    assert '"result_count":1' in done.stdout
+    assert '"created_at":"2026-01-05T10:00:00.000Z"' in done.stdout
