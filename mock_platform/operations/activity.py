@@ -30,6 +30,7 @@ from mock_platform.rules.release_history import (
     find_name_warnings,
     find_release,
 )
+from mock_platform.rules.usage import EVENTS
 from mock_platform.rules.webhooks import find_webhook, get_app, make_refusal
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
@@ -359,7 +360,7 @@ OPERATIONS = (
         errors=("invalid-request", "about:blank"),
         statuses=(400, 403, 409),
         assumptions=(SHAPES, FAN_OUT, DIRECTION),
-        may_assume=(PRIVATE, DUPLICATE, CAP),
+        may_assume=(PRIVATE, DUPLICATE, CAP, EVENTS),
     ),
     declare_named(
         "activity.list",

@@ -5,6 +5,10 @@ Document A names the endpoint in "Events"; its form is a public fact (named endp
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
 from marshmallow import Schema
 
 from mock_platform.core.assumptions import public_fact
@@ -17,12 +21,16 @@ from mock_platform.core.operation import Handler
 from mock_platform.records.activity import ActivityFilter
 from mock_platform.rules.activities import FAN_OUT, STREAM, is_for_app, make_lines
 from mock_platform.rules.release_history import find_release
+from mock_platform.rules.usage import EVENTS, count_post_event
 from mock_platform.settings import Settings
+from mock_platform.store.errors import StoreUnwritable
+from mock_platform.store.interface import Record
 from mock_platform.streams.endpoint import StreamEndpoint
 from mock_platform.streams.lines import ENDING, WIRE
 from mock_platform.streams.opening import SLOTS, open_stream
 from mock_platform.streams.stream import Stream
 from mock_platform.streams.window import BACKFILL, RECOVERY, WindowQuery, find_window_faults
+from mock_platform.world.names import UnknownWorld
 from mock_platform.world.world import World
 
 SHAPE = public_fact(
@@ -33,11 +41,19 @@ SHAPE = public_fact(
     "section 3.2 of the named endpoints",
     gap=True,
 )
+
+
+def _count_and_make_lines(
+    world: World, activity: Record, app_id: str, _params: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    if activity["event_type"].startswith("post."):  # others need no transaction
+        with suppress(UnknownWorld, StoreUnwritable), world.work():
+            count_post_event(world, app_id, activity)
+    return make_lines(activity, app_id)
+
+
 ACTIVITY_STREAM = StreamEndpoint(
-    STREAM,
-    connections=2,
-    concerns=is_for_app,
-    make_lines=lambda _world, activity, app_id, _params: make_lines(activity, app_id),
+    STREAM, connections=2, concerns=is_for_app, make_lines=_count_and_make_lines
 )
 _CONNECTS = 450
 
@@ -84,6 +100,6 @@ OPERATIONS = (
         errors=("invalid-request", "streaming-connection"),
         statuses=(400, 429),
         assumptions=(SHAPE, WIRE, FAN_OUT),
-        may_assume=(BACKFILL, RECOVERY, ENDING, SLOTS),
+        may_assume=(BACKFILL, RECOVERY, ENDING, SLOTS, EVENTS),
     ),
 )

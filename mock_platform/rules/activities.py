@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.rules.account_activity import add_account_events
 from mock_platform.rules.release_history import canonicalize_name
 from mock_platform.rules.stream_links import add_link_events
+from mock_platform.rules.usage import count_post_event
 from mock_platform.rules.webhook_log import log_event
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
@@ -94,6 +96,8 @@ def record_activity(
         if reason is None:
             activity["_matches"].append(_make_match(subscription))
             if "webhook_id" in subscription:
+                reason = _count_post(world, subscription["_app_id"], activity)
+            if "webhook_id" in subscription and reason is None:
                 event, reason = log_event(
                     world,
                     "activity",
@@ -119,6 +123,15 @@ def record_activity(
     return FanOut(
         activity, events, [*why_not[:_MOST_REASONS], *reasons[:_MOST_REASONS], *unmatched]
     )
+
+
+def _count_post(world: World, app_id: str, activity: Record) -> str | None:
+    """Count the post of an event that a webhook gets; return why it does not get it."""
+    try:
+        count_post_event(world, app_id, activity)
+    except ProblemFailure as reached:
+        return f"app {app_id} has read as many posts as it may: {reached}"
+    return None
 
 
 def make_topic(event_type: str, user_id: str | None) -> str:

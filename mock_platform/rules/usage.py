@@ -33,6 +33,12 @@ CAP = expectation(
     "`_post_cap` of the app that reads. A read that begins below the cap is answered in full; "
     "from then on reads of posts answer 429 usage-capped until the month ends.",
 )
+EVENTS = expectation(
+    "usage.post-events",
+    "A post that an activity subscription delivers is a read of its app. Beyond the cap, post "
+    "events are not sent to webhooks, and an activity stream ends at the next one with "
+    "usage-capped as its last line.",
+)
 RESET_DAY = 1
 _READ = "_posts_read"
 """Which posts an app has read on a day; not shown, and removed with the first read of another."""
@@ -64,6 +70,18 @@ def count_posts(world: World, app: Record, post_ids: Iterable[str]) -> None:
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
         row = {"_id": key, "app_id": app["id"], "date": wire_millis(midnight), "posts": 0}
     world.store.put("usage", key, row | {"posts": row["posts"] + new})
+
+
+def count_post_event(world: World, app_id: str, activity: Record) -> None:
+    """Count the post of an event that an app is about to receive, if it is about a new post.
+
+    Raises:
+        ProblemFailure: The project's cap was reached before (usage-capped, 429).
+    """
+    name, post_id = activity["event_type"], activity["payload"].get("id")
+    app = world.store.get("apps", app_id)
+    if name.startswith("post.") and name.endswith(".create") and app and isinstance(post_id, str):
+        count_posts(world, app, [post_id])
 
 
 def find_reached_cap(world: World, app: Record) -> Problem | None:

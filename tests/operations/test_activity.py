@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.rules.usage import count_month
 from tests.operations.app_client import AppClient, messages
 from tests.support import HARBOR, NORTHBIKE, Keys
 from tests.support_receiver import Receiver
@@ -547,3 +548,36 @@ class TestEmit:
         assert (True, 1) == (answer["delivering"], len(receiver.received))
         assert NOW.date().isoformat() == answer["created_at"][:10]
         del client
+
+
+class TestUsage:
+    """Posts that are delivered are reads of the app."""
+
+    def read(self, desk: Desk) -> int:
+        """How many posts the app's project has read in this month."""
+        return count_month(desk.world, desk.record("apps", "11827"))
+
+    def test_counted(self, client: Client, desk: Desk) -> None:
+        """A delivered post counts once, other events do not."""
+        before = self.read(desk)
+        client.create(event_type="post.create", webhook_id=WEBHOOK)
+        client.create(event_type="post.create", webhook_id=WEBHOOK, filter={"user_id": OTHER_USER})
+        client.create(webhook_id=WEBHOOK)
+
+        client.emit(event_type="post.create")
+        client.emit()
+
+        assert before + 1 == self.read(desk)
+
+    @pytest.mark.parametrize(("left", "delivered"), [(1, 1), (0, 0)])
+    def test_cap(self, client: Client, desk: Desk, left: int, delivered: int) -> None:
+        """Beyond the cap a post is not delivered, and the answer says why."""
+        client.create(event_type="post.create", webhook_id=WEBHOOK)
+        cap = self.read(desk) + left
+        desk.client.patch("/_mock/state/apps/11827", json={"_post_cap": cap})
+
+        answer = client.emit(event_type="post.create").get_json()
+
+        assert delivered == len(answer["outlets"])
+        reason = "app 11827 has read as many posts as it may: Usage cap exceeded"
+        assert (delivered == 0) == any(reason in text for text in answer["why_not"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mock_platform.rules import activities
+from mock_platform.rules.usage import count_month
 from tests.operations.app_client import messages
 from tests.support import HARBOR
 from tests.support_replay import NOW, WEBHOOK, Desk
@@ -462,3 +463,22 @@ def test_lines_in_the_list_of_deliveries(client: StreamClient) -> None:
     (found,) = client.desk.client.get("/_mock/deliveries").get_json()["deliveries"]
     assert ("stream", activity["id"], line) == (found["kind"], found["event_id"], found["body"])
     assert client.connections()[0]["id"] == found["stream_id"]
+
+
+class TestUsage:
+    """Posts that are streamed are reads of the app."""
+
+    def test_cap(self, client: StreamClient) -> None:
+        """The stream ends at the first post beyond the cap."""
+        app = client.desk.record("apps", "11827")
+        cap = count_month(client.desk.world, app) + 1
+        client.desk.client.patch("/_mock/state/apps/11827", json={"_post_cap": cap})
+        client.subscribe(event_type="post.create")
+        lines = client.open()
+        client.emit(event_type="post.create", payload={"id": "1"})
+        client.emit(event_type="post.create", payload={"id": "2"})
+
+        first, last = lines.rest()
+        assert "post.create" == first["data"]["event_type"]
+        assert ["UsageCapExceeded"] == [error["title"] for error in last["errors"]]
+        assert cap == count_month(client.desk.world, app)
