@@ -58,6 +58,7 @@ _JSON: Mapping[str, Any] = {
     "webhooks.replay": _REPLAY,
     "dm_conversations.send_to_user": {"text": "The beans are ready."},
     "stream_rules.change": {"add": [{"value": "espresso"}, {"value": "roaster has:images"}]},
+    "public_posts.create": {"text": "Fresh from the roaster"},
     "notes.create": {
         "test_mode": True,
         "post_id": "1712850617439551496",
