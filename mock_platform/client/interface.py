@@ -93,6 +93,17 @@ class WorldFace(Protocol):
             BadEvent: Fields are missing or wrong; nothing happened.
         """
 
+    def authorize(self, asked: str, *, user: str | None = None, deny: bool = False) -> str:
+        """Let a user answer an app without the pages; the first user unless `user` names another.
+
+        `asked` is a request token, for which the verifier or PIN is returned; or the address to
+        which the app sends its user, also of OAuth 2.0, for which the address is returned to which
+        the browser would be sent. So is a denial; it is empty for out-of-band mode.
+
+        Raises:
+            CannotApprove: Nothing here waits for an answer to this, or the user does not exist.
+        """
+
     @property
     def deliveries(self) -> list[dict[str, Any]]:
         """Every attempted webhook delivery and every line of a stream, oldest first."""

@@ -17,6 +17,7 @@ from mock_platform.client.moments import count_seconds
 from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
 from mock_platform.client.scenarios import copy_as_json, read_scenario
 from mock_platform.client.sessions import authentication
+from mock_platform.consent.approval import approve, choose_answer
 from mock_platform.control.clock import settle
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.known_credentials import Credentials, credentials
@@ -226,6 +227,12 @@ class LocalWorld:
         given = describe_event(event_type, user, payload, includes, direction, created_at)
         found: dict[str, Any] = copy_of_json(emit(self._world, given), "an event")
         return found
+
+    def authorize(self, asked: str, *, user: str | None = None, deny: bool = False) -> str:
+        """Let a user answer an app without the pages; returns the verifier or the redirect."""
+        with self._world.work():
+            found = approve(self._world, asked, user=user, deny=deny)
+        return choose_answer(asked, found.as_json(), deny=deny)
 
     @property
     def deliveries(self) -> list[dict[str, Any]]:

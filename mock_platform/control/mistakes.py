@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mock_platform.consent.approval import CannotApprove
 from mock_platform.control.refusal import BadQuery
 from mock_platform.delivery.events import BadEvent
 from mock_platform.records.checking import BadRecord, RecordFault, UnknownRecord, UnknownTable
@@ -57,6 +58,7 @@ class Mistake:
 MISTAKES: tuple[Mistake, ...] = (
     Mistake(UnknownWorld, 404, (MistakeValue("name"),)),
     Mistake(UnknownTable, 404, (MistakeValue("name"),)),
+    Mistake(CannotApprove, 422),
     Mistake(UnknownRecord, 404, (MistakeValue("table"), MistakeValue("key"))),
     Mistake(UnknownStream, None),
     Mistake(BadEvent, None, (MistakeValue("faults", _pairs, _pairs),)),

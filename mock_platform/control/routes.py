@@ -11,6 +11,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from mock_platform.control import (
     about,
+    approving,
     clock,
     console,
     coverage,
@@ -190,6 +191,13 @@ ROUTES: tuple[Route, ...] = (
         credentials.regenerate,
         body=credentials.RegenerateBody,
         returns=credentials.RegenerateAnswer,
+    ),
+    Route(
+        "POST",
+        "/oauth/approve",
+        approving.approve_request,
+        body=approving.ApproveBody,
+        returns=approving.ApproveAnswer,
     ),
     Route("GET", "/operations", about.list_operations),
     Route("GET", "/assumptions", about.list_assumptions),

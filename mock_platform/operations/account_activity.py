@@ -81,7 +81,11 @@ SUCCESSOR = "POST /2/webhooks/replay"
 
 
 _OAUTH2_SINCE = find_release("account-activity-oauth2")
-_USER = Auth(("oauth1", "oauth2"), scopes=("dm.read", "dm.write", "post.read", "users.read"))
+_USER = Auth(
+    ("oauth1", "oauth2"),
+    scopes=("dm.read", "dm.write", "post.read", "users.read"),
+    permissions_override=True,
+)
 
 
 class _Subscribed(Schema):

@@ -10,8 +10,10 @@ from typing import Any
 
 from marshmallow import Schema
 
-from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth, Scheme
+from mock_platform.core.auth.scopes import MISSING, find_missing, refuse_missing
+from mock_platform.core.auth.user_tokens import is_granted
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
@@ -51,6 +53,12 @@ PRIVATE = settled(
     "permission for direct messages. Otherwise 403 about:blank.",
     "Events and streams",
 )
+SCOPE_BY_TYPE = expectation(
+    "activity.scope-by-type",
+    "A user's token needs post.read and the scope of the type: dm.read for dm and chat, like.read "
+    "for like, mute.read, block.read, follows.read and space.read for theirs. So does the grant "
+    "that a private type rests on, if it is one of OAuth 2.0.",
+)
 DUPLICATE = settled(
     "activity.duplicate",
     "A second subscription of an app with the same type, filter and webhook is refused with 409 "
@@ -70,6 +78,11 @@ _PRIVATE = (
     "like.", "chat.", "dm.", "post.mention.", "post.reply.", "post.quote.", "post.repost.",
     "mute.", "block.", "broadcast.chat",
 )  # fmt: skip
+_SCOPES = (
+    ("dm.", "dm.read"), ("chat.", "dm.read"), ("like.", "like.read"), ("mute.", "mute.read"),
+    ("block.", "block.read"), ("follow.", "follows.read"), ("spaces.", "space.read"),
+)  # fmt: skip
+"""The scope that each type needs beside post.read, by the beginning of its name."""
 _NEWS = "news.new"
 _REVOKE = "oauth.revoke"
 _SPEC = "Events"
@@ -232,6 +245,7 @@ def _check_new(call: Call, world: World, limit: int) -> int:
     assert known is not None
     for text in find_name_warnings(known, world.clock.now()):
         call.warn(text)
+    _require_scope(call, params["event_type"])
     _require_grant(call, world, params["event_type"], params["filter"].get("user_id"))
     if "webhook_id" in params:
         find_webhook(world, app, params["webhook_id"])
@@ -298,6 +312,20 @@ def _find_own(call: Call, world: World, subscription_id: str) -> Record:
     return record
 
 
+def _require_scope(call: Call, event_type: str) -> None:
+    """Require that a user's token has the scope of a type of events."""
+    caller = call.caller
+    if caller.scheme != "oauth2" or caller.token is None:
+        return
+    missing = find_missing([_find_scope(canonicalize_name(event_type))], caller.token["scopes"])
+    if missing:
+        raise refuse_missing(missing, caller.token)
+
+
+def _find_scope(name: str) -> str:
+    return next((scope for start, scope in _SCOPES if name.startswith(start)), "post.read")
+
+
 def _require_grant(call: Call, world: World, event_type: str, user_id: str | None) -> None:
     """Require that the app may hear of a user's private activities (`activity.private-types`)."""
     name = canonicalize_name(event_type)
@@ -306,13 +334,12 @@ def _require_grant(call: Call, world: World, event_type: str, user_id: str | Non
     caller, app = call.caller, get_app(call)
     signs = caller.scheme in {"oauth1", "oauth2"}
     signs = signs and caller.user is not None and caller.user["id"] == user_id
-    match = {"app_id": app["id"], "user_id": user_id}
-    held = match | {"kind": "access", "state": "active"}
-    granted = world.store.count("grants", match) or world.store.count("tokens", held)
-    if not signs and not granted:
+    scope = _find_scope(name)
+    if not signs and not is_granted(world, app["id"], user_id, scope):
         text = (
             f"{event_type} is private: user {user_id} has not granted app {app['id']} access. "
-            "The user signs in with the app, or signs this request."
+            f"The user signs in with the app, by OAuth 2.0 with the scope {scope}, or signs this "
+            "request."
         )
         raise _refuse(403, "Forbidden", text, PRIVATE)
     if name.startswith(("dm.", "chat.")) and "direct_messages" not in app["_permissions"]:
@@ -360,7 +387,7 @@ OPERATIONS = (
         errors=("invalid-request", "about:blank"),
         statuses=(400, 403, 409),
         assumptions=(SHAPES, FAN_OUT, DIRECTION),
-        may_assume=(PRIVATE, DUPLICATE, CAP, EVENTS),
+        may_assume=(PRIVATE, DUPLICATE, CAP, EVENTS, MISSING, SCOPE_BY_TYPE),
     ),
     declare_named(
         "activity.list",

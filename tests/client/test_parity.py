@@ -6,6 +6,7 @@ import inspect
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -240,6 +241,34 @@ def test_deliveries_are_listed_and_waited_for(world: WorldFace) -> None:
     assert world.wait_for_deliveries(seconds=-1)
     assert world.wait_for_deliveries(seconds=0.5)
     assert world.wait_for_deliveries(seconds=3600)
+
+
+def test_a_user_allows_and_denies(world: WorldFace) -> None:
+    """A request token gets its verifier, an address the redirect; so does a denial."""
+    app = world.credentials["app"]
+    callback = app["callback_urls"][0]
+    token = {
+        "id": "asked", "kind": "request", "state": "pending", "secret": "s", "app_id": app["id"],
+        "callback": callback, "created_at": world.clock.now().isoformat(),
+    }  # fmt: skip
+    world.state["tokens"].put(token)
+    query = {
+        "response_type": "code", "client_id": app["client_id"], "redirect_uri": callback,
+        "scope": "post.read", "code_challenge": "x",
+    }  # fmt: skip
+    address = f"{world.base_url}/2/oauth2/authorize?{urlencode(query)}"
+    verifier = world.authorize("asked", user=OTHER)
+    redirect = world.authorize(address)
+    denied = world.authorize(address, deny=True)
+
+    asked = world.state["tokens"].get("asked")
+    assert asked is not None
+    assert verifier == asked["verifier"]
+    code = redirect.removeprefix(f"{callback}?code=")
+    issued = world.state["tokens"].get(code)
+    assert issued is not None
+    assert USER == issued["user_id"]
+    assert denied.startswith(f"{callback}?error=access_denied&")
 
 
 def test_streams_are_listed_silenced_and_ended(world: WorldFace) -> None:

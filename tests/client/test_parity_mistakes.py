@@ -12,6 +12,7 @@ import pytest
 from mock_platform import MockPlatform
 from mock_platform.client.errors import MissingCredentials
 from mock_platform.client.interface import PlatformFace, WorldFace
+from mock_platform.consent.approval import CannotApprove
 from mock_platform.control.refusal import BadQuery
 from mock_platform.delivery.events import BadEvent
 from mock_platform.records.checking import BadRecord, UnknownRecord, UnknownTable
@@ -116,6 +117,9 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
         BadEvent,
         lambda w: w.emit("ProfileBioUpdate", user=USER, created_at="8000-01-01T00:00:00Z"),
     ),
+    "allowing nothing": (CannotApprove, lambda w: w.authorize("none")),
+    "allowing an address": (CannotApprove, lambda w: w.authorize("http://a.example/?x=1")),
+    "allowing as nobody": (CannotApprove, lambda w: w.authorize("none", user="nobody")),
     "ending no stream": (UnknownStream, lambda w: w.streams.disconnect("x")),
     "ending no stream with a query": (UnknownStream, lambda w: w.streams.disconnect("x?y")),
     "an unknown way to end": (ValueError, lambda w: w.streams.disconnect(disconnect_type="Bye")),

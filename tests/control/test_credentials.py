@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from mock_platform.core.auth.scopes import SCOPES
 from tests.control.support import call, detail
+from tests.operations.oauth2_steps import use
 from tests.support import HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
 
 ROUTE = "/credentials/regenerate"
@@ -75,8 +77,15 @@ def test_worlds_have_pairs_of_their_own(box: Sandbox) -> None:
     [
         ({"app": "1182"}, 404, "No app has the id or consumer key '1182'. Did you mean '11827'?"),
         ({"user": "harbour_roasters"}, 404, "Did you mean 'harbor_roasters'?"),
-        ({"usr": "1"}, 422, "'usr' is unknown here; known: app, user. Did you mean 'user'?"),
+        (
+            {"usr": "1"},
+            422,
+            "'usr' is unknown here; known: kind, scopes, app, user. Did you mean 'user'?",
+        ),
         ({"user": 7}, 422, "user"),
+        ({"kind": "oauth"}, 422, "oauth1"),
+        ({"kind": "oauth2", "scopes": ["post.reed"]}, 422, "Did you mean 'post.read'?"),
+        ({"scopes": ["post.read"]}, 422, 'send "kind": "oauth2" with them'),
         ([], 422, "the body must be a JSON object"),
     ],
 )
@@ -86,6 +95,33 @@ def test_unknown_names_are_refused(box: Sandbox, body: Any, status: int, text: s
 
     assert text in detail(answer, status)
     assert 200 == box.call("GET", "/12/accounts").status_code
+
+
+@pytest.mark.parametrize("scopes", [["post.read", "like.read"], ["tweet.read", "offline.access"]])
+def test_tokens_of_oauth2(box: Sandbox, scopes: list[str]) -> None:
+    """Another kind of token with chosen scopes; it replaces those of its kind alone."""
+    before = call(box, "GET", "/credentials").get_json()["user"]
+    made = call(box, "POST", ROUTE, json={"kind": "oauth2", "scopes": scopes}).get_json()
+    after = call(box, "GET", "/credentials").get_json()["user"]
+    status = use(box, made["access_token"])
+
+    assert ([before["oauth2_access_token"]], None) == (
+        made["invalidated"], made["access_token_secret"],
+    )  # fmt: skip
+    assert (scopes, made["access_token"]) == (made["scopes"], after["oauth2_access_token"])
+    assert (200 if "like.read" in scopes else 403) == status
+    assert ("offline.access" in scopes) == (made["refresh_token"] is not None)
+    assert 401 == use(box, before["oauth2_access_token"])
+    assert 200 == box.call("GET", "/12/accounts").status_code
+
+
+def test_a_token_of_oauth2_has_all_scopes_unless_some_are_named(box: Sandbox) -> None:
+    """For any user of the world, also one who never logged in."""
+    made = call(box, "POST", ROUTE, json={"kind": "oauth2", "user": "northbike_co"}).get_json()
+
+    assert list(SCOPES) == made["scopes"]
+    assert ([], "3805104374") == (made["invalidated"], made["user_id"])
+    assert 200 == use(box, made["access_token"])
 
 
 def test_a_world_without_apps(box: Sandbox) -> None:

@@ -273,16 +273,23 @@ class TestOAuth2:
         products = [outlet.get("product") for outlet in answer["outlets"]]
         assert delivered == ("account_activity" in products)
 
+    @pytest.mark.spec("A, Authentication", "When OAuth 1.0a permissions are present")
     @pytest.mark.parametrize("missing", ["dm.read", "dm.write", "post.read", "users.read"])
     def test_scopes(self, desk: Desk, missing: str) -> None:
-        """Each of four scopes is needed."""
+        """Each of four scopes is needed, unless the user has given the app OAuth 1.0a access."""
         with desk.world.work():
             token = desk.record("tokens", USER_TOKEN)
             scopes = [scope for scope in token["scopes"] if scope != missing]
             desk.world.store.put("tokens", USER_TOKEN, token | {"scopes": scopes})
+        overridden = self.call(desk, "GET")
+        with desk.world.work():
+            access = desk.record("tokens", str(HARBOR.token)) | {"state": "invalidated"}
+            desk.world.store.put("tokens", str(HARBOR.token), access)
 
         answer = self.call(desk)
 
+        assert 200 == overridden.status_code
+        assert "oauth2.permissions-override" in overridden.headers["X-Mock-Assumptions"]
         assert 403 == answer.status_code
         assert f"needs the scope {missing}" in answer.get_json()["detail"]
 

@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from mock_platform.rules.usage import count_month
 from tests.operations.app_client import AppClient, messages
-from tests.support import HARBOR, NORTHBIKE, Keys
+from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys
 from tests.support_receiver import Receiver
 from tests.support_replay import NOW, WEBHOOK, Desk
 
@@ -227,6 +227,65 @@ class TestPrivateTypes:
         answer = client.subscribe(HARBOR, event_type="like.create", filter={"user_id": USER})
 
         assert 200 == answer.status_code
+
+    @pytest.mark.parametrize(
+        ("event_type", "scope"),
+        [
+            ("dm.sent", "dm.read"),
+            ("chat.received", "dm.read"),
+            ("like.create", "like.read"),
+            ("mute.mute", "mute.read"),
+            ("block.block", "block.read"),
+            ("post.reply.create", "post.read"),
+        ],
+    )
+    @pytest.mark.parametrize("kind", ["grant", "oauth2", "refresh"])
+    def test_with_grant_of_oauth2(
+        self, client: Client, desk: Desk, event_type: str, scope: str, kind: str
+    ) -> None:
+        """A grant or a valid token of OAuth 2.0 is enough with the scope of the type."""
+        owner = {"app_id": "11827", "user_id": OTHER_USER, "created_at": "2026-01-01T00:00:00Z"}
+        table = "grants" if kind == "grant" else "tokens"
+        record = owner | {"id": "g1", "_id": "g1", "kind": kind, "state": "active"}
+        body = {"event_type": event_type, "filter": {"user_id": OTHER_USER}}
+        statuses = []
+        ended = {"expires_at": "2026-11-20T12:00:30Z"}
+        for more in ({"scopes": ["media.write"]}, {"scopes": [scope]} | ended, {"scopes": [scope]}):
+            with desk.world.work():
+                desk.world.store.put(table, "g1", record | {"expires_at": None} | more)
+            answer = client.call("POST", json=body)
+            statuses.append(answer.status_code)
+            if answer.status_code == 200:
+                made = answer.get_json()["data"]["subscription"]["subscription_id"]
+                with desk.world.work():
+                    desk.world.store.remove("activity_subscriptions", made)
+
+        assert [403, 200 if kind == "grant" else 403, 200] == statuses
+
+    @pytest.mark.parametrize(
+        ("event_type", "scope", "status"),
+        [
+            ("like.create", "like.read", 200),
+            ("like.create", "dm.read", 403),
+            ("dm.sent", "dm.read", 200),
+            ("dm.sent", "like.read", 403),
+            ("profile.update.bio", "like.read", 200),
+        ],
+    )
+    def test_user_tokens_need_the_scope_of_the_type(
+        self, client: Client, desk: Desk, event_type: str, scope: str, status: int
+    ) -> None:
+        """Beside post.read; the refusal names the scope."""
+        with desk.world.work():
+            token = desk.record("tokens", USER_TOKEN) | {"scopes": ["post.read", scope]}
+            desk.world.store.put("tokens", USER_TOKEN, token)
+        headers = {"Authorization": f"Bearer {USER_TOKEN}"}
+        body = {"event_type": event_type, "filter": {"user_id": USER}}
+        answer = desk.client.post(PATH, json=body, headers=headers)
+
+        assert status == answer.status_code
+        if status == 403:
+            assert "needs the scope" in answer.get_json()["detail"]
 
     def test_permission_for_direct_messages(self, desk: Desk) -> None:
         """Messages need the app's permission as well."""

@@ -20,6 +20,7 @@ from mock_platform.client.remote.state import RemoteState
 from mock_platform.client.remote.streams import RemoteStreams
 from mock_platform.client.scenarios import copy_as_json, read_scenario
 from mock_platform.client.sessions import authentication
+from mock_platform.consent.approval import choose_answer, is_address
 from mock_platform.in_process.session import AuthScheme, BasedSession
 from mock_platform.scenario.active import UnfiredRule
 from mock_platform.scenario.library import UnknownScenario
@@ -110,6 +111,14 @@ class RemoteWorld:
         given = describe_event(event_type, user, payload, includes, direction, created_at)
         answer: dict[str, Any] = self._control.ask("POST", "/events", given)
         return answer
+
+    def authorize(self, asked: str, *, user: str | None = None, deny: bool = False) -> str:
+        """Let a user answer an app without the pages; returns the verifier or the redirect."""
+        name = "url" if is_address(asked) else "oauth_token"
+        given: dict[str, Any] = {name: asked, "deny": deny}
+        if user is not None:
+            given["user"] = user
+        return choose_answer(asked, self._control.ask("POST", "/oauth/approve", given), deny=deny)
 
     @property
     def deliveries(self) -> list[dict[str, Any]]:

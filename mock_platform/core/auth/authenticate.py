@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote, unquote_plus, urlsplit
 
-from mock_platform.core.assumptions import Assumption, expectation, public_fact
+from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.auth.clients import (
     authenticate_client,
     find_client,
@@ -31,7 +31,11 @@ from mock_platform.core.auth.oauth1 import (
 from mock_platform.core.auth.oauth1_diagnosis import explain
 from mock_platform.core.auth.scopes import MISSING, NAMES, find_missing, refuse_missing
 from mock_platform.core.auth.session import find_session
-from mock_platform.core.auth.user_tokens import authenticate_user, explain_no_bearer
+from mock_platform.core.auth.user_tokens import (
+    authenticate_user,
+    explain_no_bearer,
+    has_oauth1_access,
+)
 from mock_platform.core.call import FORM, Call, Caller
 from mock_platform.core.failures.errors import Failure, Unauthorized, UnsupportedAuthentication
 from mock_platform.core.pairs import first_values
@@ -100,6 +104,12 @@ VERSION_VARIANT = expectation(
     "oauth_version is 1.0; 1.0A is taken as well, because the manual of node's most used client "
     "says to send it.",
 )
+OVERRIDE = settled(
+    "oauth2.permissions-override",
+    "At the endpoints of account activity a user token needs no scopes if the same user has given "
+    "the app OAuth 1.0a access: its permissions override the scopes.",
+    "A, Authentication, rule 2",
+)
 AUTH_OFF = expectation(
     "auth.off",
     "With --auth off every request acts for the well-known app and user unless its credentials "
@@ -119,6 +129,8 @@ class Auth:
     assumptions: tuple[Assumption, ...] = ()
     scopes: tuple[str, ...] = ()
     """The scopes that an OAuth 2.0 user token needs; all of them."""
+    permissions_override: bool = False
+    """Whether OAuth 1.0a access of the same user and app replaces the scopes."""
     on_failure: Callable[[Failure], Failure] | None = None
     """The failure for a refusal, if an endpoint has its own answers for some or all refusals."""
 
@@ -197,6 +209,10 @@ class Authenticator:
         if stored is not None and stored["kind"] == "oauth2":
             caller = self._require_scheme("oauth2", authenticate_user(world, stored), auth)
             missing = find_missing(auth.scopes, stored["scopes"])
+            if missing and auth.permissions_override:
+                call.assume(OVERRIDE)
+                if has_oauth1_access(world, stored["app_id"], stored["user_id"]):
+                    return caller
             if missing:
                 raise refuse_missing(missing, stored)
             return caller
@@ -481,5 +497,6 @@ def _shorten(token: str) -> str:
 
 CORE_ASSUMPTIONS = (
     TIMESTAMP, NONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED, MISSING, NAMES,
+    OVERRIDE,
 )  # fmt: skip
 """The assumptions of authentication."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mock_platform.core.auth.scopes import find_missing
 from mock_platform.core.call import Caller
 from mock_platform.core.failures.errors import Unauthorized
 from mock_platform.store.interface import Record
@@ -41,6 +42,36 @@ def authenticate_user(world: World, token: Record) -> Caller:
         gone = "app" if app is None else "user"
         raise Unauthorized("token", f"the {gone} of this OAuth 2.0 user token is gone")
     return Caller("oauth2", app, user, token, "OAuth 2.0 token of the user")
+
+
+def is_granted(world: World, app_id: str, user_id: str, scope: str) -> bool:
+    """Returns whether a user has given an app access: by OAuth 1.0a, or by OAuth 2.0 with a scope.
+
+    OAuth 1.0a has permissions in place of scopes (document A, "Authentication", rule 2).
+    """
+    match = {"app_id": app_id, "user_id": user_id}
+    if any(_allows(entry.record, scope) for entry in world.store.page("grants", match)):
+        return True
+    return any(
+        entry.record["kind"] == "access"
+        or (
+            entry.record["kind"] in {"oauth2", "refresh"}
+            and not is_expired(world, entry.record)
+            and _allows(entry.record, scope)
+        )
+        for entry in world.store.page("tokens", match | {"state": "active"})
+    )
+
+
+def _allows(record: Record, scope: str) -> bool:
+    scopes = record.get("scopes")
+    return scopes is None or not find_missing([scope], scopes)
+
+
+def has_oauth1_access(world: World, app_id: str, user_id: str) -> bool:
+    """Returns whether a user has given an app access by OAuth 1.0a that is still valid."""
+    match = {"app_id": app_id, "user_id": user_id, "kind": "access", "state": "active"}
+    return world.store.count("tokens", match) > 0
 
 
 def is_expired(world: World, token: Record) -> bool:
