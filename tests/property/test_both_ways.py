@@ -8,7 +8,6 @@ finds on each of them.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -20,6 +19,7 @@ from mock_platform.app import create_app
 from mock_platform.core.operation import Operation
 from mock_platform.edge.address import split_world
 from mock_platform.edge.request import Peer, Request
+from mock_platform.edge.streaming import StreamBody
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
@@ -89,9 +89,16 @@ def _ask(app: Any, environ: Environ) -> Answer:
         started.append((line, list(headers)))
         return lambda _: None
 
-    parts: Iterable[bytes] = app.wsgi_app(environ, start)
-    body = b"".join(parts)
+    body = _read_body(app.wsgi_app(environ, start))
     return (*(started[0] if started else ("", [])), body)
+
+
+def _read_body(parts: Any) -> bytes:
+    """The body of an answer; empty for a stream, which is closed because it does not end."""
+    if isinstance(parts, StreamBody):
+        parts.close()
+        return b""
+    return b"".join(parts)
 
 
 def _ask_directly(app: Any, environ: Environ, body: bytes) -> Answer:
@@ -119,7 +126,7 @@ def _ask_directly(app: Any, environ: Environ, body: bytes) -> Answer:
 
     direct = app.at_once(request)
     assert direct is not None
-    body = b"".join(direct(request, PEER, start))
+    body = _read_body(direct(request, PEER, start))
     return (*started[0], body)
 
 
