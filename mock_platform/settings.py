@@ -94,7 +94,7 @@ class Settings:
     subscription_limit: int = 1500
     """Activity subscriptions of one app."""
     stream_keepalive: float = 20.0
-    """Real seconds of silence after which a stream sends a keep-alive."""
+    """Real seconds of silence after which a stream sends a keep-alive; 0 for none."""
     stream_connections: int | None = None
     """Open connections of one app to each stream; as documented unless set."""
     stream_backlog: int = 10_000

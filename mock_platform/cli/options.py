@@ -116,8 +116,8 @@ SETTINGS: tuple[Setting, ...] = (
             "record, or under data.", click.Choice(["flat", "data"])),
     Setting("webhook-limit", "How many webhooks the apps of one owner may have.", _COUNT),
     Setting("subscription-limit", "How many activity subscriptions an app may have.", _COUNT),
-    Setting("stream-keepalive", "Silence after which a stream sends a keep-alive, in real time.",
-            SECONDS),
+    Setting("stream-keepalive", "Silence after which a stream sends a keep-alive, in real time; 0 "
+                                "for none.", SECONDS),
     Setting("stream-connections", "Connections of one app to each stream.", _COUNT,
             plain_default="as documented"),
     Setting("stream-backlog", "How many activities may wait for a stream whose client reads too "

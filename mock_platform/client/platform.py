@@ -179,7 +179,7 @@ class MockPlatform(LocalWorld):
 
     def _close(self) -> None:
         self._server.stop()
-        self._platform.deliverer.close()
+        self._platform.close()
         self._opened.close()
         for fault in self._server.errors:
             self._faults.record(fault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -62,7 +63,7 @@ class OpenStreams:
             self._world,
             opening,
             waiting,
-            keepalive=self._settings.stream_keepalive,
+            keepalive=self._settings.stream_keepalive or math.inf,
             backlog=self._settings.stream_backlog,
             on_end=self._forget,
         )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import requests
 
+from mock_platform import MockPlatform
 from mock_platform.rules import activities
 from mock_platform.rules.usage import count_month
 from tests.operations.app_client import messages
@@ -91,6 +94,17 @@ class TestLine:
         lines = client.open()
 
         assert [KEEP_ALIVE] * 3 == [lines.next_piece() for _ in range(3)]
+
+    def test_no_keep_alives(self) -> None:
+        """With --stream-keepalive 0 only the first one comes, and then what happens."""
+        with Desk(stream_keepalive=0) as desk:
+            clear_subscriptions(desk)
+            client = StreamClient(desk)
+            client.subscribe()
+            lines = client.open()
+            assert lines.next_piece() == KEEP_ALIVE
+            client.emit()
+            assert lines.next_piece().startswith(b'{"data"')
 
     def test_two_subscriptions(self, client: StreamClient) -> None:
         """An event that matches two subscriptions makes a line for each, with one event_uuid."""
@@ -482,3 +496,28 @@ class TestUsage:
         assert "post.create" == first["data"]["event_type"]
         assert ["UsageCapExceeded"] == [error["title"] for error in last["errors"]]
         assert cap == count_month(client.desk.world, app)
+
+
+def test_session_in_this_process() -> None:
+    """A session reads lines as it asks for them; when the platform stops, the stream ends."""
+    platform = MockPlatform.start(stream_keepalive=0.001)
+    session = platform.session(auth="bearer")
+    answer = session.get(StreamClient.path, stream=True)
+    lines = (line for line in answer.iter_lines() if line)
+    platform.emit("profile.update.bio", user=USER, payload=bio("Tea."))
+    platform.emit("profile.update.bio", user=USER, payload=bio("Milk."))
+
+    assert ["Tea.", "Milk."] == texts(*(json.loads(next(lines)) for _ in range(2)))
+    platform.stop()
+    assert ["errors"] == [next(iter(json.loads(line))) for line in lines]
+
+
+def test_session_with_a_timeout() -> None:
+    """A session that waits for longer than its timeout gives up, as over a socket."""
+    with MockPlatform.start(stream_keepalive=3600) as platform:
+        session = platform.session(auth="bearer")
+        answer = session.get(StreamClient.path, stream=True, timeout=0.05)
+        with pytest.raises(requests.ConnectionError, match="timed out"):
+            list(answer.iter_lines())
+        answer.close()
+        assert [] == platform.streams.list()
