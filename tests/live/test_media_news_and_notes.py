@@ -1,0 +1,83 @@
+"""What is uploaded over a socket is shown in posts; and the page about it is true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from requests_oauthlib import OAuth1
+
+from tests.images import make_png
+from tests.live.pages import Page, run_bash
+from tests.live.processes import serving
+from tests.serving import LiveWorld
+from tests.waits import PATIENCE
+
+pytestmark = pytest.mark.live
+PAGE = Page("docs/media-news-and-notes.md")
+
+
+def sign(world: LiveWorld) -> OAuth1:
+    """The signature of the well-known user."""
+    user = world.credentials["user"]
+    return OAuth1(world.key, world.secret, user["access_token"], user["access_token_secret"])
+
+
+def test_uploaded_posted_and_read(live_world: LiveWorld) -> None:
+    """An image that a plain client uploads in two segments is shown with its post."""
+    url, auth, image = f"{live_world.base_url}/2", sign(live_world), make_png(640, 480)
+
+    def send(path: str, **more: Any) -> dict[str, Any]:
+        answer = requests.post(f"{url}{path}", auth=auth, timeout=PATIENCE, **more)
+        assert answer.ok, answer.text
+        data: dict[str, Any] = answer.json()["data"]
+        return data
+
+    described = {
+        "media_type": "image/png",
+        "media_category": "post_image",
+        "total_bytes": len(image),
+    }
+    media_id = send("/media/upload/initialize", json=described)["id"]
+    for index, part in enumerate((image[:100], image[100:])):
+        send(
+            f"/media/upload/{media_id}/append",
+            files={"media": ("part", part)},
+            data={"segment_index": index},
+        )
+    done = send(f"/media/upload/{media_id}/finalize")
+    made = send("/posts", json={"text": "A picture", "media": {"media_ids": [media_id]}})
+    shown = requests.get(
+        f"{url}/posts/{made['id']}",
+        params={"expansions": "attachments.media_keys", "media.fields": "width,height"},
+        headers={"Authorization": f"Bearer {live_world.credentials['bearer_token']}"},
+        timeout=PATIENCE,
+    ).json()
+
+    assert len(image) == done["size"]
+    assert [done["media_key"]] == shown["data"]["attachments"]["media_keys"]
+    (media,) = shown["includes"]["media"]
+    assert ("photo", 640, 480) == (media["type"], media["width"], media["height"])
+
+
+def test_the_commands_work_one_after_the_other(tmp_path: Path) -> None:
+    """The page from the first upload to the cap that refuses a read."""
+    with serving() as served:
+        script = "\n".join(PAGE.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
+        done = run_bash(f"export MOCK_PLATFORM_URL={served.url}\n{script}", tmp_path)
+
+    assert {"bash"} == PAGE.languages
+    assert 0 == done.returncode, done.stderr
+    assert '"state":"succeeded"' in done.stdout
+    assert '"variants"' in done.stdout
+    assert "Waterfront market opens with a coffee mile" in done.stdout
+    assert '"evaluator_score_bucket"' in done.stdout
+    assert '"post_id"' in done.stdout
+    assert "UsageCapExceeded" in done.stdout
+
+
+def test_links_lead_somewhere() -> None:
+    """Files and headings that the page links to are there."""
+    assert [] == PAGE.dead_links()
