@@ -227,10 +227,9 @@ def make_create(settings: Settings) -> Handler:
 
 
 def _find_named_post(world: World, params: dict[str, Any], name: str) -> Record | None:
-    """Return the post that a parameter names, under its neutral or its older name."""
+    """Return the post that a parameter names, if it is there."""
     head, _, inner = name.rpartition(".")
-    holder = params.get(head, {}) if head else params
-    post_id = holder.get(inner) or holder.get(inner.replace("_post_", "_tweet_"))
+    post_id = (params.get(head, {}) if head else params).get(inner)
     return None if post_id is None else find_post(world, params, name, post_id)
 
 

@@ -16,7 +16,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.faults import Fault
-from mock_platform.core.unread import UNKNOWN_KEY, Finding, report
+from mock_platform.core.unread import NO_EFFECT, UNKNOWN_KEY, Finding, report
 from mock_platform.rules.media_uploads import explain_unusable, find_own_media, keep_media
 from mock_platform.rules.post_texts import WEIGHT, weigh_text
 from mock_platform.rules.post_view import (
@@ -73,6 +73,8 @@ _DATED = {
     "share_with_followers": "share-with-followers",
 }
 """Keys of the body that the release history dates, each with its row."""
+_REPLY, _OLDER_REPLY = "in_reply_to_post_id", "in_reply_to_tweet_id"
+_OLDER_QUOTE = "quote_tweet_id"
 _CONTENTS = ("media", "poll", "quote_post_id", "card_uri")
 
 
@@ -81,7 +83,7 @@ def read_known_keys(call: Call, world: World, settings: Settings) -> dict[str, A
 
     They are reported like other unknown keys.
     """
-    params = dict(call.params)
+    params = use_neutral_names(call.params)
     for name, row in _DATED.items():
         release = find_release(row)
         if name not in params or is_in_force(row, world, settings):
@@ -91,7 +93,22 @@ def read_known_keys(call: Call, world: World, settings: Settings) -> dict[str, A
         text = f"key {name!r} is unknown and was ignored: {since}; --releases all knows it always"
         found = Finding(UNKNOWN_KEY, text, f"the key {name!r} before {release.date}")
         report(call, [found], strict=settings.strict)
+    if "auto_populate_reply_metadata" in params.get("reply", {}):
+        text = "reply.auto_populate_reply_metadata has no effect: the text is posted as it was sent"
+        call.warn(text, NO_EFFECT)
     return params
+
+
+def use_neutral_names(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a new post with the neutral names of keys that have an older one."""
+    found = dict(params)
+    if _OLDER_QUOTE in found:
+        found.setdefault("quote_post_id", found.pop(_OLDER_QUOTE))
+    if _OLDER_REPLY in found.get("reply", {}):
+        reply = dict(found["reply"])
+        reply.setdefault(_REPLY, reply.pop(_OLDER_REPLY))
+        found["reply"] = reply
+    return found
 
 
 def is_in_force(row: str, world: World, settings: Settings) -> bool:
@@ -100,13 +117,17 @@ def is_in_force(row: str, world: World, settings: Settings) -> bool:
 
 
 def find_faults(
-    params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
+    valid: Mapping[str, Any], call: Call, _world: World, _settings: Settings
 ) -> Iterator[tuple[str, str]]:
     """Find what is wrong with the keys of a new post, taken together."""
+    params = use_neutral_names(valid)
     contents = [name for name in _CONTENTS if name in params]
+    if "reply" in params and _REPLY not in params["reply"]:
+        yield f"reply.{_REPLY}", f'"reply.{_REPLY}" is a required parameter'
     if len(contents) > 1:
         yield contents[1], f"{' and '.join(contents)} exclude one another"
-    refused = {"text", *_CONTENTS}.intersection(call.sent) - params.keys()  # faults of their own
+    sent = {"text", _OLDER_QUOTE, *_CONTENTS}.intersection(call.sent)
+    refused = sent - {*valid, *params}  # they have faults of their own
     if not contents and not refused and not params.get("text", "").strip():
         yield "text", "text is required if there is no media, poll, quote_post_id or card_uri"
     if params.get("share_with_followers") and "community_id" not in params:

@@ -16,7 +16,6 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.rules.new_posts import is_in_force
-from mock_platform.rules.post_answers import may_see
 from mock_platform.rules.post_rules.checks import CheckedRule, read_rule
 from mock_platform.rules.post_rules.matching import compile_rule, find_required_keys
 from mock_platform.rules.post_rules.tree import Node, list_clauses
@@ -131,8 +130,8 @@ def find_window_faults(
     if recent and parse_instant(start) < first:
         text = f"'start_time' must be on or after {wire_millis(first)}"
         yield "start_time", f"Invalid 'start_time':'{start}'. {text}"
-    if end is not None and start >= end:
-        text = "'start_time' must be before 'end_time'"
+    if start >= (wire_millis(now) if end is None else end):
+        text = "'start_time' must be before 'end_time', which is now by default"
         yield "start_time", f"Invalid 'start_time':'{start}'. {text}"
 
 
@@ -172,7 +171,6 @@ class Search:
     ) -> None:
         self._world = world
         self._window = window
-        self._viewer_id = viewer_id
         self._matches = compile_rule(tree, "search")
         self._new_index = is_in_force("search-index", world, settings)
         self._protected = {
@@ -214,7 +212,7 @@ class Search:
             return False
         bare = self._new_index and bool(post.get("_reposted_post_id"))
         subject = make_subject(self._world, post, "search", without_text=bare)
-        return self._matches(subject) and may_see(self._world, post, self._viewer_id)
+        return self._matches(subject)
 
     def _find_author(self, keys: frozenset[tuple[str, str]]) -> str | None:
         """Return the user who must be the author of every match, if there is one such user."""

@@ -138,8 +138,8 @@ def test_the_older_paths(box: Sandbox, path: str) -> None:
 
 def test_reads_are_counted(box: Sandbox) -> None:
     """Posts that are found count towards the usage of the app; counts do not."""
-    for number in range(3):
-        make(box, f"coffee {number}")
+    for number in range(3):  # by a user to whom nobody has subscribed
+        make(box, f"coffee {number}", OTHER)
 
     def usage() -> int:
         headers = {"Authorization": f"Bearer {BEARER}"}
@@ -301,6 +301,7 @@ def test_ids(box: Sandbox, path: str) -> None:
             {"start_time": "2026-11-20T12:00:00Z", "end_time": "2026-11-20T12:00:00Z"},
             "'start_time' must be before 'end_time'",
         ),
+        ({"start_time": "2026-11-22T12:30:15Z"}, "'start_time' must be before 'end_time'"),
         ({"start_time": "yesterday"}, 'Expected time, got "yesterday" for start_time'),
     ],
 )

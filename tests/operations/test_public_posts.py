@@ -116,6 +116,11 @@ def test_older_names_are_taken(box: Sandbox) -> None:
             {"text": "a", "quote_post_id": COLD_BREW, "card_uri": "card://1"},
             ["quote_post_id and card_uri exclude one another"],
         ),
+        (
+            {"text": "a", "quote_tweet_id": COLD_BREW, "card_uri": "card://1"},
+            ["quote_post_id and card_uri exclude one another"],
+        ),
+        ({"text": "a", "reply": {}}, ['"reply.in_reply_to_post_id" is a required parameter']),
         ({"text": "a", "share_with_followers": True}, ["share_with_followers needs community_id"]),
         ({"quote_post_id": "5", "text": "a"}, ["quote_post_id: no post has the id 5"]),
         (
@@ -235,6 +240,14 @@ def test_all_releases_know_all_keys() -> None:
     box = sandbox(freeze=datetime(2025, 1, 1, tzinfo=UTC), releases="all")
 
     assert box.record("posts", make(box, paid_partnership=True))["_paid_partnership"] is True
+
+
+def test_what_has_no_effect(box: Sandbox) -> None:
+    """A key that changes nothing is named in the warnings."""
+    reply = {"in_reply_to_post_id": make(box), "auto_populate_reply_metadata": True}
+    answer = post(box, text="So", reply=reply)
+
+    assert (201, "no-effect") == (answer.status_code, answer.headers["X-Mock-Warnings"])
 
 
 # -- refusals --------------------------------------------------------------------------------------
