@@ -107,10 +107,7 @@ def test_warnings(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("rule", "faults"),
     [
-        (
-            "(cat",
-            [("no viable alternative at input '<EOF>' (at position 5)", 5)],
-        ),
+        ("(cat", [("no viable alternative at input '<EOF>' (at position 5)", 5)]),
         ("cat has:polls", [("Reference to invalid operator 'has:polls'", None)]),
         (
             "cat and dog",

@@ -215,7 +215,7 @@ def test_item_faults_are_parallel_to_the_input(
         "request": [
             {
                 "params": {"expires_at": "2027-01-01T00:00:00Z", **ids},
-                "operation_type": "Update",
+                "operation_type": "Update"
             },
             {"params": ids},
             {"params": ids},

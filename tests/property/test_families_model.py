@@ -348,11 +348,7 @@ class Permissions(Family):
             (not self.sees(audience, by), 404, "TAILORED_AUDIENCE_NOT_FOUND"),
             (by != OWNERS[audience], 403, "ACTION_NOT_ALLOWED"),
             (by == to, 400, INVALID),
-            (
-                BUSINESS[by] != BUSINESS[to] and by not in self.sharing,
-                400,
-                "FEATURE_NOT_AVAILABLE",
-            ),
+            (BUSINESS[by] != BUSINESS[to] and by not in self.sharing, 400, "FEATURE_NOT_AVAILABLE"),
             (bool(self.standing(audience, to)), 400, INVALID),
         )
         for broken, status, code in refused:

@@ -16,20 +16,12 @@ EXTRA: dict[str, dict[str, Any]] = {
         "reason": "client-not-enrolled",
         "registration_url": "https://developer.example.com/en/portal/products",
     },
-    "disallowed-resource": {
-        "resource_id": WEBHOOK,
-        "resource_type": "post",
-        "section": "data",
-    },
+    "disallowed-resource": {"resource_id": WEBHOOK, "resource_type": "post", "section": "data"},
     "duplicate-rules": {"id": "1165037377523306498", "value": "coffee has:images"},
     "invalid-request": {
         "errors": [{"message": "Invalid Request", "parameters": {"webhook_id": [WEBHOOK]}}]
     },
-    "not-authorized-for-field": {
-        "field": "webhook_id",
-        "resource_type": "user",
-        "section": "data",
-    },
+    "not-authorized-for-field": {"field": "webhook_id", "resource_type": "user", "section": "data"},
     "not-authorized-for-resource": {**NAMED, "resource_type": "user", "section": "data"},
     "operational-disconnect": {"disconnect_type": "UpstreamOperationalDisconnect"},
     "resource-not-found": {**NAMED, "resource_type": "user"},
@@ -57,10 +49,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "The resource requested violates the precepts of this API.",
     ),
     "duplicate-rules": ("DuplicateRule", "The rule you have submitted is a duplicate."),
-    "invalid-request": (
-        "Invalid Request",
-        "One or more parameters to your request was invalid.",
-    ),
+    "invalid-request": ("Invalid Request", "One or more parameters to your request was invalid."),
     "invalid-rules": ("UnprocessableEntity", "The rule you have submitted is invalid."),
     "noncompliant-rules": ("Noncompliant Rules", "The user's rule set is not compliant."),
     "not-authorized-for-field": (
@@ -99,9 +88,8 @@ def box() -> Sandbox:
 
 
 @pytest.mark.spec(EVERY_PROBLEM)
-@pytest.mark.spec(
-    PROBLEM_OBJECT, "type: yes (discriminator)", "title: string: yes", "status: integer"
-)
+@pytest.mark.spec(PROBLEM_OBJECT, "type: yes (discriminator)", "title: string: yes")
+@pytest.mark.spec(PROBLEM_OBJECT, "status: integer")
 @pytest.mark.spec("A, POST {base_url}/2/webhooks/replay", "Failure (default")
 @pytest.mark.spec("A, Errors", "Replay request", "Mapping from problem")
 @pytest.mark.spec("A, Errors", "Streaming connection", case="TooManyConnections")

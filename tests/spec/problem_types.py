@@ -89,10 +89,7 @@ TYPES: dict[str, dict[str, Extra]] = {
         )
     },
     "unsupported-authentication": {},
-    "usage-capped": {
-        "period": one_of("Daily", "Monthly"),
-        "scope": one_of("Account", "Product"),
-    },
+    "usage-capped": {"period": one_of("Daily", "Monthly"), "scope": one_of("Account", "Product")},
 }
 REQUIRED: dict[str, dict[str, Any]] = {
     slug: examples
