@@ -131,12 +131,10 @@ METHODS = st.one_of(
 )
 
 
-@st.composite
-def environs(draw: st.DrawFn) -> Environ:
-    """The WSGI environment of a request, with its decoded path, its raw one, or both."""
-    path, query, body = draw(PATHS), draw(QUERIES), draw(BODIES)
-    environ: Environ = {
-        "REQUEST_METHOD": draw(METHODS),
+def bare_environ(method: str, path: str, query: str, body: bytes) -> Environ:
+    """What every WSGI environment of a request has."""
+    return {
+        "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
         "PATH_INFO": path,
         "QUERY_STRING": query,
@@ -154,6 +152,13 @@ def environs(draw: st.DrawFn) -> Environ:
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
     }
+
+
+@st.composite
+def environs(draw: st.DrawFn) -> Environ:
+    """The WSGI environment of a request, with its decoded path, its raw one, or both."""
+    path, query = draw(PATHS), draw(QUERIES)
+    environ = bare_environ(draw(METHODS), path, query, draw(BODIES))
     if draw(st.booleans()):
         environ["REQUEST_URI"] = f"{path}?{query}" if query else path
     if draw(st.booleans()):

@@ -24,7 +24,7 @@ from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
 from tests.generated import examples
-from tests.property.test_any_bytes import CREDENTIALS, TEXT, environs
+from tests.property.test_any_bytes import CREDENTIALS, TEXT, bare_environ, environs
 from tests.support import ACCOUNT, BEARER, HARBOR, signed
 
 Environ = dict[str, Any]
@@ -171,8 +171,13 @@ def requests(draw: st.DrawFn, operation: Operation) -> Environ:
     in_query = draw(st.booleans())
     query = urlencode(pairs, errors="replace") if in_query else ""
     body = b"" if in_query else urlencode(pairs, errors="replace").encode()
-    environ = _environ(method, prefix + path, query, body)
-    url = f"http://127.0.0.1:8080{prefix}{path}" + (f"?{query}" if query else "")
+    path = prefix + path
+    environ = bare_environ(method, path, query, body) | {
+        "REQUEST_URI": f"{path}?{query}" if query else path,
+        "CONTENT_TYPE": "application/x-www-form-urlencoded",
+        "CONTENT_LENGTH": str(len(body)),
+    }
+    url = f"http://127.0.0.1:8080{environ['REQUEST_URI']}"
     who = draw(st.sampled_from(["signed", "signed", "bearer", "anything", "nobody"]))
     if who == "signed":
         form = {} if in_query else dict(pairs)
@@ -199,29 +204,6 @@ def _signature(method: str, url: str, form: dict[str, str]) -> str:
         return signed(method, url, HARBOR, form)["Authorization"]
     except (ValueError, UnicodeError):  # the OAuth library does not sign what is not a URL
         return "OAuth"
-
-
-def _environ(method: str, path: str, query: str, body: bytes) -> Environ:
-    return {
-        "REQUEST_METHOD": method,
-        "SCRIPT_NAME": "",
-        "PATH_INFO": path,
-        "REQUEST_URI": f"{path}?{query}" if query else path,
-        "QUERY_STRING": query,
-        "CONTENT_TYPE": "application/x-www-form-urlencoded",
-        "CONTENT_LENGTH": str(len(body)),
-        "SERVER_NAME": "127.0.0.1",
-        "SERVER_PORT": "8080",
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "REMOTE_ADDR": "127.0.0.1",
-        "HTTP_HOST": "127.0.0.1:8080",
-        "wsgi.version": (1, 0),
-        "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(body),
-        "wsgi.multithread": True,
-        "wsgi.multiprocess": False,
-        "wsgi.run_once": False,
-    }
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)

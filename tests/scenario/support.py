@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from werkzeug.test import TestResponse
+
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import BadScenario, Scenario, ScenarioComplaint, loads
 from mock_platform.scenario.engine import Engine
 from mock_platform.world.journal import JournalEntry
-from tests.support import ACCOUNT, Sandbox
+from tests.support import ACCOUNT, BEARER, Sandbox
 
 OPERATIONS = ("line_items.delete", "line_items.list", "line_items.get", "webhooks.replay")
 SOUND = "name: {}\nrules: [{{then: {{error: 89}}}}]\n"
@@ -55,6 +57,13 @@ def define(box: Sandbox, document: dict[str, Any]) -> str:
 def arm(box: Sandbox, *rules: dict[str, Any], **more: Any) -> None:
     """Activate a scenario of these rules."""
     engine(box).activate(define(box, {"rules": list(rules), **more}))
+
+
+def replay(box: Sandbox, **headers: str) -> TestResponse:
+    """A call under /2 whose parameters are sound."""
+    now = box.world.clock.now().strftime("%Y%m%d%H%M")
+    body = {"webhook_id": "1146654567674912769", "from_date": now, "to_date": now}
+    return box.call("POST", "/2/webhooks/replay", keys=BEARER, json=body, headers=headers)
 
 
 def last(box: Sandbox) -> JournalEntry:

@@ -5,24 +5,16 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from werkzeug.test import TestResponse
 
 from mock_platform.core.call import Call, Reply, Sending
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.scenario.effects import KINDS
-from tests.scenario.support import LINE_ITEMS, arm, engine, last
-from tests.support import ACCOUNT, BEARER, NORTHBIKE, Sandbox, sandbox
+from tests.scenario.support import LINE_ITEMS, arm, engine, last, replay
+from tests.support import ACCOUNT, NORTHBIKE, Sandbox, sandbox
 
 ITEM = f"{LINE_ITEMS}/itttx"
 AUDIENCE = f"/12/accounts/{ACCOUNT}/custom_audiences/1nmth/users"
 PRODUCTS = "/12/product_catalogs/1547080787865939968/products"
-
-
-def replay(box: Sandbox) -> TestResponse:
-    """A call under /2 whose parameters are sound."""
-    now = box.world.clock.now().strftime("%Y%m%d%H%M")
-    body = {"webhook_id": "1146654567674912769", "from_date": now, "to_date": now}
-    return box.call("POST", "/2/webhooks/replay", keys=BEARER, json=body)
 
 
 def in_process(box: Sandbox, method: str, path: str) -> Reply:

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.scenario.support import LINE_ITEMS, arm, define, engine, last
-from tests.scenario.test_effects import replay
-from tests.support import BEARER, Sandbox
+from tests.scenario.support import LINE_ITEMS, arm, define, engine, last, replay
+from tests.support import Sandbox
 
 ON = {"on": "line_items.list"}
 
@@ -53,10 +52,7 @@ def test_prefer_a_code(box: Sandbox, prefer: str, status: int, code: Any) -> Non
 )
 def test_prefer_a_problem(box: Sandbox, prefer: str, status: int, slug: str) -> None:
     """A slug, or the problem that an operation documents for a status."""
-    headers = {"Authorization": f"Bearer {BEARER}", "Prefer": prefer}
-    now = box.world.clock.now().strftime("%Y%m%d%H%M")
-    body = {"webhook_id": "1146654567674912769", "from_date": now, "to_date": now}
-    answer = box.call("POST", "/2/webhooks/replay", keys=None, json=body, headers=headers)
+    answer = replay(box, Prefer=prefer)
 
     assert (status, status) == (answer.status_code, answer.get_json()["status"])
     assert answer.get_json()["type"].endswith(slug)

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from mock_platform.core.failures.problems import PROBLEM_TYPES
+from tests.scenario.support import replay
 from tests.scenario_library.support import Stage
 from tests.spec.rows import EVERY_PROBLEM, PROBLEM_OBJECT
-from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
+from tests.support import ACCOUNT, Sandbox, sandbox
 
 WEBHOOK = "1146654567674912769"
 NAMED = {"parameter": "webhook_id", "value": WEBHOOK, "resource_id": WEBHOOK}
@@ -81,6 +82,13 @@ WORDS: dict[str, tuple[str, str]] = {
 """Title and detail of each type, as the public interface words them."""
 
 
+def shown(slug: str) -> dict[str, Any]:
+    """The body of a problem, by its scenario's defaults."""
+    uri = slug if slug == "about:blank" else f"http://localhost/2/problems/{slug}"
+    (title, detail), status = WORDS[slug], PROBLEM_TYPES[slug].status
+    return {"type": uri, "title": title, "detail": detail, "status": status, **EXTRA.get(slug, {})}
+
+
 @pytest.fixture(scope="module")
 def box() -> Sandbox:
     """One sandbox for all, because a problem leaves nothing behind."""
@@ -102,10 +110,7 @@ def test_each_problem_answers_replay(slug: str, box: Sandbox) -> None:
     answer = stage.ask("webhooks.replay")
 
     assert (kind.status, "application/problem+json") == (answer.status_code, answer.mimetype)
-    uri = slug if slug == "about:blank" else f"http://localhost/2/problems/{slug}"
-    title, detail = WORDS[slug]
-    expected = {"type": uri, "title": title, "detail": detail, "status": kind.status}
-    assert expected | EXTRA.get(slug, {}) == answer.get_json()
+    assert shown(slug) == answer.get_json()
     assert f"{kind.name}/0" == answer.headers["X-Mock-Rule"]
     assert [] == list(stage.last.changes)
     assert 0 == box.world.store.count("replay_jobs", {})
@@ -115,19 +120,12 @@ def test_each_problem_answers_replay(slug: str, box: Sandbox) -> None:
 def test_each_problem_is_the_same_when_preferred(slug: str, box: Sandbox) -> None:
     """`Prefer: problem=SLUG` answers with the title, detail and fields that the scenario has."""
     Stage("about-blank", box, on="accounts.get")  # so that nothing acts on replay
-    minute = box.world.clock.now().strftime("%Y%m%d%H%M")
-    body = {"webhook_id": WEBHOOK, "from_date": minute, "to_date": minute}
-    headers = {"Authorization": f"Bearer {BEARER}", "Prefer": f"problem={slug}"}
 
-    preferred = box.call("POST", "/2/webhooks/replay", keys=None, json=body, headers=headers)
+    preferred = replay(box, Prefer=f"problem={slug}")
 
-    kind, (title, detail) = PROBLEM_TYPES[slug], WORDS[slug]
-    uri = slug if slug == "about:blank" else f"http://localhost/2/problems/{slug}"
-    expected = {"type": uri, "title": title, "detail": detail, "status": kind.status}
-    fields = EXTRA.get(slug, {})
-    if slug == "disallowed-resource":  # the scenario names a post, the request nothing
-        fields = fields | {"resource_type": "user"}
-    assert expected | fields == preferred.get_json()
+    named = {"resource_type": "user"}  # the scenario names a post, the request nothing
+    expected = shown(slug) | (named if slug == "disallowed-resource" else {})
+    assert expected == preferred.get_json()
 
 
 @pytest.mark.parametrize(
