@@ -197,7 +197,7 @@ class Stream:
         return False
 
     def plan(self, planned: PlannedEnd) -> None:
-        """End later."""
+        """End after a number of lines or seconds, or go silent then."""
         with self._world.lock:
             self._planned, self._planned_at = planned, UPTIME() + planned.seconds
 
@@ -236,7 +236,7 @@ class Stream:
         """Make what is due now: a line, the end of a recovery, a keep-alive, or nothing."""
         if now < self._silent_until:
             return
-        if self._begun and self._reached_plan(now):
+        if self._begun and self._end_if_planned(now):
             return
         self._take_line(now)
         if self._ready:
@@ -247,7 +247,7 @@ class Stream:
             self.last_keepalive = wire_millis(self._world.clock.now())
             self._ready.append(KEEP_ALIVE)
 
-    def _reached_plan(self, now: float) -> bool:
+    def _end_if_planned(self, now: float) -> bool:
         """End, or go silent, if the planned end is due."""
         planned = self._planned
         if planned is None:

@@ -513,7 +513,7 @@ def test_session_in_this_process() -> None:
 
 
 def test_session_with_a_timeout() -> None:
-    """A session that waits for longer than its timeout gives up, as over a socket."""
+    """A session that waits for longer than its timeout raises an error, as over a socket."""
     with MockPlatform.start(stream_keepalive=3600) as platform:
         session = platform.session(auth="bearer")
         answer = session.get(StreamClient.path, stream=True, timeout=0.05)
