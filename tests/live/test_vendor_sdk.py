@@ -101,7 +101,7 @@ def test_the_stream_is_read_and_taken_up_again(client: Client, platform: MockPla
 
 
 def test_one_connection_too_many(client: Client, platform: MockPlatform) -> None:
-    """The SDK treats 429 as retryable, and gives up; a deleted connection frees its slot."""
+    """The SDK retries after 429 and then raises; a deleted connection frees its slot."""
     subscribe(client, platform)
     streams = []
     for _ in range(2):
