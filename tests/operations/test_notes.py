@@ -75,8 +75,12 @@ class Client(AppClient):
 
 @pytest.fixture
 def desk() -> Iterator[Desk]:
-    """A sandbox with a stopped clock."""
+    """A sandbox with a stopped clock that has one post of each of two users."""
     with Desk(limits="off") as found:
+        with found.world.work():
+            for entry in found.world.store.page("posts"):
+                if entry.key not in {OWN_POST, OTHERS_POST}:
+                    found.world.store.remove("posts", entry.key)
         yield found
         assert [] == found.platform.errors
 
