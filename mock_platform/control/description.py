@@ -122,7 +122,8 @@ def _query_parameters(
     route: Route, converter: Converter, platform: Platform
 ) -> Iterable[dict[str, Any]]:
     for parameter in converter.parameters(route.query()):
-        schema = parameter["schema"] | _list_allowed_values(parameter["name"], platform)
+        # A parameter that lists its values itself may have the name of one in a path.
+        schema = _list_allowed_values(parameter["name"], platform) | parameter["schema"]
         yield parameter | {"schema": schema}
 
 
