@@ -31,7 +31,6 @@ from mock_platform.rules.direct_messages import (
     REFUSED,
     SHAPES,
     WRITE_LIMIT,
-    find_media_key,
     find_participants,
     get_user,
     name_conversation,
@@ -40,6 +39,7 @@ from mock_platform.rules.direct_messages import (
     require_write_permission,
     send_message,
     store_join,
+    take_media_key,
 )
 from mock_platform.rules.post_answers import PARTIAL
 from mock_platform.rules.post_selection import SELECTION
@@ -135,7 +135,7 @@ def _send(
 
 def _find_media(call: Call, world: World, attachments: list[Record]) -> list[str]:
     ids = [each["media_id"] for each in attachments]
-    keys = [find_media_key(world, id_) for id_ in ids]
+    keys = [take_media_key(world, get_user(call)["id"], id_) for id_ in ids]
     unknown = [id_ for id_, key in zip(ids, keys, strict=True) if key is None]
     if unknown:
         text = f"Your media IDs are invalid: {', '.join(unknown)}"

@@ -17,7 +17,7 @@ from mock_platform.core.failures.problem_details import could_not_find
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.operation import Limit
 from mock_platform.rules.activities import FanOut, record_activity
-from mock_platform.rules.post_answers import find_any_media
+from mock_platform.rules.media_uploads import explain_unusable, find_own_media, keep_media
 from mock_platform.rules.post_texts import find_entities
 from mock_platform.rules.public_users import show_user
 from mock_platform.store.interface import Order, Record
@@ -29,7 +29,6 @@ MESSAGE = "MessageCreate"
 JOIN = "ParticipantsJoin"
 LEAVE = "ParticipantsLeave"
 EVENT_TYPES = (MESSAGE, JOIN, LEAVE)
-_MEDIA_KINDS = (3, 7, 13, 16)
 NEWEST_FIRST = Order("created_at", descending=True)
 LONGEST_TEXT = 10_000
 READ_SCOPES = ("dm.read", "post.read", "users.read")
@@ -133,10 +132,17 @@ def find_participants(world: World, conversation_id: str, user_id: str) -> list[
     return members
 
 
-def find_media_key(world: World, media_id: str) -> str | None:
-    """Return the key of uploaded media, of whatever kind; `None` if it is unknown."""
-    keys = (f"{kind}_{media_id}" for kind in _MEDIA_KINDS)
-    return next((key for key in keys if find_any_media(world, key) is not None), None)
+def take_media_key(world: World, user_id: str, media_id: str) -> str | None:
+    """Return the key of media that a user sends, which are kept from then on.
+
+    `None` if the user has no such media, or they are not processed.
+    """
+    media = find_own_media(world, user_id, media_id)
+    if media is None or explain_unusable(world, media) is not None:
+        return None
+    keep_media(world, media)
+    key: str = media["media_key"]
+    return key
 
 
 def require_users(world: World, parameter: str, ids: Sequence[str], sender_id: str) -> None:

@@ -589,6 +589,18 @@ class TestPosts:
         assert ("photo", 1200, 628) == (shown["type"], shown["width"], shown["height"])
         assert shown["url"].endswith(f"{media_id}.png")
 
+    def test_message(self, client: Client) -> None:
+        """An image is sent in a direct message, by its owner alone, and stays then."""
+        path = "/2/dm_conversations/with/{}/messages"
+        media_id = client.data(client.image())["id"]
+        body = {"attachments": [{"media_id": media_id}]}
+
+        refused = client.send(path.format(USER), json=body, keys=NORTHBIKE)
+        sent = client.send(path.format(OTHER_USER), json=body)
+
+        assert (201, False) == (sent.status_code, refused.status_code == 201)
+        assert client.media(f"3_{media_id}")["_expires_at"] is None
+
     def test_not_processed(self, client: Client) -> None:
         """A video that is still being processed is refused, and accepted later."""
         with client.desk.world.work():
