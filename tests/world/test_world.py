@@ -115,3 +115,16 @@ def test_observers_see_what_a_reset_takes_back() -> None:
         "1": ({"id": "1", "name": "Bob"}, {"id": "1", "name": "Ada"}),
         "2": ({"id": "2"}, None),
     }
+
+
+def test_caches() -> None:
+    """A world has one value of each type, made at its first use, and shares it with no other."""
+
+    class Found(list[str]):
+        """What somebody computed from records."""
+
+    one, other = make(), make("v")
+    one.cache(Found).append("x")
+
+    assert ["x"] == one.cache(Found)
+    assert [] == other.cache(Found)
