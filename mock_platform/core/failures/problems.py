@@ -140,14 +140,14 @@ class Problem:
 
     def as_json(self, base_url: str) -> dict[str, Any]:
         """Returns the object as it is served under that base address."""
-        body = {**self._common(base_url), "status": self.status, **self.extra}
+        body = {**self._start_object(base_url), "status": self.status, **self.extra}
         return body | {"errors": [self.as_item(base_url)]} if self.repeated else body
 
     def as_item(self, base_url: str) -> dict[str, Any]:
         """Returns the object as an item of the `errors` of an answer, without a status."""
-        return {**self._common(base_url), **self.extra}
+        return {**self._start_object(base_url), **self.extra}
 
-    def _common(self, base_url: str) -> dict[str, Any]:
+    def _start_object(self, base_url: str) -> dict[str, Any]:
         return {"type": self.kind.uri(base_url), "title": self.title, "detail": self.detail}
 
 
