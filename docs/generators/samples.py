@@ -105,7 +105,10 @@ _QUERY: Mapping[str, dict[str, str]] = {
         "permission_level": "READ_ONLY",
     },
 }
-_FORM: Mapping[str, Mapping[str, str]] = {"oauth2.token": {"grant_type": "client_credentials"}}
+_FORM: Mapping[str, Mapping[str, str]] = {
+    "oauth2.token": {"grant_type": "client_credentials"},
+    "oauth2.user_token": {"grant_type": "refresh_token", "refresh_token": "used-before"},
+}
 _CONDITIONS = {"with_total_count": "true", "media_key": "3_1712850617439550001"}
 """Values for the query conditions of the package's scenarios."""
 
@@ -203,6 +206,10 @@ def _authorization(operation: Operation, credentials: Credentials) -> str:
     if operation.id == "oauth2.token":
         app = credentials["app"]
         pair = f"{app['consumer_key']}:{app['consumer_secret']}"
+        return "Basic " + base64.b64encode(pair.encode()).decode()
+    if "oauth2-client" in operation.auth.schemes:
+        app = credentials["app"]
+        pair = f"{app['client_id']}:{app['client_secret']}"
         return "Basic " + base64.b64encode(pair.encode()).decode()
     if "bearer" not in operation.auth.schemes and "oauth2" in operation.auth.schemes:
         return f"Bearer {credentials['user']['oauth2_access_token']}"
