@@ -110,7 +110,8 @@ def test_an_effect(copy: Path) -> None:
     )
 
     assert (pages.returncode, pages.stderr) == (0, "")
-    assert summary.startswith("3 passed")
+    assert "passed" in summary
+    assert "failed" not in summary
     assert "## `headers`" in (copy / "docs" / "effects.md").read_text("utf-8")
 
 
