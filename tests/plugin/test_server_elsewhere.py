@@ -67,7 +67,7 @@ def test_a_running_server_is_used(run: Run, shared: MockPlatform) -> None:
     result.assert_outcomes(passed=2)
     assert ["default"] == shared.worlds
     lines = section(result, "mock_platform: contract coverage")
-    assert lines[2].startswith("Operations called                 2/")
+    assert re.match(r"Operations called +2/", lines[2])
 
 
 def test_fixtures_and_scenario_files_reach_a_running_server(
@@ -198,7 +198,7 @@ def test_an_authority_that_is_not_trusted_is_told(run: Run) -> None:
     with MockPlatform.start(tls=True) as platform:
         result = run(ONE, f"--mock-platform-url={platform.base_url}")
 
-    (told,) = section(result, "ERROR at setup of test_it")
+    told, *_ = section(result, "ERROR at setup of test_it")  # then perhaps the log of the server
     assert told.startswith(
         f"mock_platform: --mock-platform-url: {platform.base_url}/_mock/worlds is not trusted ("
     )
