@@ -45,7 +45,9 @@ _DELIVERED = (
     "event to deliver and answers `201`, `application/json`."
 )
 _OPEN_STREAM = f"""\
-curl -sN -H "Authorization: Bearer $MOCK_PLATFORM_BEARER_TOKEN" {BASE_URL}/2/activity/stream &"""
+curl -sN --max-time 5 \\
+     -H "Authorization: Bearer $MOCK_PLATFORM_BEARER_TOKEN" \\
+     '{BASE_URL}/2/activity/stream' &"""
 _EMIT = f"""\
 curl -si -X POST \\
      -H 'Content-Type: application/json' \\
@@ -55,7 +57,10 @@ _STREAMED = (
     "It acts on lines of streams, so a request header cannot ask for it. The second command opens "
     "a stream, and the third one lets something happen."
 )
-_ENDED = "Answers `200`, and the stream ends, breaks or goes silent later, as the scenario says."
+_ENDED = (
+    "Answers `200`, and the stream ends, breaks or goes silent later, as the scenario says. The "
+    "command ends after five seconds at the latest."
+)
 _INTRODUCTION = """\
 # Scenarios
 
@@ -124,7 +129,10 @@ class _Page:
     def _commands(self, scenario: Scenario, rule: Rule, shown: Sample) -> list[str]:
         variables = environment(self._credentials)
         if rule.first == 1:
-            return [shown.curl(BASE_URL, variables, f"X-Mock-Scenario: {scenario.name}")]
+            command = shown.curl(BASE_URL, variables, f"X-Mock-Scenario: {scenario.name}")
+            if any(isinstance(effect, DisconnectEffect) for effect in rule.effects):
+                command = command.replace("curl -si", "curl -siN --max-time 5", 1)
+            return [command]
         calls = " ".join(str(number) for number in range(1, rule.first + 1))
         curl = shown.curl(BASE_URL, variables)
         return [

@@ -18,12 +18,14 @@ _, *SECTIONS = re.split(r"^## ", PAGE.text, flags=re.MULTILINE)
 ADDRESS = "http://127.0.0.1:8080"
 _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ANSWERS = re.compile(
-    r"nswers `(\d+)`, `([^`]+)`(?:, (?:code|problem) `([^`]+)`)?\.$", re.MULTILINE
+    r"nswers `(\d+)`, `([^`]+)`(?:, (?:code|problem) `([^`]+)`(?: in `errors`)?)?\.$", re.MULTILINE
 )
 _BROKEN = {
     "The connection is reset before any answer.": 56,
 }
 """With what status curl ends when the connection breaks so."""
+_ENDS_OF_STREAMS = (0, 18, 28, 56)
+"""With what status curl ends when a stream ends, is cut, is silent, or is reset."""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +49,14 @@ def test_the_command_shows_what_is_said(
 
     done = run_bash(variables + command.replace(ADDRESS, live_server.world().base_url))
 
+    if "the stream ends, breaks or goes silent" in section:
+        assert done.returncode in _ENDS_OF_STREAMS
+        assert done.stdout.startswith("HTTP/1.1 200 ")
+        return
+    if "It acts on lines of streams" in section:
+        assert done.returncode == 0
+        assert "HTTP/1.1 201 " in done.stdout
+        return
     told = _ANSWERS.search(section)
     if told is None:
         expected = next(code for text, code in _BROKEN.items() if text in section)
