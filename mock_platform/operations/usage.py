@@ -28,9 +28,8 @@ from mock_platform.rules.usage import (
     get_cap,
     get_project_id,
     list_last_days,
-    list_project_apps,
 )
-from mock_platform.rules.webhooks import get_app
+from mock_platform.rules.webhooks import get_app, list_apps_of_owner
 from mock_platform.world.world import World
 
 SHAPES = public_fact(
@@ -109,7 +108,7 @@ def get(call: Call, world: World) -> dict[str, Any]:
     }
     if {*wanted} & {*_DAILY}:
         days = list_last_days(world.clock.now(), call.params["days"])
-        read = {each: count_days(world, each) for each in list_project_apps(world, app)}
+        read = {each: count_days(world, each) for each in list_apps_of_owner(world, app)}
         total = {day: sum(counts.get(day, 0) for counts in read.values()) for day in days}
         shown["daily_project_usage"] = {
             "project_id": int(project),

@@ -15,6 +15,7 @@ from zlib import crc32
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem
+from mock_platform.rules.webhooks import list_apps_of_owner
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.world import World
@@ -113,12 +114,14 @@ def get_project_id(app: Record) -> str:
 
 def count_month(world: World, app: Record) -> int:
     """Return how many posts the project of an app has read in this month."""
-    first = world.clock.now().astimezone(UTC).date().replace(day=RESET_DAY)
+    # Each read of a post counts the month, so the moments are compared as they are written.
+    now = world.clock.now()
+    first = wire_millis(now.replace(day=RESET_DAY, hour=0, minute=0, second=0, microsecond=0))
     return sum(
-        number
-        for each in list_project_apps(world, app)
-        for day, number in count_days(world, each).items()
-        if first <= day
+        entry.record["posts"]
+        for each in list_apps_of_owner(world, app)
+        for entry in world.store.page("usage", {"app_id": each})
+        if first <= entry.record["date"]
     )
 
 
@@ -128,14 +131,6 @@ def count_days(world: World, app_id: str) -> dict[date, int]:
     for entry in world.store.page("usage", {"app_id": app_id}):
         days[_find_day(parse_instant(entry.record["date"]))] += entry.record["posts"]
     return days
-
-
-def list_project_apps(world: World, app: Record) -> list[str]:
-    """Return the ids of the apps of one project: those with the same owner."""
-    owner = app.get("_owner_user_id")
-    if owner is None:
-        return [app["id"]]
-    return [entry.key for entry in world.store.page("apps", {"_owner_user_id": owner})]
 
 
 def list_last_days(now: datetime, number: int) -> list[date]:
