@@ -15,7 +15,7 @@ from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.description.schemas import REQUEST_ECHO
-from mock_platform.core.envelope import Returns
+from mock_platform.core.envelope import Returns, remove_internal_keys
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import (
@@ -67,11 +67,6 @@ READ_ONLY = public_fact(
 MAX_BYTES = 5_000_000
 """Maximum size of a body in bytes (Limits)."""
 AUTH = Auth(("oauth1", "bearer"), (CREDENTIALS,))
-
-
-def remove_internal_keys(record: Record) -> Record:
-    """Returns a record without the mock's own keys."""
-    return {key: value for key, value in record.items() if key[0] != "_"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from mock_platform.core.call import Call, LiveBody, Reply
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.pairs import Pairs
 from mock_platform.settings import Settings
+from mock_platform.store.interface import Record
 
 JsonObject = dict[str, Any]
 JSON = "application/json; charset=utf-8"
@@ -48,6 +49,11 @@ class Returns(Protocol):
 
     def reply(self, call: Call, result: Any) -> Reply:
         """Returns the reply for the result of a handler."""
+
+
+def remove_internal_keys(record: Record) -> Record:
+    """Returns a record without the mock's own keys."""
+    return {key: value for key, value in record.items() if key[0] != "_"}
 
 
 @runtime_checkable

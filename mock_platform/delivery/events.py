@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.records.activity import ACTIVITIES
 from mock_platform.records.posts import POSTS
@@ -190,31 +191,30 @@ def emit(world: World, given: Mapping[str, Any]) -> dict[str, Any]:
          "product": event["_product"], "delivering": event["_attempted"]}
         for event in fan_out.events
     ]  # fmt: skip
-    streams, why_not = _find_streams(world, fan_out.activity)
+    with world.lock:
+        streams, why_not = _find_streams(world, fan_out.activity)
+        why_not += fan_out.why_not
     outlets += [
         {"kind": "stream", "id": stream.opening.id, "endpoint": stream.opening.endpoint.id}
         for stream in streams
     ]
     return {
-        "activity": {
-            name: value for name, value in fan_out.activity.items() if not name.startswith("_")
-        },
+        "activity": remove_internal_keys(fan_out.activity),
         "outlets": outlets,
-        "why_not": [*why_not, *fan_out.why_not],
+        "why_not": why_not,
         "warnings": list(warnings),
     }
 
 
 def _find_streams(world: World, activity: Record) -> tuple[list[Stream], list[str]]:
-    """Return the open streams that get an activity, and why others do not."""
-    with world.lock:
-        open_streams = world.find_attachment(OpenStreams)
-        concerned = open_streams.find_concerned(activity)
-        why_not = [
-            f"stream {stream.opening.id}: {reason}"
-            for stream in open_streams
-            if (reason := stream.opening.endpoint.explain(activity, stream.opening.app_id))
-        ]
+    """Return the open streams that get an activity, and why others do not. Needs the lock."""
+    open_streams = world.find_attachment(OpenStreams)
+    concerned = open_streams.find_concerned(activity)
+    why_not = [
+        f"stream {stream.opening.id}: {reason}"
+        for stream in open_streams
+        if (reason := stream.opening.endpoint.explain(activity, stream.opening.app_id))
+    ]
     listening = {
         stream.opening.app_id for stream in concerned if stream.opening.endpoint.id == STREAM
     }

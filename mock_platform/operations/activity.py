@@ -15,7 +15,7 @@ from mock_platform.core.auth.authenticate import BEARER, Auth, Scheme
 from mock_platform.core.auth.scopes import MISSING, find_missing, refuse_missing
 from mock_platform.core.auth.user_tokens import is_granted
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Flat
+from mock_platform.core.envelope import Flat, remove_internal_keys
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import CommaList, Flag, Instant, Integer, ListOf, Nested, Text
@@ -227,7 +227,10 @@ def make_create(settings: Settings) -> Handler:
         world.store.put("activity_subscriptions", record["subscription_id"], record)
         total = own + 1
         return {
-            "data": {"subscription": _show(record), "total_subscriptions_for_instance_id": total},
+            "data": {
+                "subscription": remove_internal_keys(record),
+                "total_subscriptions_for_instance_id": total,
+            },
             "meta": {"total_subscriptions": total},
         }
 
@@ -267,7 +270,9 @@ def list_(call: Call, world: World) -> dict[str, Any]:
     match = {"_app_id": get_app(call)["id"]}
     page = take_page(call, world, "activity_subscriptions", match)
     total = world.store.count("activity_subscriptions", match)
-    shown = {"data": [_show(record) for record in page.records]} if page.records else {}
+    shown = (
+        {"data": [remove_internal_keys(record) for record in page.records]} if page.records else {}
+    )
     return {**shown, "meta": page.meta(total_subscriptions=total)}
 
 
@@ -280,7 +285,7 @@ def update(call: Call, world: World) -> dict[str, Any]:
     changed = {**record, **call.params, "updated_at": wire_millis(world.clock.now())}
     world.store.put("activity_subscriptions", record["subscription_id"], changed)
     total = len(_page_of(world, app))
-    return {"data": {"subscription": _show(changed), "total_subscriptions": total}}
+    return {"data": {"subscription": remove_internal_keys(changed), "total_subscriptions": total}}
 
 
 def delete(call: Call, world: World) -> dict[str, Any]:
@@ -360,10 +365,6 @@ def _is_same(record: Record, params: Mapping[str, Any]) -> bool:
 def _refuse(status: int, title: str, detail: str, *rests_on: Any) -> ProblemFailure:
     value = problem("about:blank", title=title, status=status, detail=detail)
     return ProblemFailure(value, *rests_on)
-
-
-def _show(record: Record) -> Record:
-    return {name: value for name, value in record.items() if not name.startswith("_")}
 
 
 _ONE = "/2/activity/subscriptions/:subscription_id"

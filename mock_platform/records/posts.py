@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from marshmallow import Schema
 
+from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import (
     Choice,
     Flag,
@@ -173,7 +174,7 @@ def make_author(world: World, user_id: str, *, trim: bool = False) -> Record:
 
 def make_post_object(world: World, post: Record, *, trim: bool = False) -> Record:
     """Return a stored post in the extended form of the 1.1 interface, with its author."""
-    shown = {name: value for name, value in post.items() if not name.startswith("_")}
+    shown = remove_internal_keys(post)
     shown["created_at"] = format_post_time(parse_instant(post["created_at"]))
     return shown | {"user": make_author(world, post["_user_id"], trim=trim)}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mock_platform.core.ads import remove_internal_keys
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call
+from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.world import World

@@ -52,7 +52,24 @@ class FanOut:
 
     activity: Record
     events: list[Record]
-    why_not: list[str]
+    _world: World
+    _near: list[Record]
+    """The subscriptions for its type and its user."""
+    _reasons: list[str]
+    """Why some of these got no event."""
+    _more_reasons: list[str]
+    """Why account activity and linked webhooks got none."""
+
+    @property
+    def why_not(self) -> list[str]:
+        """The reasons why others got no event. Needs the world's lock.
+
+        Few ask for them, so what other subscriptions lack is found only then.
+        """
+        reasons = self._reasons
+        if len(reasons) < _MOST_REASONS:
+            reasons = [*reasons, *_explain_others(self._world, self.activity, self._near)]
+        return [*reasons[:_MOST_REASONS], *self._more_reasons]
 
 
 def takes_direction(event_type: str) -> bool:
@@ -112,17 +129,13 @@ def record_activity(
         if reason is not None:
             why_not.append(_explain(subscription, reason))
     world.store.put("activities", activity["id"], activity)
-    if len(why_not) < _MOST_REASONS:
-        why_not += _explain_others(world, activity, near)
     more, reasons = add_account_events(world, activity)
     linked, unmatched = add_link_events(world, activity)
     events += [*more, *linked]
     if not events and not reasons and user_id is not None:
         path = "POST /2/account_activity/webhooks/:webhook_id/subscriptions/all"
         reasons = [f"account activity: no webhook is subscribed to user {user_id}; {path} does it"]
-    return FanOut(
-        activity, events, [*why_not[:_MOST_REASONS], *reasons[:_MOST_REASONS], *unmatched]
-    )
+    return FanOut(activity, events, world, near, why_not, [*reasons[:_MOST_REASONS], *unmatched])
 
 
 def _count_post(world: World, app_id: str, activity: Record) -> str | None:
