@@ -18,8 +18,10 @@ from mock_platform.core.unread import NO_EFFECT
 from mock_platform.rules.new_posts import is_in_force
 from mock_platform.rules.post_rules.checks import CheckedRule, read_rule
 from mock_platform.rules.post_rules.matching import compile_rule, find_required_keys
+from mock_platform.rules.post_rules.operators import COUNTED
+from mock_platform.rules.post_rules.subject import fold_text
 from mock_platform.rules.post_rules.tree import Node, list_clauses
-from mock_platform.rules.post_sieve import fold_text, make_sieve
+from mock_platform.rules.post_sieve import make_sieve
 from mock_platform.rules.post_subjects import make_subject
 from mock_platform.rules.post_texts import find_user
 from mock_platform.rules.post_view import list_versions
@@ -62,7 +64,6 @@ RECENT = timedelta(days=7)
 _DELAY = timedelta(seconds=10)
 _MOMENT = timedelta(milliseconds=1)
 _SHORTEST_AGE = "must be a minimum of 10 seconds prior to the request time"
-_COUNTED_OPERATORS = ("min_likes", "min_replies", "min_reposts")
 _ENTERPRISE_LENGTH = 4096
 
 
@@ -106,7 +107,7 @@ def read_query(
         f"Reference to invalid operator '{clause.text}'. Operator is not available in current "
         f"product (at position {clause.position})"
         for clause, _ in list_clauses(checked.tree)
-        if clause.operator in _COUNTED_OPERATORS
+        if clause.operator in COUNTED
     ]
     return CheckedRule(text, None, tuple(unknown)) if unknown else checked
 

@@ -7,21 +7,17 @@ round.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from typing import Any
 
+from mock_platform.rules.post_rules.operators import COUNTED
 from mock_platform.rules.post_rules.subject import tokens_of
 from mock_platform.rules.post_rules.tree import And, Clause, Node, Or
+from mock_platform.rules.post_view import COUNTS
 from mock_platform.store.interface import Record
 
 Sieve = Callable[[Record, str], bool]
 """Takes a stored post and its folded text."""
-_COUNTS = {
-    "min_likes": "favorite_count",
-    "min_replies": "_reply_count",
-    "min_reposts": "repost_count",
-}
 _FIELDS = {
     ("is", "reply"): "in_reply_to_status_id_str",
     ("is", "quote"): "_quoted_post_id",
@@ -41,15 +37,6 @@ _ENTITIES_OF_FEATURES = {
     "mentions": "user_mentions",
     "links": "urls",
 }
-
-
-def fold_text(text: str) -> str:
-    """Return a text without case and diacritics, as searches compare it."""
-    folded = text.casefold()
-    if folded.isascii():
-        return folded
-    parts = unicodedata.normalize("NFD", folded)
-    return "".join(part for part in parts if unicodedata.category(part) != "Mn")
 
 
 def make_sieve(node: Node) -> Sieve | None:
@@ -80,8 +67,8 @@ def _sieve_clause(clause: Clause) -> Sieve | None:
 
 
 def _sieve_operator(operator: str, value: str) -> Sieve | None:
-    if operator in _COUNTS:
-        name, least = _COUNTS[operator], int(value)
+    if operator in COUNTED:
+        name, least = COUNTS[COUNTED[operator]], int(value)
         return lambda post, _text: (post.get(name) or 0) >= least
     if operator == "lang":
         return lambda post, _text: str(post.get("lang") or "").casefold() == value

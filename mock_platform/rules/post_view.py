@@ -30,7 +30,7 @@ _REPLY_SETTINGS = {
     "FOLLOWING": "following",
     "MENTIONED_USERS": "mentionedUsers",
 }
-_COUNTS = {
+COUNTS = {
     "repost_count": "repost_count",
     "reply_count": "_reply_count",
     "like_count": "favorite_count",
@@ -38,6 +38,7 @@ _COUNTS = {
     "bookmark_count": "_bookmark_count",
     "impression_count": "_impression_count",
 }
+"""The counts of a post in `public_metrics`, with the names under which they are stored."""
 _MEDIA_TYPES = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
 _TAG = re.compile(r"<[^>]*>")
 
@@ -230,7 +231,7 @@ def _show_reply_settings(_world: World, post: Record) -> str:
 
 
 def _show_counts(_world: World, post: Record) -> dict[str, int]:
-    return {name: post.get(stored) or 0 for name, stored in _COUNTS.items()}
+    return {name: post.get(stored) or 0 for name, stored in COUNTS.items()}
 
 
 def _read(stored: str) -> Callable[[World, Record], Any]:

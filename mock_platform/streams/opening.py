@@ -18,7 +18,7 @@ SLOTS = settled(
     "streams.slots",
     "One connection too many is refused with streaming-connection, TooManyConnections, and the "
     "open ones stay. Before that, each open stream of the app is checked: one whose client has "
-    "left gives its slot back. --stream-connections sets another number.",
+    "left frees its slot. --stream-connections sets another number.",
     "Events and streams",
 )
 

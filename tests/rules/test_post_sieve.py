@@ -6,7 +6,8 @@ import pytest
 
 from mock_platform.rules.post_rules.checks import read_rule
 from mock_platform.rules.post_rules.matching import compile_rule
-from mock_platform.rules.post_sieve import fold_text, make_sieve
+from mock_platform.rules.post_rules.subject import fold_text
+from mock_platform.rules.post_sieve import make_sieve
 from mock_platform.rules.post_subjects import make_subject
 from mock_platform.rules.posts import create_post
 from mock_platform.store.interface import Record

@@ -10,14 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from mock_platform.rules.post_rules.operators import OPERATORS, Product
+from mock_platform.rules.post_rules.operators import COUNTED, OPERATORS, Product
 from mock_platform.rules.post_rules.subject import Key, Subject, tokens_of
 from mock_platform.rules.post_rules.tree import And, Clause, Node, Not, Or, spell
 
 Match = Callable[[Subject], bool]
-_METRICS = {
-    "min_likes": "like_count", "min_replies": "reply_count", "min_reposts": "repost_count",
-}  # fmt: skip
 _USERS = {"from": "author", "to": "replied_to", "reposts_of": "reposted_author"}
 _IDS = {
     "in_reply_to_post_id": "reply", "reposts_of_post_id": "repost", "quotes_of_post_id": "quote",
@@ -87,7 +84,7 @@ def _match_reference(name: str, value: str) -> Match:
 
 
 def _match_metric(name: str, value: str) -> Match:
-    metric, least = _METRICS[name], int(value)
+    metric, least = COUNTED[name], int(value)
     return lambda post: (post.post.get("public_metrics") or {}).get(metric, 0) >= least
 
 
@@ -103,7 +100,7 @@ def _match_field(name: str, value: str) -> Match:
 _MAKERS: Mapping[str, Callable[[str, str], Match]] = {
     **dict.fromkeys(_USERS, _match_user),
     **dict.fromkeys(_IDS, _match_reference),
-    **dict.fromkeys(_METRICS, _match_metric),
+    **dict.fromkeys(COUNTED, _match_metric),
     **dict.fromkeys(("is", "has"), _match_feature),
     **dict.fromkeys(("lang", "conversation_id"), _match_field),
 }

@@ -15,6 +15,10 @@ Product = Literal["stream", "search"]
 """What a rule is for: the filtered stream, or searches and counts."""
 
 _USER = re.compile(r"@?[A-Za-z0-9_]{1,15}|[0-9]{1,19}", re.ASCII)
+COUNTED = {
+    "min_likes": "like_count", "min_replies": "reply_count", "min_reposts": "repost_count",
+}  # fmt: skip
+"""The operators that ask for a number, with the count of the post that they are about."""
 _ID = re.compile(r"[0-9]{1,19}", re.ASCII)
 _COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]{2,4})?", re.ASCII | re.IGNORECASE)
@@ -78,10 +82,7 @@ OPERATORS = {
             for name in ("conversation_id", "in_reply_to_post_id", "reposts_of_post_id")
         ),
         Operator("quotes_of_post_id", accepts=_matching(_ID), products=("search",)),
-        *(
-            Operator(name, accepts=_matching(_COUNT), products=("search",))
-            for name in ("min_likes", "min_replies", "min_reposts")
-        ),
+        *(Operator(name, accepts=_matching(_COUNT), products=("search",)) for name in COUNTED),
         Operator("is", standalone=False, accepts=_one_of(IS_VALUES), values=IS_VALUES),
         Operator("has", standalone=False, accepts=_one_of(HAS_VALUES), values=HAS_VALUES),
         Operator("lang", standalone=False, accepts=_matching(_LANGUAGE)),

@@ -40,13 +40,18 @@ Key = tuple[str, str]
 """A condition that a post can fulfil, such as `("token", "coffee")`: by these rules are found."""
 
 
+def fold_text(text: str) -> str:
+    """Return a text without case and diacritics, as searches compare it."""
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    parts = unicodedata.normalize("NFD", folded)
+    return "".join(part for part in parts if unicodedata.category(part) != "Mn")
+
+
 def tokens_of(text: str, product: Product) -> tuple[str, ...]:
     """Split a text into words and symbols without case; searches ignore diacritics as well."""
-    folded = text.casefold()
-    if product == "search" and not folded.isascii():
-        parts = unicodedata.normalize("NFD", folded)
-        folded = "".join(part for part in parts if unicodedata.category(part) != "Mn")
-    return tuple(_TOKEN.findall(folded))
+    return tuple(_TOKEN.findall(fold_text(text) if product == "search" else text.casefold()))
 
 
 @dataclass(frozen=True)
