@@ -25,6 +25,7 @@ from mock_platform.core.resource import (
     mark_deleted,
 )
 from mock_platform.records.accounts import INDUSTRY_TYPES, AccountRecord
+from mock_platform.rules.promotable_users import add_full_user
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -50,8 +51,8 @@ OBJECT = settled(
 )
 CREATOR = settled(
     "accounts.sandbox-user",
-    "A new sandbox account is associated with the calling user alone; any associated account may "
-    "be deleted on the sandbox.",
+    "A new sandbox account is associated with the calling user alone, who is its FULL promotable "
+    "user; any associated account may be deleted on the sandbox.",
 )
 
 ACCOUNTS = Resource(
@@ -118,6 +119,7 @@ def create(call: Call, world: World) -> Record:
         "_post_grants": [],
     }
     world.store.put(ACCOUNTS.table, record["id"], record)
+    add_full_user(world, record["id"], call.caller.user["id"])
     return record
 
 

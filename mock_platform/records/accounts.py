@@ -57,6 +57,18 @@ class AccountRecord(Stamped):
     _post_grants = ListOf(Nested(PostGrant), load_default=list)
 
 
+PROMOTABLE_USER_TYPES = ("FULL", "REPOSTS_ONLY")
+
+
+class PromotableUserRecord(Stamped):
+    """A user whose posts an account may promote: its own (FULL, one per account) or another one."""
+
+    id = Text(required=True)
+    user_id = Text(required=True)
+    promotable_user_type = Choice(PROMOTABLE_USER_TYPES, load_default="FULL")
+    _account_id = Text(required=True)
+
+
 class BusinessCategoryRecord(Schema):
     """An advertiser business category and the IAB categories that belong to it."""
 
@@ -97,7 +109,12 @@ class PlacementsRecord(Schema):
 
 
 ACCOUNTS = Table("accounts", AccountRecord, references=(Reference("_users", "users"),))
+PROMOTABLE_USERS = Table(
+    "promotable_users",
+    PromotableUserRecord,
+    references=(Reference("_account_id", "accounts"), Reference("user_id", "users")),
+)
 BUSINESS_CATEGORIES = Table("advertiser_business_categories", BusinessCategoryRecord)
 CURATED_CATEGORIES = Table("curated_categories", CuratedCategoryRecord)
 PLACEMENTS = Table("placements", PlacementsRecord, key="_id")
-TABLES = (ACCOUNTS, BUSINESS_CATEGORIES, CURATED_CATEGORIES, PLACEMENTS)
+TABLES = (ACCOUNTS, PROMOTABLE_USERS, BUSINESS_CATEGORIES, CURATED_CATEGORIES, PLACEMENTS)
