@@ -168,7 +168,9 @@ class Sandboxes:
 
 def _parts(platform: Platform) -> list[object]:
     """What a test could change of a platform, the records of its default world aside."""
-    values = [each for name, each in sorted(vars(platform).items()) if name != "unanswered"]
+    values = [
+        each for name, each in sorted(vars(platform).items()) if name != "unanswered_requests"
+    ]
     lists = [len(each) for each in values if isinstance(each, list)]
     worlds = platform.worlds
     own = [id(worlds.default), worlds.default.seed, len(worlds), len(worlds.dropped_listeners)]

@@ -124,7 +124,7 @@ def _print_ready_line(
         "pid": os.getpid(),
         "version": __version__,
     }
-    curl, note = ["curl", "-s"], ""
+    curl, note = ["curl", "-sS", "--fail-with-body"], ""
     if material is not None:
         line["ca"] = str(material.ca)
         curl += ["--cacert", str(material.ca)]
@@ -142,6 +142,7 @@ def _print_ready_line(
             "header X-Mock-Control-Token: %s (choose your own with --control-token)",
             settings.control_token,
         )
+    _LOG.info("Console: %s/  Documentation: %s/docs/", own["control"], own["control"])
     _LOG.info("Try: %s%s", shlex.join([*curl, f"{own['control']}/credentials"]), note)
 
 

@@ -6,10 +6,16 @@ This module costs nothing before the first such request.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
 from mock_platform.core.call import Call, Reply, Surface
-from mock_platform.core.failures.errors import Failure, MethodNotAllowed, RouteNotFound
+from mock_platform.core.failures.errors import (
+    Failure,
+    MethodNotAllowed,
+    RouteNotFound,
+    SeeOther,
+)
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import NotServed, Operation
 from mock_platform.core.routing import Nearest, Router
@@ -17,6 +23,16 @@ from mock_platform.world.names import UnknownWorld
 
 SANDBOX = "/sandbox"
 _NOTHING_HERE = "This sandbox does not serve this route."
+_CONTROL = "_mock"
+_CONTROL_PAGES: Mapping[str, str] = {
+    "console": "",
+    "docs": "docs/",
+    "health": "health",
+    "metrics": "metrics",
+    "openapi.json": "openapi.json",
+    "swagger": "docs/",
+}
+"""Paths that people try when they look for the control plane, each with the path that it has."""
 
 
 class Unanswered:
@@ -32,6 +48,8 @@ class Unanswered:
 
     def failure(self, call: Call, allowed: Sequence[str]) -> Failure:
         """Returns and records why a call is refused; its path accepts only these methods."""
+        if _is_home(call) and _is_browser(call):
+            return SeeOther(f"{call.base_url}/{_CONTROL}/")
         left_out = self._not_served.find(call.method, call.path).target
         if left_out is not None:
             return self._unknown(call, left_out.why, text=_NOTHING_HERE)
@@ -64,10 +82,19 @@ class Unanswered:
         }
         listed = "; ".join(f"{op.method} {path}" for op, path in zip(near, shown, strict=True))
         hint = " ".join([*([why] if why else []), *([f"Nearest: {listed}."] if near else [])])
+        hint = hint or f"What is served: GET {call.base_url}/{_CONTROL}/docs/."
         return RouteNotFound(hint) if text is None else RouteNotFound(hint, text)
 
     def _explain(self, call: Call) -> str:
-        """Returns the mistake in the spelling of a path, if there is no other mistake."""
+        """Returns the mistake in a path, if it is one that can be named; else an empty text."""
+        if call.path == "/":
+            return (
+                f"No operation has this address. Console: {call.base_url}/{_CONTROL}/; what is "
+                f"served: {call.base_url}/{_CONTROL}/docs/."
+            )
+        control = _find_control_path(call.path)
+        if control is not None:
+            return f"The control plane answers at {call.base_url}{control}."
         if call.surface == "sandbox" and self._has_operation("plain", call.method, call.path):
             return (
                 "The sandbox address has the advertising interface only; leave /sandbox out of "
@@ -81,6 +108,26 @@ class Unanswered:
 
     def _has_operation(self, surface: Surface, method: str, path: str) -> Operation | None:
         return self._routers[surface].find(method, path).target
+
+
+def _is_home(call: Call) -> bool:
+    return call.path == "/" and call.surface == "plain" and call.method in {"GET", "HEAD"}
+
+
+def _is_browser(call: Call) -> bool:
+    """Whether the client shows pages: browsers ask for HTML by name, other clients do not."""
+    return "text/html" in (call.header("accept") or "").lower()
+
+
+def _find_control_path(path: str) -> str | None:
+    """Returns the path of the control plane that a path may have meant, if any."""
+    page = _CONTROL_PAGES.get(path.strip("/").lower())
+    if page is not None:
+        return f"/{_CONTROL}/{page}"
+    head, slash, rest = path.lstrip("/")[:2000].partition("/")
+    if get_close_matches(head.lower(), [_CONTROL], 1, 0.7):
+        return f"/{_CONTROL}{slash}{rest}"
+    return None
 
 
 def _correct_spelling(path: str) -> Iterator[tuple[str, str]]:

@@ -111,7 +111,9 @@ def test_the_nearest_are_of_the_same_interface(method: str, path: str, nearest: 
     """A path of one document names operations of that document, or none."""
     failure, _ = refused(method, path)
 
-    assert ("Nearest: " + "; ".join(nearest) + "." if nearest else "") == failure.hint
+    listed = "Nearest: " + "; ".join(nearest) + "."
+    served = "What is served: GET http://localhost/_mock/docs/."
+    assert (listed if nearest else served) == failure.hint
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
@@ -141,6 +143,101 @@ def test_operations_that_the_sandbox_address_does_not_have() -> None:
     assert (
         "The sandbox address has the advertising interface only; leave /sandbox out of the path."
     ) == failure.hint
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "nearest"),
+    [
+        ("POST", "/oauth/acess_token", "POST /oauth/access_token"),
+        ("POST", "/oauth2/tokn", "POST /oauth2/token"),
+        ("GET", "/2/post/search/recent", "GET /2/posts/search/recent"),
+        ("GET", "/12/acounts", "GET /12/accounts"),
+        ("GET", "/sandbox/12/acounts", "GET /sandbox/12/accounts"),
+        ("GET", "/_mock/reqests", "GET /_mock/requests"),
+        ("POST", "/_mock/scenario/outage/activate", "POST /_mock/scenarios/<name>/activate"),
+        ("GET", "/~default/12/acounts", "GET /12/accounts"),
+    ],
+)
+def test_every_surface_names_the_nearest(
+    box: Sandbox, method: str, path: str, nearest: str
+) -> None:
+    """The body names it on each interface, on the sandbox address and in the control plane."""
+    response = box.client.open(path, method=method)
+
+    assert 404 == response.status_code
+    assert nearest in response.get_data(as_text=True)
+
+
+def test_the_words_of_the_oauth_addresses_stay(box: Sandbox) -> None:
+    """Clients compare code and message there, so the hint is beside them."""
+    response = box.client.post("/oauth/acess_token")
+
+    body = response.get_json()
+    assert [{"code": 34, "message": "Sorry, that page does not exist"}] == body["errors"]
+    assert body["hint"].startswith("Nearest: POST /oauth/access_token;")
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/mock/clock", "/_mock/clock"),
+        ("/_mok/state/accounts", "/_mock/state/accounts"),
+        ("/sandbox/_mock/clock", "/_mock/clock"),
+        ("/docs", "/_mock/docs/"),
+        ("/health", "/_mock/health"),
+        ("/openapi.json", "/_mock/openapi.json"),
+    ],
+)
+def test_paths_beside_the_control_plane_are_explained(path: str, meant: str) -> None:
+    """Who looks for the control plane reads its whole address."""
+    failure, _ = refused("GET", path)
+
+    assert failure.hint.startswith(f"The control plane answers at http://localhost{meant}.")
+
+
+# -- the home page -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prefix", ["", "/~default"])
+def test_a_browser_is_led_to_the_console(box: Sandbox, prefix: str) -> None:
+    """Of the world whose address it opened."""
+    accept = "text/html,application/xhtml+xml,*/*;q=0.8"
+
+    response = box.client.get(f"{prefix}/", headers={"Accept": accept})
+    page = box.client.get(response.headers["Location"], headers={"Accept": accept})
+
+    assert (303, f"http://localhost{prefix}/_mock/", "Accept") == (
+        response.status_code,
+        response.headers["Location"],
+        response.headers["Vary"],
+    )
+    assert (200, "text/html") == (page.status_code, page.mimetype)
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", ""])
+def test_other_clients_get_a_hint(box: Sandbox, accept: str) -> None:
+    """They are refused as for every unknown path, and learn where the console is."""
+    response = box.client.get("/", headers={"Accept": accept})
+
+    assert (404, 34) == (response.status_code, response.get_json()["errors"][0]["code"])
+    assert "Console: http://localhost/_mock/;" in response.get_json()["hint"]
+
+
+def test_a_form_of_a_browser_is_not_led_away(box: Sandbox) -> None:
+    """Only pages are: what a browser posts to the home page is refused."""
+    response = box.client.post("/", headers={"Accept": "text/html"})
+
+    assert 404 == response.status_code
+
+
+def test_a_home_page_of_a_user_wins() -> None:
+    """Whoever adds a route for the home page gets its requests, from browsers as well."""
+    box = Sandbox()
+    box.app.add_url_rule("/", "home", lambda: "mine")
+
+    response = box.client.get("/", headers={"Accept": "text/html"})
+
+    assert (200, "mine") == (response.status_code, response.get_data(as_text=True))
 
 
 # -- spelling and methods ----------------------------------------------------------------------

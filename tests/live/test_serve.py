@@ -105,8 +105,13 @@ def test_requests_under_way_are_finished() -> None:
 
 
 def test_the_hint_works(served: Served) -> None:
-    """The log begins with a curl line that can be copied."""
+    """The log begins with the pages to open, and a curl line that can be copied."""
+    pages = served.wait_for_log("Console: ")
     line = served.wait_for_log("Try: ").partition("Try: ")[2]
+
+    for page in (f"{served.url}/_mock/", f"{served.url}/_mock/docs/"):
+        assert page in pages.split()
+        assert 200 == requests.get(page, timeout=PATIENCE).status_code
 
     out = finished(line, shell=True, check=True)
 

@@ -202,6 +202,14 @@ class RouteNotFound(Failure):
         self.text = text
 
 
+class SeeOther(Failure):
+    """A browser is sent to a page that people can read; the same in each dialect."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.headers = [("Location", address), ("Vary", "Accept")]
+
+
 class MethodNotAllowed(Failure):
     """The path exists, but not with this method."""
 

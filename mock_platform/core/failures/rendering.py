@@ -30,6 +30,7 @@ from mock_platform.core.failures.errors import (
     ProblemFailure,
     RateLimited,
     RouteNotFound,
+    SeeOther,
     TokenFailure,
     TooLarge,
     Unauthorized,
@@ -58,6 +59,8 @@ def render(failure: Failure, call: Call) -> Reply:
 
 
 def _render_in_dialect(failure: Failure, call: Call) -> Reply:
+    if isinstance(failure, SeeOther):
+        return Reply(303, b"", [*failure.headers])
     dialect = dialect_of(call.path)
     _note_hints(failure, call)
     form = _form(failure, dialect, call)
@@ -78,6 +81,8 @@ def _render_in_dialect(failure: Failure, call: Call) -> Reply:
     if form is not failure:
         call.assume(*form.assumptions)
     status, payload = _payload(form, dialect, call)
+    if isinstance(failure, RouteNotFound) and isinstance(form, NumericFailure):
+        payload["hint"] = failure.hint  # clients compare the message, which stays as it is
     reason = form.reason if isinstance(form, NumericFailure) else None
     headers = [("Content-Type", JSON), *failure.headers]
     return Reply(status, dumps(payload), headers, reason=reason)
