@@ -87,14 +87,16 @@ class LiveServer:
         self.ca: str | None = ready.get("ca")
         self._numbers = itertools.count(1)
 
-    def world(self) -> LiveWorld:
-        """A fresh world."""
+    def world(self, *, own: bool = False) -> LiveWorld:
+        """A fresh world; with `own` its credentials choose it, at the address of the server."""
         name = f"live{next(self._numbers)}"
         verify = True if self.ca is None else self.ca
-        answer = requests.put(f"{self.url}/_mock/worlds/{name}", verify=verify, timeout=PATIENCE)
+        url = f"{self.url}/_mock/worlds/{name}"
+        answer = requests.put(url, json={"own_credentials": own}, verify=verify, timeout=PATIENCE)
         assert answer.ok, answer.text
-        told = answer.json()
-        return LiveWorld(told["base_url"], told["control"], told["credentials"], self.ca)
+        made = answer.json()
+        address = self.url if own else made["base_url"]
+        return LiveWorld(address, made["control"], made["credentials"], self.ca)
 
     def stop(self) -> int:
         """Stop it as a user does, and return its exit status."""

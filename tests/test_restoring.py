@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tinydb import TinyDB, where
 
+from mock_platform.core.auth.world_credentials import replace_credentials
 from mock_platform.platform import load_base
 from mock_platform.records.fixtures import BadFixtures
 from mock_platform.records.state import State
@@ -92,6 +93,22 @@ def test_credentials_of_a_kept_world_still_select_it(tmp_path: Path) -> None:
         owner = opened.platform.worlds.owner_of("77-token")
 
         assert owner is opened.platform.worlds.get("side")
+
+
+def test_own_credentials_outlive_the_process(tmp_path: Path) -> None:
+    """A world that was made with own credentials has them after a restart, and after its reset."""
+    settings = kept(tmp_path)
+    with open_platform(settings) as opened:
+        made = opened.platform.worlds.create("side", change=replace_credentials)
+        tokens = state(opened, "side")["tokens"].all()
+        (token,) = [each["id"] for each in tokens if each["kind"] == "bearer"]
+        made.reset()
+
+    with open_platform(settings) as opened:
+        side = opened.platform.worlds.get("side")
+        assert opened.platform.worlds.owner_of(token) is side
+        side.reset()
+        assert opened.platform.worlds.owner_of(token) is side
 
 
 def test_a_dropped_world_stays_dropped(tmp_path: Path) -> None:

@@ -215,10 +215,13 @@ class PlatformFace(WorldFace, Protocol):
         source: str | None = None,
         seed: int | None = None,
         freeze: Instant | None = None,
+        own_credentials: bool = False,
     ) -> WorldFace:
         """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
+        With `own_credentials` its apps and tokens have keys that choose the world by themselves,
+        without a prefix or a header.
 
         Raises:
             BadWorldName: The name is not allowed for a world.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from mock_platform.app import create_app
 from mock_platform.client.local import LocalWorld
 from mock_platform.client.remote.platform import RemotePlatform
+from mock_platform.core.auth.world_credentials import replace_credentials
 from mock_platform.core.call import Call
 from mock_platform.edge.application import PlatformApplication
 from mock_platform.edge.request import Direct, Request
@@ -124,13 +125,19 @@ class MockPlatform(LocalWorld):
         source: str | None = None,
         seed: int | None = None,
         freeze: Instant | None = None,
+        own_credentials: bool = False,
     ) -> LocalWorld:
         """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
+        With `own_credentials` its apps and tokens have keys that choose the world by themselves,
+        without a prefix or a header.
         """
         frozen_at = None if freeze is None else moment(freeze)
-        self._platform.worlds.create(name, source=source, seed=seed, freeze=frozen_at)
+        change = replace_credentials if own_credentials else None
+        self._platform.worlds.create(
+            name, source=source, seed=seed, freeze=frozen_at, change=change
+        )
         return LocalWorld(self._platform, name, self._server.url, self.wsgi)
 
     def drop_world(self, name: str) -> None:

@@ -9,7 +9,8 @@ from marshmallow import Schema, fields
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest
-from mock_platform.core.fields import Instant, Integer, Text
+from mock_platform.core.auth.world_credentials import replace_credentials
+from mock_platform.core.fields import Flag, Instant, Integer, Text
 from mock_platform.platform import Platform
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld
@@ -30,6 +31,12 @@ class WorldBody(Schema):
     freeze = Instant(
         as_sent=True,
         metadata={"description": "the moment at which its clock is stopped, also after each reset"},
+    )
+    own_credentials = Flag(
+        load_default=False,
+        metadata={
+            "description": "new keys and tokens for all apps, which choose the world by themselves"
+        },
     )
 
 
@@ -69,6 +76,7 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
             source=body.get("source"),
             seed=body.get("seed"),
             freeze=None if freeze is None else parse_instant(freeze),
+            change=replace_credentials if body["own_credentials"] else None,
         )
     except UnknownWorld as fault:
         raise ControlRefusal(422, f"from: {fault}") from fault

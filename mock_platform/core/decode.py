@@ -42,6 +42,11 @@ from mock_platform.settings import Settings
 
 _IN_BODY = "; parameters of this operation stand in the JSON body"
 _IN_FORM = "; parameters of this operation stand in a form body"
+_PREFIX_MAKES_FORMS = (
+    "Some clients send JSON only if the path begins with /2/, so with the prefix /~NAME they send "
+    "a form. Make the world with own credentials, and send them without a prefix: PUT "
+    '/_mock/worlds/NAME {"own_credentials": true}.'
+)
 _INNER = re.compile(r"[.\[]")
 _TELLING = 16
 """Number of batch items whose names are recorded as sent: further items have the same ones."""
@@ -207,6 +212,8 @@ def _header_pairs(call: Call) -> Pairs:
 
 def _json(call: Call, max_nesting: int) -> Any:
     if call.media_type not in {"application/json", "application/problem+json"}:
+        if call.media_type == FORM and call.world_prefix is not None:
+            call.diagnosis = {"mistake": "world-prefix", "explanation": _PREFIX_MAKES_FORMS}
         raise UnsupportedMediaType(call.media_type, "application/json")
     try:
         value = loads(call.body, max_nesting=max_nesting)

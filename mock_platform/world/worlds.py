@@ -88,10 +88,12 @@ class Worlds:
         source: str | None = None,
         seed: int | None = None,
         freeze: datetime | None = None,
+        change: Callable[[World], None] | None = None,
     ) -> World:
         """Returns a new world, a copy of `source` if given. An existing one is returned unchanged.
 
-        With `freeze` its clock is stopped at that moment, at the start and after each reset.
+        With `freeze` its clock is stopped at that moment, at the start and after each reset. What
+        `change` changes in the new world belongs to its start, too.
 
         Raises:
             BadWorldName: The name has another form.
@@ -118,7 +120,7 @@ class Worlds:
                 blueprint = replace(blueprint, settings=replace(blueprint.settings, freeze=freeze))
             world = World(name, blueprint, seed=seed, store=self._store)
             try:
-                self._set_up(world, saved, freeze)
+                self._set_up(world, saved, freeze, change)
             except BaseException:
                 world.closed = True  # for what was begun on its behalf
                 self._forget(world)
@@ -155,7 +157,13 @@ class Worlds:
     def __len__(self) -> int:
         return len(self._worlds)
 
-    def _set_up(self, world: World, saved: SavedWorld | None, freeze: datetime | None) -> None:
+    def _set_up(
+        self,
+        world: World,
+        saved: SavedWorld | None,
+        freeze: datetime | None,
+        change: Callable[[World], None] | None,
+    ) -> None:
         """Set up the start of a world, and store it."""
         if self._credentials is not None:
             world.on_commit(self._index)
@@ -167,6 +175,9 @@ class Worlds:
             world.load(saved)
         if freeze is not None:
             world.clock.freeze(freeze)
+        if change is not None:
+            change(world)
+        if freeze is not None or change is not None:
             saved = world.save()
         world.begin(saved)
 

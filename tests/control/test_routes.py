@@ -61,9 +61,7 @@ def test_unknown_key(box: Sandbox) -> None:
     answer = call(box, "PUT", "/worlds/w1", json={"form": "default"})
 
     assert 422 == answer.status_code
-    assert "'form' is unknown here; known: from, seed, freeze. Did you mean 'from'?" in detail(
-        answer
-    )
+    assert "'form' is unknown here; known: from, seed, freeze" in detail(answer)
     assert [{"field": "form", "message": answer.get_json()["faults"][0]["message"]}] == (
         answer.get_json()["faults"]
     )

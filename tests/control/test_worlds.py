@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.control.support import call, detail
-from tests.support import BEARER, Sandbox, sandbox
+from tests.support import BEARER, Keys, Sandbox, sandbox
 
 
 def test_make_a_world(box: Sandbox) -> None:
@@ -86,6 +86,76 @@ def test_a_world_cannot_stand_anywhere(box: Sandbox, freeze: object, status: int
 
     assert "freeze" in detail(refused, status)
     assert 404 == call(box, "GET", "/clock", "w1").status_code
+
+
+def _own(box: Sandbox, name: str, **more: object) -> Keys:
+    """The keys of a new world with credentials of its own."""
+    made = call(box, "PUT", f"/worlds/{name}", json={"own_credentials": True, **more}).get_json()
+    app, user = made["credentials"]["app"], made["credentials"]["user"]
+    return Keys(
+        app["consumer_key"],
+        app["consumer_secret"],
+        user["access_token"],
+        user["access_token_secret"],
+    )
+
+
+def _world_of_last_request(box: Sandbox, *worlds: str) -> list[str]:
+    return [w for w in worlds if call(box, "GET", "/requests", w).get_json()["requests"]]
+
+
+@pytest.mark.parametrize("more", [{}, {"from": "default"}, {"freeze": "2026-03-01T12:00:00Z"}])
+def test_own_credentials_choose_the_world(box: Sandbox, more: dict[str, object]) -> None:
+    """Without a prefix or a header each key leads to its world, after a reset as well."""
+    first, second = _own(box, "w1", **more), _own(box, "w2", **more)
+    for _ in range(2):
+        assert 200 == box.call("GET", "/12/accounts", keys=first).status_code
+        assert ["w1"] == _world_of_last_request(box, "default", "w1", "w2")
+        call(box, "POST", "/reset", "w1")
+    assert 200 == box.call("GET", "/12/accounts", keys=second).status_code
+    assert ["w2"] == _world_of_last_request(box, "default", "w1", "w2")
+
+
+def test_own_credentials_replace_those_of_the_fixtures(box: Sandbox) -> None:
+    """All of them are new, in the form of the old ones; the published ones do not work there."""
+    made = call(box, "PUT", "/worlds/w1", json={"own_credentials": True}).get_json()["credentials"]
+    shared = call(box, "GET", "/credentials").get_json()
+
+    for name in ("consumer_key", "consumer_secret", "client_id", "client_secret"):
+        assert len(shared["app"][name]) == len(made["app"][name])
+        assert shared["app"][name] != made["app"][name]
+    assert made["user"]["access_token"].startswith("2244994945-")
+    assert made["bearer_token"].startswith("A" * 21)
+    assert made["bearer_token"].endswith("%3D")
+    assert made["user"]["oauth2_access_token"] != shared["user"]["oauth2_access_token"]
+    assert 401 == box.call("GET", "/~w1/12/accounts").status_code
+    own = {"Authorization": f"Bearer {made['bearer_token']}"}
+    assert 200 == box.client.get("/2/webhooks", headers=own).status_code
+    elsewhere = {**own, "X-Mock-World": "default"}
+    assert 401 == box.client.get("/2/webhooks", headers=elsewhere).status_code
+
+
+def test_the_default_world_keeps_its_credentials(box: Sandbox) -> None:
+    """It exists already, so making it with own credentials changes nothing."""
+    before = call(box, "GET", "/credentials").get_json()
+
+    made = call(box, "PUT", "/worlds/default", json={"own_credentials": True}).get_json()
+
+    assert before == made["credentials"]
+
+
+def test_forms_under_a_prefix_are_explained(box: Sandbox) -> None:
+    """A client that sends JSON only under /2/ sends a form: the journal names own credentials."""
+    call(box, "PUT", "/worlds/w1")
+
+    refused = box.call("POST", "/~w1/2/posts", form={"text": "Good morning"})
+
+    assert 400 <= refused.status_code < 500
+    entry = call(box, "GET", "/requests", "w1").get_json()["requests"][0]
+    assert "world-prefix" == entry["diagnosis"]["mistake"]
+    assert "own_credentials" in entry["diagnosis"]["explanation"]
+    box.call("POST", "/2/posts", form={"text": "Good morning"})
+    assert call(box, "GET", "/requests").get_json()["requests"][0]["diagnosis"] is None
 
 
 def test_copy_of_nothing(box: Sandbox) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.commands import finished
 from tests.conftest import Tool
 from tests.operations.creatives import IMAGE
-from tests.serving import LiveWorld
+from tests.serving import LiveServer, LiveWorld
 from tests.support import ACCOUNT, OTHER_ACCOUNT
 from tests.visitor import Visitor
 
@@ -30,7 +30,12 @@ Run = Callable[..., list[Any]]
 @pytest.fixture
 def run(tool: Tool, node_modules: Path, live_world_tls: LiveWorld) -> Run:
     """Takes steps with the client, as the well-known user, in one process of node."""
-    node, world = tool("node"), live_world_tls
+    return make_run(tool, node_modules, live_world_tls)
+
+
+def make_run(tool: Tool, node_modules: Path, world: LiveWorld) -> Run:
+    """Returns what takes steps with the client in this world."""
+    node = tool("node")
     assert world.ca is not None
     environment = dict(os.environ, NODE_PATH=str(node_modules), NODE_EXTRA_CA_CERTS=world.ca)
     who = {
@@ -57,6 +62,19 @@ def call(
     """One call; `path` below the version, or below the account where it begins with a slash."""
     where = f"accounts/{ACCOUNT}{path}" if path.startswith("/") else path
     return {"client": client, "method": method, "path": where, "sent": sent or {}, **more}
+
+
+def test_a_world_without_a_prefix(
+    tool: Tool, node_modules: Path, live_server_tls: LiveServer
+) -> None:
+    """The client sends JSON only to paths that begin with /2/: own credentials choose the world."""
+    world = live_server_tls.world(own=True)
+    run = make_run(tool, node_modules, world)
+
+    (answer,) = run(call("post", "posts", {"text": "No prefix needed"}, client="person"))
+
+    post = world.record("posts", answer["data"]["data"]["id"])
+    assert "No prefix needed" == post["full_text"]
 
 
 def as_json(method: str, path: str, sent: Any) -> dict[str, Any]:

@@ -57,13 +57,17 @@ class RemotePlatform(RemoteWorld):
         source: str | None = None,
         seed: int | None = None,
         freeze: Instant | None = None,
+        own_credentials: bool = False,
     ) -> RemoteWorld:
         """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
+        With `own_credentials` its apps and tokens have keys that choose the world by themselves,
+        without a prefix or a header.
         """
         at = None if freeze is None else format_moment(freeze)
-        wanted = {"from": source, "seed": check_seed(seed), "freeze": at}
+        own = own_credentials or None
+        wanted = {"from": source, "seed": check_seed(seed), "freeze": at, "own_credentials": own}
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)
         return RemoteWorld(made, self._http)

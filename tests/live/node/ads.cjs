@@ -36,6 +36,7 @@ const clients = {
   sandbox: user.ads.sandbox,
   v1: user.v1,
   v2: made(asked.bearer).v2,
+  person: user.v2,
   stranger: made({ ...app, appSecret: "wrong", accessToken: asked.token,
     accessSecret: asked.token_secret }).ads,
 };

@@ -1,6 +1,6 @@
 // Follows a filtered stream with the node client twitter-api-v2, led to the sandbox by a plugin:
 //   node stream.cjs '{"base_url":…,"world":…,"bearer":…}'
-// Prints one JSON object a line for what happens, until its standard input ends. The world is named
+// Prints one JSON object a line for what happens, until its standard input ends. The world is chosen
 // by a header, because the client sends JSON only to paths that begin with /2/.
 "use strict";
 
