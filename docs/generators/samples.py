@@ -98,6 +98,7 @@ _QUERY: Mapping[str, dict[str, str]] = {
         "start_time": "2026-03-01T00:00:00Z",
         "end_time": "2026-03-05T00:00:00Z",
     },
+    "users.show": {"screen_name": "northbike_co"},
     "post.create": {"as_user_id": "2244994945", "text": "Fresh from the roaster"},
     "product_catalogs.create": {"name": "Second shop"},
     "tailored_audiences.permissions.create": {

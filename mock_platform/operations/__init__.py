@@ -36,6 +36,7 @@ FAMILIES = (
     "media_library",
     "public_posts",
     "users",
+    "older_users",
     "post_search",
     "post",
     "posts",

@@ -74,6 +74,10 @@ GRANT_ENDS = expectation(
     "Invalidating an access token removes the user's grant to the app, so that authenticate "
     "asks again.",
 )
+WEB_PATHS = expectation(
+    "oauth.web-paths",
+    "The pages answer below /i/ as well, where the web host has them for some clients.",
+)
 
 APP = Auth(("oauth1-app", "oauth1-request-token"), (AGAIN,))
 SESSION = Auth(("session",))
@@ -288,22 +292,31 @@ def _require_granting_user(call: Call, world: World, token: Record | None) -> Re
 
 def authorize(call: Call, world: World) -> Document:
     """Ask the user, each time, whether the app may act for them."""
+    _note_web_path(call)
     return browser.show(call, world, "authorize")
 
 
 def submit_authorize(call: Call, world: World) -> Document:
     """Handle the form of the page of oauth/authorize."""
+    _note_web_path(call)
     return browser.answer(call, world, "authorize")
 
 
 def authenticate(call: Call, world: World) -> Document:
     """Redirect a user who granted the app before; ask all others."""
+    _note_web_path(call)
     return browser.show(call, world, "authenticate")
 
 
 def submit_authenticate(call: Call, world: World) -> Document:
     """Handle the form of the page of oauth/authenticate."""
+    _note_web_path(call)
     return browser.answer(call, world, "authenticate")
+
+
+def _note_web_path(call: Call) -> None:
+    if call.path.startswith("/i/"):
+        call.assume(WEB_PATHS)
 
 
 _browser_step = partial(
@@ -319,6 +332,7 @@ _browser_step = partial(
         request_tokens.LIFETIME,
         request_tokens.SHAPES,
         request_tokens.CALLBACK_PARAMETERS,
+        WEB_PATHS,
     ),
     oauth_step=True,
     dress=browser.render_failure,
@@ -346,6 +360,7 @@ OPERATIONS = (
         id="oauth.authorize",
         method="GET",
         path="/oauth/authorize",
+        also=("/i/oauth/authorize",),
         handler=authorize,
         summary="Show the page on which the user allows or denies the app",
         spec="A, Endpoints: GET {base_url}/oauth/authorize",
@@ -355,6 +370,7 @@ OPERATIONS = (
         id="oauth.submit_authorize",
         method="POST",
         path="/oauth/authorize",
+        also=("/i/oauth/authorize",),
         handler=submit_authorize,
         summary="The form of that page",
         spec="A, Endpoints: GET {base_url}/oauth/authorize",
@@ -365,6 +381,7 @@ OPERATIONS = (
         id="oauth.authenticate",
         method="GET",
         path="/oauth/authenticate",
+        also=("/i/oauth/authenticate",),
         handler=authenticate,
         summary="Show the page, or skip it if the user granted the app before",
         spec="A, Endpoints: GET {base_url}/oauth/authenticate",
@@ -374,6 +391,7 @@ OPERATIONS = (
         id="oauth.submit_authenticate",
         method="POST",
         path="/oauth/authenticate",
+        also=("/i/oauth/authenticate",),
         handler=submit_authenticate,
         summary="The form of that page",
         spec="A, Endpoints: GET {base_url}/oauth/authenticate",

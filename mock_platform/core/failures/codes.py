@@ -26,6 +26,7 @@ class NumericCode:
 
 
 _CODES = (
+    NumericCode(25, 400, "Query parameters are missing."),
     NumericCode(32, 401, "Could not authenticate you"),
     NumericCode(34, 404, "Sorry, that page does not exist"),
     NumericCode(38, 403, "A parameter is missing."),
