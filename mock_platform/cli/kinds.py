@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from mock_platform.world.clock import parse_instant
+from mock_platform.world.durations import DURATION_EXAMPLES, parse_duration
 
-_SECONDS = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?", re.ASCII)
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SECONDS = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 _SIZE = re.compile(r"(\d+)([KMG]?)i?B?", re.ASCII | re.IGNORECASE)
 _POWERS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
@@ -61,13 +61,14 @@ class SecondsKind(OptionKind):
 
     def parse(self, text: str) -> float | int:
         """Returns the number of seconds."""
-        found = _SECONDS.fullmatch(text)
-        if found is None:
+        plain = _SECONDS.fullmatch(text) is not None
+        try:
+            seconds = float(text) if plain else parse_duration(text)
+        except ValueError as fault:
             raise ValueError(
                 f"{text!r} is not a duration: write seconds (90, 1.5) or a unit "
-                "(500ms, 90s, 15m, 1h, 1d)"
-            )
-        seconds = float(found[1]) * _UNITS[found[2] or "s"]
+                f"({DURATION_EXAMPLES})"
+            ) from fault
         if self._whole:
             if seconds != int(seconds):
                 raise ValueError(f"{text!r} is not a whole number of seconds")

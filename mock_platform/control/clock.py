@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError, validates_schema
 
+from mock_platform.control.durations import Duration
 from mock_platform.control.refusal import refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.description.conditions import either, form
 from mock_platform.core.faults import MISSING, Fault
-from mock_platform.core.fields import Choice, Flag, Instant, Number
+from mock_platform.core.fields import Choice, Flag, Instant
 from mock_platform.world.clock import EARLIEST, LATEST, Clock, parse_instant, wire_millis
 from mock_platform.world.world import World
 
@@ -34,7 +35,7 @@ class ClockBody(Schema):
     )
     action = Choice(tuple(_TAKES), required=True)
     to = Instant(as_sent=True, metadata={"description": "freeze: optional; travel: required"})
-    seconds = Number(metadata={"description": "advance: required; may be negative"})
+    seconds = Duration(metadata={"description": "advance: required; may be negative"})
 
     @validates_schema(skip_on_field_errors=True)
     def check(self, data: dict[str, Any], **_: Any) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 from marshmallow import Schema
 
+from mock_platform.control.durations import Duration
 from mock_platform.control.refusal import ControlRefusal, did_you_mean
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.failures.problems import DISCONNECT_TYPES
-from mock_platform.core.fields import Between, Choice, Flag, Integer, ListOf, Nested, Number, Text
+from mock_platform.core.fields import Between, Choice, Flag, Integer, ListOf, Nested, Text
 from mock_platform.streams.open_streams import UnknownStream
 from mock_platform.streams.steering import (
     ALL,
@@ -54,7 +55,7 @@ class DisconnectBody(Schema):
 class StallBody(Schema):
     """How long streams send nothing, not even keep-alives."""
 
-    seconds = Number(required=True, validate=[Between(0, LONGEST_STALL_SECONDS)])
+    seconds = Duration(required=True, validate=[Between(0, LONGEST_STALL_SECONDS)])
 
 
 class ChosenStreams(Schema):

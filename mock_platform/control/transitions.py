@@ -6,10 +6,11 @@ from typing import Any
 
 from marshmallow import Schema
 
+from mock_platform.control.durations import Duration
 from mock_platform.control.refusal import ControlRefusal, did_you_mean, refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.description.schemas import Converter
-from mock_platform.core.fields import Between, Choice, Integer, Number, Text
+from mock_platform.core.fields import Between, Choice, Integer, Text
 from mock_platform.platform import Platform
 from mock_platform.world.transitions import PROGRESSIONS, TransitionKind
 from mock_platform.world.world import World
@@ -19,7 +20,7 @@ class PaceBody(Schema):
     """The progression of a kind; absent values do not change."""
 
     progression = Choice(PROGRESSIONS)
-    seconds = Number(validate=[Between(0, 10**9)], metadata={"description": "under `time`"})
+    seconds = Duration(validate=[Between(0, 10**9)], metadata={"description": "under `time`"})
     polls = Integer(low=1, high=10**6, metadata={"description": "under `polls`"})
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from mock_platform.core.call import Call
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.match import Check, Mismatch, find_first_difference, make_checks
+from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
 
 ALL_HOLD = 1000
@@ -33,10 +35,11 @@ class ActiveRule:
         """The rule's name, as `X-Mock-Rule` shows it."""
         return f"{self.active.scenario.name}/{self.index}"
 
-    @property
-    def remaining(self) -> int | None:
-        """How often the rule can still act; `None` without a limit."""
+    def count_remaining(self, now: datetime) -> int | None:
+        """Return how often the rule can still act at this moment; `None` without a limit."""
         rule = self.rule
+        if rule.until is not None and now >= rule.until:
+            return 0
         left = None if rule.times is None else max(0, rule.times - self.fired)
         if rule.last is None:
             return left
@@ -53,9 +56,23 @@ class ActiveRule:
         found = find_first_difference(call, self.checks)
         if found is not None:
             return found
+        outside = self._check_clock(world)
+        if outside is not None:
+            return len(self.checks), outside
         self.calls += 1
         difference = self._check_due(world)
         return None if difference is None else (ALL_HOLD, difference)
+
+    def _check_clock(self, world: World) -> Mismatch | None:
+        after, before = self.rule.after, self.rule.before
+        if after is None and before is None:
+            return None
+        now = world.clock.now()
+        if after is not None and now < after:
+            return Mismatch("clock", f"{wire_millis(after)} or later", wire_millis(now))
+        if before is not None and now >= before:
+            return Mismatch("clock", f"a moment before {wire_millis(before)}", wire_millis(now))
+        return None
 
     def _check_due(self, world: World) -> Mismatch | None:
         rule, number = self.rule, self.calls
@@ -67,21 +84,23 @@ class ActiveRule:
             return Mismatch("call", f"every {rule.every}th", number)
         if rule.times is not None and self.fired >= rule.times:
             return Mismatch("times", f"no more than {rule.times}", self.fired + 1)
+        if rule.until is not None and (now := world.clock.now()) >= rule.until:
+            return Mismatch("until", f"a moment before {wire_millis(rule.until)}", wire_millis(now))
         if rule.probability is not None:
             drawn = world.ids.fraction("rule", self.active.scenario.name, self.index, number)
             if drawn >= rule.probability:
                 return Mismatch("probability", f"below {rule.probability:g}", round(drawn, 4))
         return None
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the rule as the control plane shows it."""
+    def as_json(self, now: datetime) -> dict[str, Any]:
+        """Return the rule as the control plane shows it at this moment of its world."""
         return {
             "rule": self.index,
             "on": "*" if self.rule.everywhere else list(self.rule.on),
             "expected": self.rule.expected,
             "matched": self.calls,
             "fired": self.fired,
-            "remaining": self.remaining,
+            "remaining": self.count_remaining(now),
             "refused": self.refused,
         }
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.effects import set_state
-from mock_platform.scenario.effects.delay import MAX_DELAY_SECONDS
 from mock_platform.scenario.forms import (
     AnyForm,
     EntriesForm,
@@ -32,8 +31,10 @@ from mock_platform.scenario.forms import (
     WordForm,
     quote,
 )
-from mock_platform.scenario.match import CONDITION, STATE
+from mock_platform.scenario.match import CLOCK, CONDITION, STATE
+from mock_platform.scenario.moments import DELAY, DELAY_WORDS, InstantForm
 from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.durations import read_seconds
 
 DELIVERIES = "deliveries"
 """The value of `on` in such rules, in the place of an operation."""
@@ -42,11 +43,11 @@ LINES = "lines"
 WITHOUT_REQUEST = (DELIVERIES, LINES)
 
 _OUTCOMES = ("drop", "duplicate", "reorder", "fail")
-_SECONDS = NumberForm(0, MAX_DELAY_SECONDS)
 _DELAY = TypedForm(
-    number=_SECONDS,
-    object=FieldsForm({"seconds": _SECONDS}, required=("seconds",)),
-    what="seconds, or an object with seconds",
+    text=DELAY,
+    number=DELAY,
+    object=FieldsForm({"seconds": DELAY}, required=("seconds",)),
+    what=f"{DELAY_WORDS}, or an object with seconds",
 )
 _ATTEMPTS = WholeForm(1, 100)
 
@@ -151,12 +152,14 @@ def _make_form(on: str, event: Sequence[str], effect: Form, count: Form, call: F
                     {
                         "event": FieldsForm(dict.fromkeys(event, CONDITION), least=1),
                         "state": STATE,
+                        "clock": CLOCK,
                     },
                     description="Conditions on the event, all of which must hold.",
                 )
             ),
             "call": call,
             "times": count,
+            "until": InstantForm(),
             "probability": NumberForm(0, 1),
             "then": StructureForm(
                 TypedForm(
@@ -193,7 +196,7 @@ def make_fault(effects: Sequence[Mapping[str, Any]]) -> DeliveryFault:
     for effect in effects:
         if "delay" in effect:
             given = effect["delay"]
-            seconds = given["seconds"] if isinstance(given, dict) else given
+            seconds = read_seconds(given["seconds"] if isinstance(given, dict) else given)
             found = replace(found, delay=found.delay + seconds)
         elif "fail" in effect:
             given = effect["fail"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path as FilePath
 from typing import Any
@@ -17,7 +18,8 @@ from mock_platform.scenario import deliveries, match
 from mock_platform.scenario.deliveries import WITHOUT_REQUEST
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import Effect
-from mock_platform.scenario.forms import Path, Report, quote
+from mock_platform.scenario.forms import Path, Report, is_number, quote
+from mock_platform.scenario.moments import is_duration, read_instant
 from mock_platform.scenario.parameters import find_reference_at, find_references, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
 from mock_platform.scenario.source import Malformed, Source, read
@@ -69,6 +71,10 @@ class Rule:
     last: int | None
     every: int
     times: int | None
+    until: datetime | None
+    """The end of the rule on the world's clock."""
+    after: datetime | None
+    before: datetime | None
     probability: float | None
     effects: tuple[Effect, ...]
     expected: bool
@@ -125,11 +131,7 @@ class Scenario:
                 continue
             default = self.parameters[name]
             faults += [(name, text) for text in _find_parameter_names(value)]
-            if (
-                value is not None
-                and default is not None
-                and _describe_type(value) != _describe_type(default)
-            ):
+            if not (value is None or default is None or _is_of_one_type(value, default)):
                 text = (
                     f"expected {_describe_type(default)} like {quote(default)}, got {quote(value)}"
                 )
@@ -356,6 +358,7 @@ def _bind_rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
     else:
         first, last, every = call.get("from", 1), call.get("to"), call.get("every", 1)
     effects, made = _as_list(rule["then"]), []
+    clock = rule.get("when", {}).get("clock", {})
     delivery = _is_without_request(on)
     for effect in () if delivery else effects:
         keyword = next(name for name in KINDS if name in effect)
@@ -367,6 +370,9 @@ def _bind_rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
         last=last,
         every=every,
         times=rule.get("times"),
+        until=read_instant(rule.get("until")),
+        after=read_instant(clock.get("after")),
+        before=read_instant(clock.get("before")),
         probability=rule.get("probability"),
         effects=tuple(made),
         expected=rule.get("expect") == "fired",
@@ -375,6 +381,14 @@ def _bind_rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
         next_state=deliveries.find_next_state(effects) if delivery else None,
         everywhere=on == EVERYTHING,
     )
+
+
+def _is_of_one_type(value: Any, default: Any) -> bool:
+    """Return whether two values are of one type; a duration may be a number or have units."""
+    if _describe_type(value) == _describe_type(default):
+        return True
+    number, text = (default, value) if isinstance(value, str) else (value, default)
+    return is_number(number) and isinstance(text, str) and is_duration(text)
 
 
 def _describe_type(value: Any) -> str:

@@ -229,7 +229,9 @@ class Engine:
             if active is not None:
                 scenario = active.scenario
             rules: list[dict[str, Any]] = (
-                [] if active is None else [armed.as_json() for armed in active.rules]
+                []
+                if active is None
+                else [armed.as_json(self.world.clock.now()) for armed in active.rules]
             )
             return {
                 "name": scenario.name,

@@ -80,7 +80,8 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Return whether a value is a JSON number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -200,7 +201,7 @@ class NumberForm:
 
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Report a value that is not such a number."""
-        if not _is_number(value) or not self.low <= value <= self.high:
+        if not is_number(value) or not self.low <= value <= self.high:
             report(at, f"expected a number from {self.low:g} to {self.high:g}, got {quote(value)}")
 
 

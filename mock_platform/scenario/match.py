@@ -26,6 +26,7 @@ from mock_platform.scenario.forms import (
     parse_reference,
     quote,
 )
+from mock_platform.scenario.moments import InstantForm
 from mock_platform.scenario.pattern import MAX_TEXT_CHARACTERS, BadPattern, compile_pattern
 
 SCHEMES = ("bearer", "oauth1", "oauth2", "basic", "session", "none")
@@ -84,6 +85,11 @@ SCHEME = TypedForm(
     null=True,
     what="a scheme, or an object with equals, in, matches, exists",
 )
+CLOCK = FieldsForm(
+    {"after": InstantForm(), "before": InstantForm()},
+    least=1,
+    description="A part of the time on the world's clock: from `after` on, and up to `before`.",
+)
 WHEN = FieldsForm(
     {
         "path": _ANY_NAMES,
@@ -93,6 +99,7 @@ WHEN = FieldsForm(
         "headers": _ANY_NAMES,
         "caller": FieldsForm({"app": CONDITION, "user": CONDITION, "scheme": SCHEME}, least=1),
         "state": STATE,
+        "clock": CLOCK,
     },
     description="Conditions on the request, all of which must hold.",
 )
@@ -138,6 +145,8 @@ def make_checks(when: Mapping[str, Any], state: Callable[[], str | None]) -> lis
     for source, conditions in when.items():
         if source == "state":
             found += _make_source_checks("state", lambda _: state(), conditions, as_text=False)
+            continue
+        if source == "clock":  # a rule compares it with its world's time
             continue
         for name, condition in conditions.items():
             get = _GETTERS[source](name)

@@ -34,6 +34,7 @@ from mock_platform.scenario.forms import (
     WordForm,
 )
 from mock_platform.scenario.match import WHEN
+from mock_platform.scenario.moments import InstantForm
 
 BEFORE_AUTH = "before_auth"
 EVERYTHING = "*"
@@ -108,6 +109,7 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
             "when": StructureForm(WHEN),
             "call": call,
             "times": _COUNT,
+            "until": InstantForm(),
             "probability": NumberForm(0, 1),
             "stage": FixedForm((BEFORE_AUTH,)),
             "then": StructureForm(

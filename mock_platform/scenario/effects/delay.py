@@ -1,4 +1,6 @@
-"""`delay: SECONDS | {seconds | between | slow_body}` — the answer is delayed.
+"""`delay: DURATION | {seconds | between | slow_body}` — the answer is delayed.
+
+A duration is a number of seconds, or has a unit: `500ms`, `2s`, `1m`.
 
 The wait happens where the answer is sent, after the world's lock is released.
 """
@@ -11,10 +13,9 @@ from typing import Any
 
 from mock_platform.core.call import Reply, Sending
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import FieldsForm, ListForm, NumberForm, TypedForm
-
-MAX_DELAY_SECONDS = 300.0
-_SECONDS = NumberForm(0, MAX_DELAY_SECONDS)
+from mock_platform.scenario.forms import FieldsForm, ListForm, TypedForm
+from mock_platform.scenario.moments import DELAY, DELAY_WORDS
+from mock_platform.world.durations import read_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,13 @@ class DelayEffect:
 def _make(value: Mapping[str, Any]) -> DelayEffect:
     given = value["delay"]
     if not isinstance(given, dict):
-        return DelayEffect(given, given)
+        seconds = read_seconds(given)
+        return DelayEffect(seconds, seconds)
     if "between" in given:
-        least, most = sorted(given["between"])
+        least, most = sorted(map(read_seconds, given["between"]))
     else:
-        least = most = given.get("seconds", 0.0)
-    return DelayEffect(least, most, given.get("slow_body", 0.0))
+        least = most = read_seconds(given.get("seconds", 0.0))
+    return DelayEffect(least, most, read_seconds(given.get("slow_body", 0.0)))
 
 
 KIND = EffectKind(
@@ -55,17 +57,18 @@ KIND = EffectKind(
     form=FieldsForm(
         {
             "delay": TypedForm(
-                number=_SECONDS,
+                text=DELAY,
+                number=DELAY,
                 object=FieldsForm(
                     {
-                        "seconds": _SECONDS,
-                        "between": ListForm(_SECONDS, least=2, most=2),
-                        "slow_body": _SECONDS,
+                        "seconds": DELAY,
+                        "between": ListForm(DELAY, least=2, most=2),
+                        "slow_body": DELAY,
                     },
                     least=1,
                     excluding=("seconds", "between"),
                 ),
-                what="seconds, or an object with seconds, between, slow_body",
+                what=f"{DELAY_WORDS}, or an object with seconds, between, slow_body",
             )
         },
         required=("delay",),

@@ -13,7 +13,6 @@ from typing import Any
 from mock_platform.core.call import FaultKind, Reply
 from mock_platform.core.failures.problems import DISCONNECT_TYPES, problem
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.effects.delay import MAX_DELAY_SECONDS
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.fault import FAULTS
 from mock_platform.scenario.forms import (
@@ -21,13 +20,14 @@ from mock_platform.scenario.forms import (
     EntriesForm,
     FieldsForm,
     FlagForm,
-    NumberForm,
     TypedForm,
     WholeForm,
     WordForm,
 )
+from mock_platform.scenario.moments import DELAY
 from mock_platform.streams.lines import DISCONNECT, Ending, make_problem_line
 from mock_platform.streams.stream import PlannedEnd, Stream
+from mock_platform.world.durations import read_seconds
 
 _TYPE = "UpstreamOperationalDisconnect"
 _PROBLEMS = ("client-disconnected", "usage-capped")
@@ -69,11 +69,11 @@ class DisconnectEffect:
 
 def _make(value: Mapping[str, Any]) -> DisconnectEffect:
     given = value["disconnect"]
-    fault = given.get("fault")
+    fault, after = given.get("fault"), given.get("after_seconds")
     return DisconnectEffect(
         given.get("type", _TYPE),
         given.get("after_lines"),
-        given.get("after_seconds"),
+        None if after is None else read_seconds(after),
         given.get("line", fault is None or fault == "truncate"),
         fault,
     )
@@ -88,7 +88,7 @@ KIND = EffectKind(
                 {
                     "type": WordForm((*DISCONNECT_TYPES, *_PROBLEMS)),
                     "after_lines": WholeForm(0, 1_000_000),
-                    "after_seconds": NumberForm(0, MAX_DELAY_SECONDS),
+                    "after_seconds": DELAY,
                     "line": TypedForm(
                         flag=FlagForm(),
                         object=EntriesForm(AnyForm(), least=0),

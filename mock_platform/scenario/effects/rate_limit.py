@@ -1,4 +1,7 @@
-"""`rate_limit: {limit, window}` — a rate window with the documented headers; beyond it, 429."""
+"""`rate_limit: {limit, window}` — a rate window with the documented headers; beyond it, 429.
+
+The window is a duration: whole seconds, or with a unit such as `15m`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.limits import rate_headers
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import FieldsForm, WholeForm
+from mock_platform.scenario.moments import DurationForm
+from mock_platform.world.durations import read_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,8 @@ class RateLimitEffect:
 
 
 def _make(value: Mapping[str, Any]) -> RateLimitEffect:
-    return RateLimitEffect(**value["rate_limit"])
+    given = value["rate_limit"]
+    return RateLimitEffect(given["limit"], int(read_seconds(given["window"])))
 
 
 KIND = EffectKind(
@@ -46,12 +52,15 @@ KIND = EffectKind(
     form=FieldsForm(
         {
             "rate_limit": FieldsForm(
-                {"limit": WholeForm(0, 1_000_000), "window": WholeForm(1, 10_000_000)},
+                {
+                    "limit": WholeForm(0, 1_000_000),
+                    "window": DurationForm(1, 10_000_000, whole=True),
+                },
                 required=("limit", "window"),
             )
         },
         required=("rate_limit",),
-        description="So many calls per caller in a window of so many seconds; beside an answer of "
-        "the rule, that answer until the window is used up.",
+        description="So many calls per caller in a window on the world's clock; beside an answer "
+        "of the rule, that answer until the window is used up.",
     ),
 )
