@@ -29,6 +29,7 @@ from mock_platform.core.operation import (
     Particulars,
 )
 from mock_platform.core.paging import PageOf
+from mock_platform.core.user_rights import belongs_to_campaigns, may_use_campaigns
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -311,6 +312,8 @@ def ads(
         first.append(may_write)
     if scoped and ":account_id" in path:
         first.append(account_scope)
+        if belongs_to_campaigns(path):
+            first.append(may_use_campaigns)
     return Operation(
         id=id_,
         method=method,

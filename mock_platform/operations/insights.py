@@ -18,6 +18,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Operation
+from mock_platform.rules.related_keywords import find_related
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.ids import Ids
@@ -60,16 +61,6 @@ _BY_HOUR = (
     61, 62, 61, 60, 61, 64, 69, 75, 80, 78, 66, 48,
 )  # fmt: skip
 """How posts spread over a day: relative volumes of its hours."""
-_RELATED = (
-    "#{}", "best {}", "buy {}", "cheap {}", "daily {}", "easy {}", "fresh {}", "good {}",
-    "home {}", "local {}", "love {}", "morning {}", "my {}", "new {}", "real {}", "save {}",
-    "top {}", "weekend {}", "why {}", "{} addict", "{} break", "{} club", "{} community",
-    "{} culture", "{} day", "{} deals", "{} delivery", "{} event", "{} fans", "{} festival",
-    "{} gift", "{} guide", "{} ideas", "{} life", "{} lover", "{} near me", "{} news",
-    "{} online", "{} recipe", "{} review", "{} shop", "{} sale", "{} tips", "{} today",
-    "{} trends", "{} video", "{} week",
-)  # fmt: skip
-"""What people write around a keyword; enough forms to fill an answer for any keywords."""
 
 
 class KeywordSearch(Schema):
@@ -131,7 +122,11 @@ def search_keywords(call: Call, world: World) -> dict[str, Any]:
     )
     return {
         "related_keywords": find_related(
-            world.ids, keywords, params.get("negative_keywords", ()), country
+            world.ids,
+            keywords,
+            params.get("negative_keywords", ()),
+            country,
+            most=MAX_RELATED_KEYWORDS,
         ),
         "post_volume": count_volumes(world.ids, keywords, country, edges),
     }
@@ -183,23 +178,6 @@ class _Posts:
         if day not in self._days:
             self._days[day] = 0.7 + 0.6 * self._ids.fraction(*self._labels, day)
         return int(self._level * self._days[day] * _BY_HOUR[hour_of_day] / 50)
-
-
-def find_related(
-    ids: Ids, keywords: Sequence[str], negative: Iterable[str], country: str
-) -> list[str]:
-    """Return up to 30 related keywords; those that contain a negative one come last."""
-    unwanted = [keyword.casefold() for keyword in negative]
-    stems = [keyword.lstrip("#") or keyword for keyword in keywords]
-    candidates = {form.format(stem) for stem in stems for form in _RELATED} - {*keywords}
-
-    question = ids.fraction("related", country, *keywords)
-
-    def rank(candidate: str) -> tuple[bool, float]:
-        avoided = any(keyword in candidate for keyword in unwanted)
-        return avoided, ids.fraction(question, candidate)
-
-    return sorted(candidates, key=rank)[:MAX_RELATED_KEYWORDS]
 
 
 def _to_seconds(moment: datetime) -> int:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.user_rights import COMPOSER, MAY_COMPOSE, PERMISSIONS
 from mock_platform.records.table import Reference, Table
+from mock_platform.store.interface import Record
 
 INDUSTRY_TYPES = (
     "AGENCY",
@@ -41,6 +45,13 @@ class PostGrant(Schema):
     caller_user_id = Text(required=True)
 
 
+class UserPermissions(Schema):
+    """What one user of an account may do with it."""
+
+    user_id = Text(required=True)
+    permissions = ListOf(Choice(PERMISSIONS), required=True, least=1)
+
+
 class AccountRecord(Stamped):
     """An ad account. `_users` may work with it; `_features` are the feature keys granted to it."""
 
@@ -55,6 +66,8 @@ class AccountRecord(Stamped):
     _users = ListOf(Text(), load_default=list)
     _features = ListOf(Text(), load_default=list)
     _post_grants = ListOf(Nested(PostGrant), load_default=list)
+    _user_access = ListOf(Nested(UserPermissions), load_default=list)
+    """The permissions of its users; one without an entry is an administrator."""
 
 
 PROMOTABLE_USER_TYPES = ("FULL", "REPOSTS_ONLY")
@@ -108,7 +121,21 @@ class PlacementsRecord(Schema):
     _id = Text(required=True)
 
 
-ACCOUNTS = Table("accounts", AccountRecord, references=(Reference("_users", "users"),))
+def _check_access(record: Record) -> Iterator[tuple[str, str]]:
+    for entry in record["_user_access"]:
+        if entry["user_id"] not in record["_users"]:
+            yield "_user_access", f"user {entry['user_id']} is not in _users"
+        if COMPOSER in entry["permissions"] and MAY_COMPOSE.isdisjoint(entry["permissions"]):
+            allowed = ", ".join(sorted(MAY_COMPOSE))
+            yield "_user_access", f"{COMPOSER} needs one of {allowed} beside it"
+
+
+ACCOUNTS = Table(
+    "accounts",
+    AccountRecord,
+    references=(Reference("_users", "users"),),
+    check=_check_access,
+)
 PROMOTABLE_USERS = Table(
     "promotable_users",
     PromotableUserRecord,

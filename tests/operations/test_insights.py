@@ -14,10 +14,10 @@ from werkzeug.test import TestResponse
 from mock_platform.core.call import Call
 from mock_platform.operations.insights import (
     count_volumes,
-    find_related,
     make_bucket_edges,
     search_keywords,
 )
+from mock_platform.rules.related_keywords import find_related
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.ids import Ids
 from tests.support import BEARER, NORTHBIKE, Sandbox, faults, refusal, sandbox
@@ -395,7 +395,7 @@ def test_always_thirty_related(keywords: list[str], more: st.DataObject) -> None
         )
     )
 
-    found = find_related(Ids(3, "default"), keywords, negative, GERMANY)
+    found = find_related(Ids(3, "default"), keywords, negative, GERMANY, most=30)
 
     assert len(set(found)) == len(found) == 30
     assert not set(found) & set(keywords)

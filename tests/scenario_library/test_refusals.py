@@ -33,6 +33,8 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
         "Unable to verify your credentials"),
     "direct-messages-not-permitted": refusal("dm_conversations.send_to_user", 403, 93,
         "This application is not allowed to access or delete your direct messages."),
+    "campaign-right-missing": refusal("line_items.update", 403, "ACTION_NOT_ALLOWED",
+        "A user with the permissions ANALYST may not change campaigns"),
     "account-suspended": refusal("account.verify_credentials", 403, 64,
         "Your account is suspended and is not permitted to access this feature."),
     "user-suspended": refusal("users.show", 403, 63, "User has been suspended."),
