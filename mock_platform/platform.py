@@ -116,6 +116,7 @@ class Platform:
                 freeze=settings.freeze,
                 journal_entries=settings.journal_entries,
                 journal_bytes=settings.journal_bytes,
+                refuse_warnings=settings.warnings == "error",
             ),
             JournalMemory(settings.journal_total_bytes),
         )

@@ -52,6 +52,7 @@ class RunOutcome:
     def __init__(self) -> None:
         self.strays: Counter[Stray] = Counter()
         self.coverage: dict[str, Any] | None = None
+        self.warnings: list[dict[str, Any]] = []
 
     def add_coverage(self, document: dict[str, Any]) -> None:
         """Add the coverage of a server."""
@@ -64,12 +65,14 @@ class RunOutcome:
         return {
             "strays": [[*stray, count] for stray, count in self.strays.items()],
             "coverage": self.coverage,
+            "warnings": self.warnings,
         }
 
     def add_output(self, output: dict[str, Any]) -> None:
         """Add the result of another process."""
         for test, method, path, count in output["strays"]:
             self.strays[test, method, path] += count
+        self.warnings += output["warnings"]
         if output["coverage"] is not None:
             self.add_coverage(output["coverage"])
 
@@ -104,6 +107,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Fail the run if the tests exercised less than N percent of the contract.",
     )
     group.addoption(
+        "--mock-warnings",
+        choices=["ignore", "error"],
+        help="Answer a request of which something is ignored, such as an unknown parameter, "
+        "or refuse it with 400. Without it, ignore, or as the server at "
+        "--mock-platform-url does.",
+    )
+    group.addoption(
         "--mock-journal-on-failure",
         action="store_true",
         help="Show the whole journal of a failing test with headers and bodies, instead "
@@ -128,11 +138,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def _make_servers(config: pytest.Config) -> Any:
-    url = config.getoption("--mock-platform-url")
+    url, warnings = config.getoption("--mock-platform-url"), config.getoption("--mock-warnings")
     if url is None:
         from mock_platform.testing.servers import LocalServers
 
-        return LocalServers()
+        return LocalServers(warnings or "ignore")
     from mock_platform.client.errors import Refused, Unreachable
     from mock_platform.testing.shared import SharedServer
 
@@ -141,7 +151,7 @@ def _make_servers(config: pytest.Config) -> Any:
     run = given.get("testrunuid", f"{os.getpid()}-{gethostname()}")
     name = re.sub("[^A-Za-z0-9-]", "-", f"pytest-{given.get('workerid', 'main')}-{run}")
     try:
-        return SharedServer(url, name[:64])
+        return SharedServer(url, name[:64], warnings)
     except (Refused, Unreachable) as fault:
         told = str(fault)
     return pytest.fail(f"mock_platform: --mock-platform-url: {told}", pytrace=False)
@@ -204,6 +214,7 @@ def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[LocalServers
         yield servers
         outcome = pytestconfig.stash[_outcome_key]
         outcome.strays += servers.strays()
+        outcome.warnings += [found for found in servers.warnings() if found["requests"]]
         if _wants_coverage(pytestconfig):
             for document in servers.coverage():
                 outcome.add_coverage(document)
@@ -353,8 +364,19 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Print requests after a test's end, and the coverage."""
+    """Print warnings, requests after a test's end, and the coverage."""
     outcome = config.stash[_outcome_key]
+    if outcome.warnings:
+        from mock_platform.core.warning_counts import (
+            count_requests,
+            describe_warnings,
+            merge_warnings,
+        )
+
+        merged = merge_warnings(outcome.warnings)
+        terminalreporter.section(f"mock_platform: {count_requests(merged)}")
+        for line in describe_warnings(merged):
+            terminalreporter.line(line)
     if outcome.strays:
         terminalreporter.section("mock_platform: requests after their test's end")
         from mock_platform.testing import report

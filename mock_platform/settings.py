@@ -81,6 +81,8 @@ class Settings:
     freeze: datetime | None = None
     auth: Literal["strict", "off"] = "strict"
     ads_auth: Literal["any", "oauth1"] = "any"
+    warnings: Literal["ignore", "error"] = "ignore"
+    """Whether a request of which something would be ignored is answered, or refused with 400."""
     strict: bool = False
     markers: bool = True
     limits: Literal["spec", "public", "off"] = "spec"

@@ -13,16 +13,21 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple, TextIO
+from typing import Any, Literal, NamedTuple, TextIO
 
+from mock_platform.core.warning_counts import strip_origin
 from mock_platform.edge.request import Request
 from mock_platform.world import redact
 from mock_platform.world.clock import UPTIME, machine_now, wire_millis
+from mock_platform.world.journal import JournalEntry
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["info", "warning", "error", "off"]
 LOGGERS = ("mock_platform", "watchfiles.main", "py.warnings")
 """The logger whose lines go to the log; other loggers belong to the host program."""
+_LOG = logging.getLogger(__name__)
+_MAX_WARNINGS = 5
+"""Warnings of one request in a line for people."""
 _LEVELS = {
     "info": logging.INFO,
     "warning": logging.WARNING,
@@ -46,6 +51,32 @@ def configure(
         logger.propagate = False
         logger.setLevel(_LEVELS[level])
     return None if level == "off" else handler
+
+
+def log_warnings(entry: JournalEntry) -> None:
+    """Log what was sent and ignored in a request; to be one of a platform's observers."""
+    if not entry.coded_warnings or not _LOG.isEnabledFor(logging.WARNING):
+        return
+    shown = [f"{code}: {text}" for code, text in entry.coded_warnings[:_MAX_WARNINGS]]
+    more = len(entry.coded_warnings) - len(shown)
+    fields = {
+        "event": "warnings",
+        "method": entry.method,
+        "url": redact.address(entry.url),
+        "operation": entry.operation,
+        "id": entry.id,
+        "warnings": [{"code": code, "text": text} for code, text in entry.coded_warnings],
+    }
+    text = "; ".join([*shown, f"and {more} more"] if more else shown)
+    _LOG.warning(
+        "%s %s operation=%s id=%s %s",
+        entry.method,
+        strip_origin(redact.address(entry.url)),
+        entry.operation,
+        entry.id,
+        text,
+        extra={"fields": fields},
+    )
 
 
 class Answered(NamedTuple):
@@ -178,8 +209,9 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Returns the object, with `timestamp`, `level` and `event`."""
-        line = {"timestamp": _time(record), "level": record.levelname.lower()}
-        line["event"] = record.getMessage()
+        line: dict[str, Any] = {"timestamp": _time(record), "level": record.levelname.lower()}
+        fields = getattr(record, "fields", None)
+        line |= fields or {"event": record.getMessage()}
         exception = _exception(record)
         if exception is not None:
             line["exception"] = exception

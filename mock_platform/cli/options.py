@@ -103,6 +103,8 @@ SETTINGS: tuple[Setting, ...] = (
             click.Choice(["strict", "off"])),
     Setting("ads-auth", "Credentials of the advertising interface: OAuth 1.0a and bearer tokens, "
                         "or only OAuth 1.0a.", click.Choice(["any", "oauth1"])),
+    Setting("warnings", "Answer a request of which something is ignored, such as an unknown "
+                        "parameter, or refuse it with 400.", click.Choice(["ignore", "error"])),
     Setting("strict", "Refuse with 501 what the specification does not show.", flag=True),
     Setting("no-markers", "Leave the X-Mock-… headers out of the answers.", flag=True),
     Setting("limits", "Rate limits to enforce: those of the specification, also those that only "

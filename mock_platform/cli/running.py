@@ -15,6 +15,11 @@ from mock_platform.cli.signals import Signals
 from mock_platform.cli.trouble import convert_errors
 from mock_platform.client.platform import MockPlatform
 from mock_platform.control.known_credentials import environment
+from mock_platform.core.warning_counts import (
+    WarningDocument,
+    count_requests,
+    describe_warnings,
+)
 from mock_platform.settings import Settings
 
 NOT_EXECUTABLE = 126
@@ -46,6 +51,7 @@ def run_beside_server(command: Sequence[str], settings: Settings) -> int:
     try:
         return _run_command(command, variables(platform))
     finally:
+        _show_warnings(platform.warnings())
         _stop(platform)
 
 
@@ -107,6 +113,14 @@ def _is_in_foreground() -> bool:
         return os.tcgetpgrp(0) == os.getpgrp()
     except OSError:
         return False
+
+
+def _show_warnings(found: WarningDocument) -> None:
+    """Print what was ignored in the requests of the command."""
+    if found["requests"]:
+        click.echo(f"mock-platform: {count_requests(found)}:", err=True)
+        for line in describe_warnings(found):
+            click.echo(f"  {line}", err=True)
 
 
 def _stop(platform: MockPlatform) -> None:

@@ -59,6 +59,7 @@ def serve_until_stopped(serving: ServeOptions) -> None:
         opened = open_platform(settings)
         platform = opened.platform
         platform.on_error = _report
+        platform.observers.append(logs.log_warnings)
         application = create_app(platform)
 
         def ready(bound: Bound) -> None:

@@ -15,7 +15,7 @@ from collections.abc import (
 )
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
 from mock_platform.world.clock import Instant
@@ -192,6 +192,13 @@ class WorldFace(Protocol):
     def coverage(self) -> dict[str, Any]:
         """Returns how much of the contract was exercised here; the default world counts all."""
 
+    def warnings(self) -> dict[str, Any]:
+        """Returns what was ignored in requests here; the default world counts all.
+
+        `requests` is the number of requests with warnings; each of `warnings` has its `code`,
+        `operation`, number of `requests` and the first `example`.
+        """
+
     def use_fixtures(self, *folders: Path | str) -> None:
         """Start the world again with more folders of fixtures; the last one wins.
 
@@ -216,19 +223,22 @@ class PlatformFace(WorldFace, Protocol):
         seed: int | None = None,
         freeze: Instant | None = None,
         own_credentials: bool = False,
+        warnings: Literal["ignore", "error"] | None = None,
     ) -> WorldFace:
         """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,
-        without a prefix or a header.
+        without a prefix or a header. With `warnings="error"` it refuses requests of which something
+        would be ignored.
 
         Raises:
             BadWorldName: The name is not allowed for a world.
             UnknownWorld: The world `source` does not exist.
             TooManyWorlds: The server has the maximum number of worlds.
             TypeError: `seed` is not an integer.
-            ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds.
+            ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds; or
+                `warnings` has another value.
         """
 
     def drop_world(self, name: str) -> None:

@@ -302,6 +302,12 @@ class LocalWorld:
         only = None if name == DEFAULT else name
         return coverage_document(platform.operations, platform.settings, control.coverage, only)
 
+    def warnings(self) -> dict[str, Any]:
+        """Returns what was ignored in requests here; the default world counts all."""
+        name = self._world.name
+        control: ControlPlane = self._wsgi.extensions[CONTROL]
+        return control.warnings.document(None if name == DEFAULT else name)
+
     def use_fixtures(self, *folders: Path | str) -> None:
         """Start the world again with more folders of fixtures; the last one wins."""
         settings = self._platform.settings

@@ -13,11 +13,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from mock_platform.app import create_app
 from mock_platform.client.local import LocalWorld
 from mock_platform.client.remote.platform import RemotePlatform
+from mock_platform.client.warnings import is_error
 from mock_platform.core.auth.world_credentials import replace_credentials
 from mock_platform.core.call import Call
 from mock_platform.edge.application import PlatformApplication
@@ -126,17 +127,22 @@ class MockPlatform(LocalWorld):
         seed: int | None = None,
         freeze: Instant | None = None,
         own_credentials: bool = False,
+        warnings: Literal["ignore", "error"] | None = None,
     ) -> LocalWorld:
         """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,
-        without a prefix or a header.
+        without a prefix or a header. With `warnings="error"` it refuses requests of which something
+        would be ignored.
         """
-        frozen_at = None if freeze is None else moment(freeze)
-        change = replace_credentials if own_credentials else None
         self._platform.worlds.create(
-            name, source=source, seed=seed, freeze=frozen_at, change=change
+            name,
+            source=source,
+            seed=seed,
+            freeze=None if freeze is None else moment(freeze),
+            change=replace_credentials if own_credentials else None,
+            refuse_warnings=is_error(warnings),
         )
         return LocalWorld(self._platform, name, self._server.url, self.wsgi)
 

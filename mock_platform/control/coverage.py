@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema
 
-from mock_platform.control.route import WORLD, ControlRequest
+from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Choice
 from mock_platform.coverage import FORMATS, document, render
 from mock_platform.coverage.pages import MEDIA_TYPES
@@ -27,9 +27,9 @@ class QueryOfCoverage(Schema):
 def get_coverage(request: ControlRequest) -> Any:
     """What clients have exercised of the contract so far."""
     platform = request.platform
-    found = document(
-        platform.operations, platform.settings, request.services.coverage, _find_world(request)
-    )
+    recorder = request.services.coverage
+    world = request.find_counted_world(recorder.worlds())
+    found = document(platform.operations, platform.settings, recorder, world)
     form = request.query.get("format", "json")
     if form == "json":
         return found
@@ -42,16 +42,5 @@ def get_coverage(request: ControlRequest) -> Any:
 
 def delete_coverage(request: ControlRequest) -> None:
     """Set the coverage counts to zero."""
-    request.services.coverage.clear(_find_world(request))
-
-
-def _find_world(request: ControlRequest) -> str | None:
-    """Returns the world in the request; a removed world still has its counts.
-
-    Raises:
-        UnknownWorld: The world does not exist and has no counts.
-    """
-    name = request.flask.environ.get(WORLD) or request.flask.headers.get("X-Mock-World")
-    if name is None or name in request.services.coverage.worlds():
-        return name
-    return request.world.name
+    recorder = request.services.coverage
+    recorder.clear(request.find_counted_world(recorder.worlds()))

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mock_platform.control.metrics import Metrics
+from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
 
@@ -30,7 +31,9 @@ class ControlPlane:
         self._metrics = Metrics(platform)
         self.coverage = Recorder()
         """How much of the contract clients have exercised."""
-        platform.observers.append(self.coverage.observe)
+        self.warnings = WarningRecorder()
+        """What was ignored in requests, and how often."""
+        platform.observers += [self.coverage.observe, self.warnings.observe]
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one WSGI request."""
@@ -46,4 +49,4 @@ class ControlPlane:
         # Two first requests at the same time may make two; both work on the same counts.
         from mock_platform.control.routes import create_control
 
-        return create_control(self.platform, self._metrics, self.coverage).wsgi_app
+        return create_control(self.platform, self._metrics, self.coverage, self.warnings).wsgi_app

@@ -5,7 +5,7 @@ The schemas of a route's query and body check requests and describe them in Open
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from mock_platform.core.description.schemas import Converter
 from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.pairs import decode_pairs, first_values
+from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
@@ -56,6 +57,7 @@ class Services:
     metrics: Metrics
     description: Description
     coverage: Recorder
+    warnings: WarningRecorder
 
 
 JsonObject = dict[str, Any]
@@ -132,6 +134,15 @@ class ControlRequest:
             name = self.flask.headers.get("X-Mock-World")
         worlds = self.platform.worlds
         return worlds.default if name is None else worlds.get(name)
+
+    def find_counted_world(self, counted: Container[str]) -> str | None:
+        """Returns the name of the world in the request; a removed world may still be `counted`.
+
+        Raises:
+            UnknownWorld: The world does not exist and is not counted.
+        """
+        name = self.flask.environ.get(WORLD) or self.flask.headers.get("X-Mock-World")
+        return name if name is None or name in counted else self.world.name
 
     @property
     def state(self) -> State:

@@ -25,6 +25,7 @@ from mock_platform.control import (
     state,
     streams,
     transitions,
+    warnings,
     webhooks,
     worlds,
 )
@@ -35,6 +36,7 @@ from mock_platform.control.refusal import MEDIA_TYPE, BadQuery, ControlRefusal, 
 from mock_platform.control.route import ControlRequest, Route, Services, body_of, query_of
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
 from mock_platform.records.checking import BadRecord
@@ -209,6 +211,8 @@ ROUTES: tuple[Route, ...] = (
         also=("text/plain", "application/xml", "text/html"),
     ),
     Route("DELETE", "/coverage", coverage.delete_coverage, status=204),
+    Route("GET", "/warnings", warnings.list_warnings, returns=warnings.WarningsAnswer),
+    Route("DELETE", "/warnings", warnings.delete_warnings, status=204),
     Route("GET", "/metrics", about.metrics, media_type="text/plain"),
     Route("GET", "/openapi.json", about.describe),
     Route("GET", "/", console.overview, media_type=_HTML),
@@ -219,14 +223,18 @@ ROUTES: tuple[Route, ...] = (
 """All routes of the control plane."""
 
 
-def create_control(platform: Platform, metrics: Metrics, recorder: Recorder) -> Flask:
+def create_control(
+    platform: Platform, metrics: Metrics, recorder: Recorder, warning_recorder: WarningRecorder
+) -> Flask:
     """Returns the Flask application of the control plane."""
     app = Flask("mock_platform.control", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    services = Services(platform, metrics, describe_everything(platform), recorder)
+    services = Services(
+        platform, metrics, describe_everything(platform), recorder, warning_recorder
+    )
     for route in ROUTES:
         app.add_url_rule(
             route.rule,

@@ -10,7 +10,7 @@ from mock_platform.control.known_credentials import credentials
 from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.auth.world_credentials import replace_credentials
-from mock_platform.core.fields import Flag, Instant, Integer, Text
+from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text
 from mock_platform.platform import Platform
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld
@@ -36,6 +36,13 @@ class WorldBody(Schema):
         load_default=False,
         metadata={
             "description": "new keys and tokens for all apps, which choose the world by themselves"
+        },
+    )
+    warnings = Choice(
+        ("ignore", "error"),
+        metadata={
+            "description": "whether a request of which something would be ignored is answered, or "
+            "refused with 400; as the server does unless given"
         },
     )
 
@@ -69,7 +76,7 @@ def list_worlds(request: ControlRequest) -> dict[str, Any]:
 def put_world(request: ControlRequest) -> dict[str, Any]:
     """Make a world; an existing one does not change."""
     body = request.body
-    freeze = body.get("freeze")
+    freeze, warnings = body.get("freeze"), body.get("warnings")
     try:
         world = request.platform.worlds.create(
             request.args["name"],
@@ -77,6 +84,7 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
             seed=body.get("seed"),
             freeze=None if freeze is None else parse_instant(freeze),
             change=replace_credentials if body["own_credentials"] else None,
+            refuse_warnings=None if warnings is None else warnings == "error",
         )
     except UnknownWorld as fault:
         raise ControlRefusal(422, f"from: {fault}") from fault

@@ -83,8 +83,8 @@ class Call:
     account: Record | None = None
     echo: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    warning_codes: list[str] = field(default_factory=list)
-    """The codes for `X-Mock-Warnings`: what was sent and ignored."""
+    coded_warnings: list[tuple[str, str]] = field(default_factory=list)
+    """Those about what was sent and ignored, each with its code for `X-Mock-Warnings`."""
     assumptions: dict[str, Assumption] = field(default_factory=dict)
     diagnosis: dict[str, Any] | None = None
     extra_headers: Pairs = field(default_factory=list)
@@ -172,8 +172,8 @@ class Call:
     def warn(self, text: str, code: str | None = None) -> None:
         """Add a warning to the journal; a code says that something in the request was ignored."""
         self.warnings.append(text)
-        if code is not None and code not in self.warning_codes:
-            self.warning_codes.append(code)
+        if code is not None:
+            self.coded_warnings.append((code, text))
 
 
 @dataclass(frozen=True, slots=True)

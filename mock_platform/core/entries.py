@@ -40,6 +40,8 @@ def make_entry(
         changes=[change for change in changes if not change.table.startswith("_")],
         assumptions=assumptions,
         warnings=call.warnings,
+        coded_warnings=call.coded_warnings,
+        custom=call.custom,
         diagnosis=call.diagnosis,
         traceback=failed,
         request_headers=call.headers,

@@ -17,8 +17,9 @@ def make_markers(call: Call, assumptions: Sequence[str]) -> Pairs:
         headers.append(("X-Mock-Custom", call.custom))
     if call.rule is not None:
         headers.append(("X-Mock-Rule", f"{call.rule['scenario']}/{call.rule['rule']}"))
-    if call.warning_codes:
-        headers.append(("X-Mock-Warnings", ",".join(sorted(call.warning_codes))))
+    if call.coded_warnings:
+        codes = sorted({code for code, _ in call.coded_warnings})
+        headers.append(("X-Mock-Warnings", ",".join(codes)))
     if assumptions:
         headers.append(("X-Mock-Assumptions", ",".join(assumptions)))
     return headers

@@ -24,10 +24,12 @@ from mock_platform.core.failures.errors import (
     NotShown,
     NumericFailure,
     RouteNotFound,
+    WarningsRefused,
 )
 from mock_platform.core.failures.rendering import HEADERS, render
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Operation
+from mock_platform.core.unread import IGNORED
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Change
 from mock_platform.world.world import World
@@ -169,7 +171,7 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
             call.caller = authenticator.caller(call, world, auth)
 
         checks.append(authenticate)
-    checks += [*operation.gates, _decode(operation, settings)]
+    checks += [*operation.gates, _decode(operation, settings), _refuse_warnings]
     count = counter(operation, settings)
     return checks if count is None else [*checks, count]
 
@@ -185,10 +187,8 @@ def _decode(operation: Operation, settings: Settings) -> Check:
     def read(call: Call, world: World) -> None:
         call.params = decode()(call)
 
-    if rules is None:
-        return read
-
     def read_by_rules(call: Call, world: World) -> None:
+        assert rules is not None
         try:
             call.params = decode()(call)
         except InvalidParameters as fault:
@@ -199,7 +199,23 @@ def _decode(operation: Operation, settings: Settings) -> Check:
         if faults:
             raise InvalidParameters(faults, {**call.path_params, **call.params})
 
-    return read_by_rules
+    read_all = read if rules is None else read_by_rules
+
+    def read_or_explain(call: Call, world: World) -> None:
+        try:
+            read_all(call, world)
+        except InvalidParameters as fault:
+            # What was ignored is often the cause: parameters in a body that nothing reads.
+            _refuse_warnings(call, world, fault)
+            raise
+
+    return read_or_explain
+
+
+def _refuse_warnings(call: Call, world: World, beside: InvalidParameters | None = None) -> None:
+    """Refuse a call of which something was ignored, where warnings are errors."""
+    if call.coded_warnings and world.refuses_warnings:
+        raise WarningsRefused(IGNORED, call.coded_warnings, beside)
 
 
 def _answer(operation: Operation, settings: Settings) -> Answer:
@@ -212,6 +228,7 @@ def _answer(operation: Operation, settings: Settings) -> Answer:
 
     def answer(call: Call, world: World) -> Reply:
         result = handler(call, world)
+        _refuse_warnings(call, world)
         call.assumptions.update(assumed)
         return returns.reply(call, result)
 

@@ -1,6 +1,7 @@
 """Parts of a request that the operation does not read: each one is reported.
 
-The journal has a warning, `X-Mock-Warnings` names its code, and `--strict` refuses the request.
+The journal has a warning, and `X-Mock-Warnings` names its code. `--warnings error` and `--strict`
+refuse the request.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ IGNORED = settled(
     "parameters.ignored",
     "What nothing reads is ignored with a warning in the journal and its code in X-Mock-Warnings: "
     "unknown and repeated parameters (the first value counts), those that contradict the path, "
-    "unknown keys at any depth of a JSON body, and bodies of operations that read none. --strict "
-    "refuses them.",
+    "unknown keys at any depth of a JSON body, and bodies of operations that read none. --warnings "
+    "error answers 400 to them, --strict refuses them.",
     gap=True,
 )
 
@@ -62,6 +63,8 @@ PROTOCOL = frozenset(
         "oauth_body_hash",
     }
 )
+_OF_OTHER_STEPS = frozenset({"oauth_callback", "oauth_verifier"})
+"""Parameters that popular OAuth clients send with every step; only the journal mentions them."""
 _MAX_WARNINGS = 50
 _MAX_COUNTED = 10_000
 _INDEX = re.compile(r"\[\d+\]")
@@ -79,9 +82,12 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One ignored part of a request. `refused` is its name under `--strict`, which refuses it."""
+    """One ignored part of a request. `refused` is its name under `--strict`, which refuses it.
 
-    code: str
+    Without a code, only the journal mentions it.
+    """
+
+    code: str | None
     text: str
     refused: str | None
 
@@ -172,10 +178,9 @@ def find_unknown_parameters(
             yield _contradiction(name, path_params[name])
             continue
         text = f"parameter {quote_text(name)} is not one of this operation and was ignored{note}"
-        # Clients repeat OAuth parameters of other steps: one popular client always sends its
-        # callback.
         refused = None if name.startswith("oauth_") else f"the parameter {quote_text(name)} here"
-        yield Finding(UNKNOWN_PARAMETER, text + _did_you_mean(name, known), refused)
+        code = None if name in _OF_OTHER_STEPS else UNKNOWN_PARAMETER
+        yield Finding(code, text + _did_you_mean(name, known), refused)
 
 
 def find_repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:

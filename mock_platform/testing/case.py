@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import wraps
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
@@ -41,6 +41,9 @@ class PlatformMixin:
     mock_strict: ClassVar[bool] = False
     """Whether the server refuses what the specification does not show."""
 
+    mock_warnings: ClassVar[Literal["ignore", "error"]] = "ignore"
+    """Whether requests of which something is ignored are answered, or refused with 400."""
+
     mock_platform_server: ClassVar[MockPlatform]
     """The server of the class's tests."""
     mock_platform: WorldFace
@@ -71,7 +74,7 @@ class PlatformMixin:
     def setUpClass(cls) -> None:
         """Start the server of the class."""
         super().setUpClass()  # type: ignore[misc]
-        cls._servers = LocalServers()
+        cls._servers = LocalServers(cls.mock_warnings)
         cls.mock_platform_server = cls._servers.main
         cls.addClassCleanup(cls._stop_servers)  # type: ignore[attr-defined]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
+from mock_platform.core.warning_counts import strip_origin
 from mock_platform.scenario.active import describe_refusals
 
 Entry = Mapping[str, Any]
@@ -61,7 +61,7 @@ def nearest_misses(entries: Sequence[Entry]) -> str:
 def tracebacks(entries: Iterable[Entry]) -> list[str]:
     """Returns the errors of the sandbox itself, each with its request."""
     return [
-        f"{entry['method']} {address(entry['url'])}\n{entry['traceback'].rstrip()}"
+        f"{entry['method']} {strip_origin(entry['url'])}\n{entry['traceback'].rstrip()}"
         for entry in entries
         if entry.get("traceback")
     ]
@@ -75,19 +75,10 @@ def strays(found: Mapping[tuple[str, str, str], int]) -> list[str]:
     ]
 
 
-def address(url: str) -> str:
-    """Returns the path and the query, without the server and the world's prefix."""
-    parts = urlsplit(url)
-    path = parts.path
-    if path.startswith("/~"):
-        path = "/" + path[2:].partition("/")[2]
-    return f"{path}?{parts.query}" if parts.query else path
-
-
 def _request(number: int, entry: Entry, same: int, *, whole: bool) -> list[str]:
     at = entry["at"].partition("T")[2].removesuffix("Z")
     operation = entry["operation"] or "no operation"
-    asked = f"{entry['method']} {address(entry['url'])}"
+    asked = f"{entry['method']} {strip_origin(entry['url'])}"
     lines = [f"{number}. {at} {asked} -> {entry['status']} {operation}"]
     notes = [] if same == number else [f"the same request as {same}"]
     rule = entry["rule"]

@@ -7,12 +7,13 @@ from collections import Counter
 from contextlib import ExitStack
 from hashlib import blake2s
 from itertools import chain, count
-from typing import Any
+from typing import Any, Literal
 
 from mock_platform.app import CONTROL
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.control.plane import ControlPlane
+from mock_platform.core.warning_counts import WarningDocument
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.testing.verdict import Verdict
@@ -30,7 +31,8 @@ Stray = tuple[str, str, str]
 class LocalServers:
     """The server of a run or of a worker, and a second, strict one when a test needs it."""
 
-    def __init__(self) -> None:
+    def __init__(self, warnings: Literal["ignore", "error"] = "ignore") -> None:
+        self._warnings = warnings
         self._lock = threading.Lock()
         self._names: dict[str, str] = {}
         self._strays: Counter[Stray] = Counter()
@@ -80,6 +82,10 @@ class LocalServers:
         """Returns the coverage document of each server."""
         return [server.coverage() for server in self._all_servers()]
 
+    def warnings(self) -> list[WarningDocument]:
+        """Returns what was ignored in requests to each server."""
+        return [server.warnings() for server in self._all_servers()]
+
     def stop(self) -> None:
         """Stop the servers.
 
@@ -102,7 +108,7 @@ class LocalServers:
         return self._strict
 
     def _start(self, **settings: Any) -> MockPlatform:
-        server = MockPlatform.start(**settings)
+        server = MockPlatform.start(warnings=self._warnings, **settings)
         server.on_stray(self._count_stray)
         return server
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 from mock_platform.client.errors import Unreachable
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
-from mock_platform.testing.report import address
+from mock_platform.client.remote.world import RemoteWorld
+from mock_platform.core.warning_counts import WarningDocument, strip_origin
 from mock_platform.testing.servers import Stray
 from mock_platform.testing.verdict import Verdict
 from mock_platform.testing.world_request import (
@@ -24,8 +27,12 @@ from mock_platform.testing.world_request import (
 class SharedServer:
     """A running server that other runs and workers may use at the same time."""
 
-    def __init__(self, url: str, world: str) -> None:
+    def __init__(
+        self, url: str, world: str, warnings: Literal["ignore", "error"] | None = None
+    ) -> None:
         """Make a world for this worker on the server at `url`; replaces one of the same name.
+
+        Without `warnings`, the server decides whether they are errors.
 
         Raises:
             Refused: The server refuses.
@@ -34,7 +41,8 @@ class SharedServer:
         self.main = MockPlatform.connect(url)
         if world in self.main.worlds:
             self.main.drop_world(world)
-        self._world = self.main.world(world)
+        self._make: Callable[..., RemoteWorld] = partial(self.main.world, warnings=warnings)
+        self._world = self._make(world)
         self._ended: str | None = None
         self._strays: Counter[Stray] = Counter()
 
@@ -55,9 +63,9 @@ class SharedServer:
         name = self._world.name
         self.main.drop_world(name)
         try:
-            world = self._world = make_world(self.main.world, name, request)
+            world = self._world = make_world(self._make, name, request)
         except BadWorldRequest:
-            self._world = self.main.world(name)
+            self._world = self._make(name)
             raise
         apply_fixtures(world, request)
         activate_scenarios(world, request)
@@ -94,6 +102,12 @@ class SharedServer:
             return [self._world.coverage()]
         return []
 
+    def warnings(self) -> list[WarningDocument]:
+        """Returns what was ignored in the requests of the world."""
+        with suppress(Unreachable):
+            return [self._world.warnings()]
+        return []
+
     def stop(self) -> None:
         """Remove the world; the server keeps running."""
         with suppress(Unreachable):
@@ -104,6 +118,6 @@ class SharedServer:
         if self._ended is None:
             return
         for entry in self._world.journal:
-            path = address(entry.url).partition("?")[0]
+            path = strip_origin(entry.url).partition("?")[0]
             self._strays[self._ended, entry.method, path] += 1
         self._ended = None

@@ -51,6 +51,10 @@ class JournalEntry:
     changes: Sequence[Change] = ()
     assumptions: Sequence[str] = ()
     warnings: Sequence[str] = ()
+    coded_warnings: Sequence[tuple[str, str]] = ()
+    """Those about what was sent and ignored, each with its code; not in JSON."""
+    custom: str | None = None
+    """The endpoint of a user's route that answered; not in JSON."""
     diagnosis: dict[str, Any] | None = None
     traceback: str | None = None
     request_headers: Sequence[tuple[str, str]] = ()

@@ -57,6 +57,8 @@ class WorldSettings:
     freeze: datetime | None = None
     journal_entries: int = 10_000
     journal_bytes: int = 64 * 1024 * 1024
+    refuse_warnings: bool = False
+    """Whether requests of which something would be ignored are refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class World:
         self.seed = settings.seed if seed is None else seed
         self.lock = threading.RLock()
         self.closed = False
+        self.refuses_warnings = settings.refuse_warnings
         self.clock = Clock(settings.freeze, lock=self.lock, record=self._record_jump)
         self.ids = Ids(self.seed, name)
         self.journal = Journal(

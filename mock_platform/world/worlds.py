@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from mock_platform.store.interface import Change, SavedWorld
 from mock_platform.store.memory import Base
@@ -89,11 +90,13 @@ class Worlds:
         seed: int | None = None,
         freeze: datetime | None = None,
         change: Callable[[World], None] | None = None,
+        refuse_warnings: bool | None = None,
     ) -> World:
         """Returns a new world, a copy of `source` if given. An existing one is returned unchanged.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset. What
         `change` changes in the new world belongs to its start, too.
+        `refuse_warnings` is that of the server or of the source unless given.
 
         Raises:
             BadWorldName: The name has another form.
@@ -116,8 +119,10 @@ class Worlds:
             origin = None if source is None else self.get(source)
             saved = None if origin is None else origin.save()
             blueprint = self.blueprint if origin is None else origin.blueprint
-            if freeze is not None:
-                blueprint = replace(blueprint, settings=replace(blueprint.settings, freeze=freeze))
+            own: dict[str, Any] = {"freeze": freeze, "refuse_warnings": refuse_warnings}
+            own = {name: value for name, value in own.items() if value is not None}
+            if own:
+                blueprint = replace(blueprint, settings=replace(blueprint.settings, **own))
             world = World(name, blueprint, seed=seed, store=self._store)
             try:
                 self._set_up(world, saved, freeze, change)

@@ -21,7 +21,7 @@ from mock_platform.platform import Platform
 from mock_platform.server import ServerThread
 from mock_platform.settings import Settings
 from tests.commands import python
-from tests.support import BEARER
+from tests.support import BEARER, sandbox
 from tests.waits import PATIENCE
 
 
@@ -131,6 +131,56 @@ def test_json_lines_have_names(logged: Callable[..., Logged]) -> None:
     )
     assert (line["event"], line["level"], line["status"]) == ("request", "info", 403)
     assert isinstance(line["ms"], float)
+
+
+def logged_warnings(form: logs.LogFormat, level: logs.LogLevel = "info", count: int = 1) -> str:
+    """What the log has of a request with so many warnings."""
+    stream = io.StringIO()
+    logs.configure(form, stream, level)
+    box = sandbox()
+    box.platform.observers.append(logs.log_warnings)
+    box.call(
+        "GET", "/12/accounts?access_token=secret&" + "&".join(f"z{n}=1" for n in range(count - 1))
+    )
+    box.call("GET", "/12/accounts")
+    return stream.getvalue()
+
+
+def test_warnings_are_a_line_of_the_log() -> None:
+    """What was ignored, with its code, on which operation; a request without has no such line."""
+    (line,) = logged_warnings("text", "warning", 2).splitlines()
+
+    assert line.partition(" ")[2] == (
+        "WARNING: GET /12/accounts?access_token=[redacted]&z0=1 operation=accounts.list id=r1 "
+        "unknown-parameter: parameter 'access_token' is not one of this operation and was ignored; "
+        "unknown-parameter: parameter 'z0' is not one of this operation and was ignored"
+    )
+
+
+def test_warnings_have_names_in_json() -> None:
+    """Programs read code and text of each warning."""
+    line = json.loads(logged_warnings("json"))
+
+    assert ("warnings", "warning", "GET", "accounts.list", "r1") == tuple(
+        line[name] for name in ("event", "level", "method", "operation", "id")
+    )
+    assert ["unknown-parameter"] == [each["code"] for each in line["warnings"]]
+    assert "access_token=[redacted]" in line["url"]
+
+
+@pytest.mark.parametrize(("count", "more"), [(5, False), (6, True)])
+def test_many_warnings_are_cut_for_people(count: int, more: bool) -> None:
+    """A line shows five; the journal has all."""
+    line = logged_warnings("text", count=count)
+
+    assert min(count, 5) == line.count("unknown-parameter: ")
+    assert more == ("; and 1 more" in line)
+
+
+@pytest.mark.parametrize("level", ["error", "off"])
+def test_levels_above_leave_warnings_out(level: logs.LogLevel) -> None:
+    """Who wants errors only gets no warnings."""
+    assert "" == logged_warnings("text", level)
 
 
 @pytest.mark.live

@@ -236,6 +236,40 @@ def test_a_reset_returns_to_the_start(world: WorldFace) -> None:
     assert not any(each["active"] for each in world.scenarios)
 
 
+def test_warnings_count_what_was_ignored(world: WorldFace) -> None:
+    """The codes of this world with the first example; nothing at the start."""
+    account = world.credentials["accounts"][0]
+    before = world.warnings()
+    world.session("oauth1").get(f"/12/accounts/{account}?zz=1")
+
+    (row,) = world.warnings()["warnings"]
+
+    assert {"requests": 0, "warnings": []} == before
+    assert ("unknown-parameter", "accounts.get", 1) == (
+        row["code"],
+        row["operation"],
+        row["requests"],
+    )
+    assert f"{world.base_url}/12/accounts/{account}?zz=1" == row["example"]["url"]
+
+
+def test_a_world_may_refuse_warnings(platform: PlatformFace) -> None:
+    """`warnings="error"` holds for this world alone; another value is a mistake on both sides."""
+    world = platform.world("careful", warnings="error")
+    try:
+        statuses = [
+            each.session("oauth1").get("/12/accounts?zz=1").status_code
+            for each in (world, platform)
+        ]
+    finally:
+        platform.drop_world("careful")
+
+    assert [400, 200] == statuses
+    with pytest.raises(ValueError, match="'ignore' or 'error', not 'fatal'"):
+        platform.world("other", warnings="fatal")  # type: ignore[arg-type]
+    assert "other" not in platform.worlds
+
+
 def test_coverage_counts_what_was_exercised(world: WorldFace) -> None:
     """The document of the world alone."""
     with world.session("bearer") as session:

@@ -22,7 +22,7 @@ def test_everything_that_shaped_an_answer_is_named() -> None:
     """Operation, rule, sorted warnings and the assumptions each have a header."""
     call = make_call()
     call.operation, call.rule = "posts.get", {"scenario": "outage", "rule": 2, "call": 1}
-    call.warning_codes = ["b", "a"]
+    call.coded_warnings = [("b", "1"), ("a", "2"), ("b", "3")]
 
     expected = [
         ("X-Mock-Request-Id", "r1"),

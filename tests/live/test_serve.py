@@ -266,7 +266,7 @@ def test_each_request_is_one_line_without_credentials(served: Served) -> None:
     url = f"{served.url}/12/accounts?access_token=very-secret&count=1"
     answer = requests.get(url, headers=bearer(), timeout=PATIENCE)
 
-    line = served.wait_for_log("access_token")
+    line = served.wait_for_log("200 GET /12/accounts?access_token")
     request_id = answer.headers["X-Mock-Request-Id"]
     assert " 200 GET /12/accounts?access_token=[redacted]&count=1 " in line
     assert line.endswith(f"operation=accounts.list id={request_id}")
@@ -291,6 +291,16 @@ def test_the_log_can_be_json() -> None:
         "id": "",
     }
     assert hint["level"] == "info"
+
+
+def test_what_was_ignored_is_in_the_log(served: Served) -> None:
+    """A WARNING says what the client sent in vain, although the answer is a 200."""
+    url = f"{served.url}/12/accounts?cuont=7"
+    assert 200 == requests.get(url, headers=bearer(), timeout=PATIENCE).status_code
+
+    line = served.wait_for_log("WARNING: GET /12/accounts?cuont=7")
+    assert "unknown-parameter: parameter 'cuont' is not one of this operation" in line
+    assert line.endswith("did you mean 'count'?")
 
 
 # -- watching ------------------------------------------------------------------------------------
@@ -351,6 +361,28 @@ def test_run_hands_addresses_and_credentials_over() -> None:
     result = ended("run", "--", sys.executable, "-c", script)
 
     assert (0, "True\nTrue\n", "") == (result.returncode, result.stdout, result.stderr)
+
+
+IGNORED = (
+    "import os, requests\n"
+    "token = os.environ['MOCK_PLATFORM_BEARER_TOKEN']\n"
+    "answer = requests.get(os.environ['MOCK_PLATFORM_URL'] + '/12/accounts?cuont=7', timeout=120,\n"
+    "                      headers={'Authorization': 'Bearer ' + token})\n"
+    "print(answer.status_code)\n"
+)
+
+
+@pytest.mark.parametrize(("options", "status"), [((), 200), (("--warnings", "error"), 400)])
+def test_run_sums_warnings_up(options: tuple[str, ...], status: int) -> None:
+    """At the end it prints what was ignored; with `--warnings error` the command was refused."""
+    result = ended("run", *options, "--", sys.executable, "-c", IGNORED)
+
+    assert (0, f"{status}\n") == (result.returncode, result.stdout)
+    assert (
+        "mock-platform: 1 request with warnings:\n"
+        "  1 x unknown-parameter, accounts.list: GET /12/accounts?cuont=7: parameter 'cuont' is "
+        "not one of this operation and was ignored; did you mean 'count'?\n"
+    ) == result.stderr
 
 
 def test_run_takes_settings() -> None:

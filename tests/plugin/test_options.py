@@ -15,6 +15,48 @@ def test_it(mock_platform):
 """
 
 
+IGNORED = """
+import pytest
+
+@pytest.mark.parametrize("number", range(2))
+def test_it(mock_platform, number):
+    answer = mock_platform.session("oauth1").get("/12/accounts?cuont=7")
+    assert answer.status_code == 200, answer.text
+"""
+
+
+# -- warnings ------------------------------------------------------------------------------------
+
+
+def test_warnings_are_summed_up(wherever: Run) -> None:
+    """Code, operation, how often, and the first example; the run passes."""
+    result = wherever(IGNORED)
+
+    result.assert_outcomes(passed=2)
+    assert pytest.ExitCode.OK == result.ret
+    assert [
+        "2 x unknown-parameter, accounts.list: GET /12/accounts?cuont=7: parameter 'cuont' is not "
+        "one of this operation and was ignored; did you mean 'count'?"
+    ] == section(result, "mock_platform: 2 requests with warnings")
+
+
+def test_warnings_may_be_errors(wherever: Run) -> None:
+    """`--mock-warnings=error` answers 400 and says which warning; other tests pass as before."""
+    result = wherever(IGNORED + ONE.replace("test_it", "test_sound"), "--mock-warnings=error")
+
+    result.assert_outcomes(passed=1, failed=2)
+    assert any(
+        "Warning unknown-parameter, and warnings are errors here: parameter 'cuont'" in line
+        for line in result.stdout.lines
+    )
+    assert section(result, "mock_platform: 2 requests with warnings")
+
+
+def test_without_warnings_there_is_no_summary(wherever: Run) -> None:
+    """A run whose requests were read as a whole says nothing of it."""
+    assert not any("with warnings" in heading for heading in headings(wherever(ONE)))
+
+
 # -- coverage ------------------------------------------------------------------------------------
 
 

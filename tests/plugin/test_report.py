@@ -11,7 +11,6 @@ import requests
 
 from mock_platform.core.call import Call
 from mock_platform.operations import OPERATIONS
-from mock_platform.testing import report
 from mock_platform.world.world import World
 from tests.plugin.conftest import Run
 from tests.plugin.reading import headings, section
@@ -315,16 +314,3 @@ def test_many_changes_are_summed_up(run: Run) -> None:
 
     assert 5 == sum(line.startswith("     created: audience_users ") for line in just)
     assert "     created: 6 audience_users" in over
-
-
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("http://127.0.0.1:1/~w/12/accounts?a=1", "/12/accounts?a=1"),
-        ("http://127.0.0.1:1/12/accounts", "/12/accounts"),
-        ("http://127.0.0.1:1/~w", "/"),
-    ],
-)
-def test_addresses_are_shown_without_server_and_world(url: str, shown: str) -> None:
-    """Only what the client chose is shown."""
-    assert shown == report.address(url)

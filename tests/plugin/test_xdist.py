@@ -20,6 +20,7 @@ def test_it(mock_platform, number):
 
 def test_first(mock_platform):
     urls.append(mock_platform.base_url)
+    mock_platform.session("oauth1").get("/12/accounts?cuont=7")
 
 def test_late():
     for url in urls:
@@ -38,7 +39,7 @@ def _run(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
 @pytest.mark.live
 @pytest.mark.parametrize("shared", [False, True], ids=["own", "shared"])
 def test_workers_are_put_together(pytester: pytest.Pytester, *, shared: bool) -> None:
-    """Coverage and late requests of the workers reach the controller; the gate judges the sum."""
+    """Coverage, warnings and late requests of the workers reach the controller, which sums up."""
     pytester.makepyfile(test_other=SUITE.replace('/12/accounts"', '/12/accounts?count=2"'))
     with MockPlatform.start() as platform:
         url = [f"--mock-platform-url={platform.base_url}"] if shared else []
@@ -55,6 +56,8 @@ def test_workers_are_put_together(pytester: pytest.Pytester, *, shared: bool) ->
         line.startswith("FAILED: ") and line.endswith(" % is below the required 90 %")
         for line in section(result, "mock_platform: contract coverage")
     )
+    (line,) = section(result, "mock_platform: 2 requests with warnings")
+    assert line.startswith("2 x unknown-parameter, accounts.list: GET /12/accounts?cuont=7: ")
     if not shared:  # there a world lives as long as its worker
         assert {
             "test_it.py::test_first: GET /12/accounts",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from mock_platform.client.errors import NotInProcess
 from mock_platform.client.moments import format_moment
 from mock_platform.client.remote.control import Control, connect, read_authority
 from mock_platform.client.remote.world import RemoteWorld
+from mock_platform.client.warnings import is_error
 from mock_platform.world.clock import Instant
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
 from mock_platform.world.worlds import check_seed
@@ -58,16 +59,23 @@ class RemotePlatform(RemoteWorld):
         seed: int | None = None,
         freeze: Instant | None = None,
         own_credentials: bool = False,
+        warnings: Literal["ignore", "error"] | None = None,
     ) -> RemoteWorld:
         """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,
-        without a prefix or a header.
+        without a prefix or a header. With `warnings="error"` it refuses requests of which something
+        would be ignored.
         """
-        at = None if freeze is None else format_moment(freeze)
-        own = own_credentials or None
-        wanted = {"from": source, "seed": check_seed(seed), "freeze": at, "own_credentials": own}
+        is_error(warnings)
+        wanted = {
+            "from": source,
+            "seed": check_seed(seed),
+            "freeze": None if freeze is None else format_moment(freeze),
+            "own_credentials": own_credentials or None,
+            "warnings": warnings,
+        }
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)
         return RemoteWorld(made, self._http)

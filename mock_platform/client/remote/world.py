@@ -208,6 +208,11 @@ class RemoteWorld:
         document: dict[str, Any] = self._control.ask("GET", "/coverage")
         return document
 
+    def warnings(self) -> dict[str, Any]:
+        """Returns what was ignored in requests here; the default world counts all."""
+        document: dict[str, Any] = self._control.ask("GET", "/warnings")
+        return document
+
     def use_fixtures(self, *folders: Path | str) -> None:
         """Start the world again with more folders of fixtures; the last one wins."""
         if self.name == DEFAULT:

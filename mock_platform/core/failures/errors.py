@@ -308,6 +308,27 @@ class NotShown(Failure):
         self.assumptions = (assumption, NOT_SHOWN)
 
 
+class WarningsRefused(Failure):
+    """`--warnings error`: parts of the request would be ignored, as `messages` say.
+
+    `beside` are the faults of its parameters, if it has any: one answer reports everything.
+    """
+
+    def __init__(
+        self,
+        assumption: Assumption,
+        warnings: Iterable[tuple[str, str]],
+        beside: InvalidParameters | None = None,
+    ) -> None:
+        self.messages = [
+            f"Warning {code}, and warnings are errors here: {text}" for code, text in warnings
+        ]
+        self.beside = beside
+        faults = [] if beside is None else [str(beside)]
+        super().__init__("; ".join([*self.messages, *faults]))
+        self.assumptions = (assumption,)
+
+
 class NotStored(Failure):
     """The store has no space for the changes of the request; the text says what to do."""
 

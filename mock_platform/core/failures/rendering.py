@@ -36,9 +36,10 @@ from mock_platform.core.failures.errors import (
     Unauthorized,
     UnsupportedAuthentication,
     UnsupportedMediaType,
+    WarningsRefused,
 )
 from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
-from mock_platform.core.faults import MISSING
+from mock_platform.core.faults import INVALID, MISSING
 from mock_platform.core.jsonio import dumps
 
 JSON = "application/json; charset=utf-8"
@@ -101,7 +102,9 @@ def _note_hints(failure: Failure, call: Call) -> None:
 
 def _hints(failure: Failure) -> Iterator[tuple[str, str]]:
     """Returns the place of a fault, and a hint."""
-    if isinstance(failure, InvalidParameters):
+    if isinstance(failure, WarningsRefused) and failure.beside is not None:
+        yield from _hints(failure.beside)
+    elif isinstance(failure, InvalidParameters):
         yield from ((name, fault.hint) for name, fault in failure.faults if fault.hint)
     elif isinstance(failure, AdsFailure):
         yield from ((error.parameter or "", error.hint) for error in failure.errors if error.hint)
@@ -182,11 +185,21 @@ def _(failure: UnsupportedAuthentication, call: Call) -> Problem:
 
 @_as_problem.register
 def _(failure: InvalidParameters, call: Call) -> Problem:
-    errors = [
+    return problem("invalid-request", errors=_list_faults(failure))
+
+
+def _list_faults(failure: InvalidParameters) -> list[dict[str, Any]]:
+    return [
         {"message": str(text), "parameters": {name: _repeat_value(failure.sent, name)}}
         for name, text in failure.faults
     ]
-    return problem("invalid-request", errors=errors)
+
+
+@_as_problem.register
+def _(failure: WarningsRefused, call: Call) -> Problem:
+    errors = [{"message": text, "parameters": {}} for text in failure.messages]
+    faults = [] if failure.beside is None else _list_faults(failure.beside)
+    return problem("invalid-request", errors=errors + faults)
 
 
 @_as_problem.register
@@ -246,6 +259,7 @@ def _as_numeric(failure: Failure) -> Failure:
         (MethodNotAllowed, NumericFailure(34, status=405)),
         (UnsupportedAuthentication, NumericFailure(220)),
         (RateLimited, NumericFailure(88)),
+        (WarningsRefused, NumericFailure(131, str(failure), status=400)),
         (BadBody, NumericFailure(131, str(failure), status=400)),
         (UnsupportedMediaType, NumericFailure(131, str(failure), status=415)),
         (TooLarge, NumericFailure(131, str(failure), status=413)),
@@ -261,6 +275,10 @@ def _as_numeric(failure: Failure) -> Failure:
 def _as_named(failure: Failure) -> Failure:
     if isinstance(failure, InvalidParameters):
         return AdsFailure(*(AdsError.from_fault(name, fault) for name, fault in failure.faults))
+    if isinstance(failure, WarningsRefused):
+        found = [AdsError(INVALID, text) for text in failure.messages]
+        faults = [] if failure.beside is None else failure.beside.faults
+        return AdsFailure(*found, *(AdsError.from_fault(name, fault) for name, fault in faults))
     if isinstance(failure, RouteNotFound):
         return AdsFailure(AdsError("ROUTE_NOT_FOUND", f"{failure.text} {failure.hint}".strip()))
     words: list[tuple[type[Failure], str, str]] = [

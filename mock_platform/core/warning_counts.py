@@ -1,0 +1,162 @@
+"""Counts warnings for summaries: which code, on which operation, how often, with an example.
+
+Like the counts of the coverage they belong to the server: a reset of a world, a full journal and
+the end of a world leave them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from mock_platform.world import redact
+from mock_platform.world.journal import JournalEntry
+
+MAX_WORLDS = 1000
+"""Worlds with counts of their own; beyond that, the oldest world is added to `EARLIER`."""
+EARLIER = "(earlier worlds)"
+_MAX_ADDRESS = 300
+"""Characters of an address in an example."""
+
+WarningDocument = dict[str, Any]
+"""What `GET /_mock/warnings` answers."""
+_Key = tuple[str, str]
+"""A code and an operation."""
+
+
+@dataclass(slots=True)
+class _Count:
+    """The requests with one warning, and the first of them."""
+
+    example: Mapping[str, str]
+    requests: int = 0
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The counts of one world."""
+
+    requests: int = 0
+    counts: dict[_Key, _Count] = field(default_factory=dict)
+
+    def add(self, other: _Tally) -> None:
+        self.requests += other.requests
+        for key, count in other.counts.items():
+            known = self.counts.get(key)
+            if known is None:
+                self.counts[key] = replace(count)
+            else:
+                known.requests += count.requests
+
+
+class WarningRecorder:
+    """The counts of one server. Safe for concurrent use; to be one of a platform's observers."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._worlds: dict[str, _Tally] = {}
+
+    def observe(self, entry: JournalEntry) -> None:
+        """Count the warnings of a journal entry; each code once."""
+        if not entry.coded_warnings:
+            return
+        with self._lock:
+            tally = self._worlds.get(entry.world) or self._new_world(entry.world)
+            tally.requests += 1
+            for code, text in dict(reversed(entry.coded_warnings)).items():
+                key = (code, entry.operation or "")
+                count = tally.counts.get(key)
+                if count is None:
+                    count = tally.counts[key] = _Count(_make_example(entry, text))
+                count.requests += 1
+
+    def document(self, world: str | None = None) -> WarningDocument:
+        """Returns the counts of a world, or of all worlds together, the most frequent first."""
+        merged = _Tally()
+        with self._lock:
+            for name, tally in self._worlds.items():
+                if world is None or name == world:
+                    merged.add(tally)
+        rows = [
+            {
+                "code": code,
+                "operation": operation or None,
+                "requests": count.requests,
+                "example": dict(count.example),
+            }
+            for (code, operation), count in merged.counts.items()
+        ]
+        return {"requests": merged.requests, "warnings": _sort(rows)}
+
+    def worlds(self) -> list[str]:
+        """Returns the names of the worlds that had warnings."""
+        with self._lock:
+            return list(self._worlds)
+
+    def clear(self, world: str | None = None) -> None:
+        """Forget the counts of a world, or of all worlds."""
+        with self._lock:
+            if world is None:
+                self._worlds.clear()
+            else:
+                self._worlds.pop(world, None)
+
+    def _new_world(self, name: str) -> _Tally:
+        if len(self._worlds) >= MAX_WORLDS:
+            oldest = next(known for known in self._worlds if known != EARLIER)
+            self._worlds.setdefault(EARLIER, _Tally()).add(self._worlds.pop(oldest))
+        made = self._worlds[name] = _Tally()
+        return made
+
+
+def merge_warnings(documents: Iterable[WarningDocument]) -> WarningDocument:
+    """Returns the counts of several servers or processes as one document."""
+    rows: dict[_Key, dict[str, Any]] = {}
+    requests = 0
+    for document in documents:
+        requests += document["requests"]
+        for row in document["warnings"]:
+            key = row["code"], row["operation"]
+            known = rows.get(key)
+            more = 0 if known is None else known["requests"]
+            rows[key] = {**(known or row), "requests": row["requests"] + more}
+    return {"requests": requests, "warnings": _sort(rows.values())}
+
+
+def describe_warnings(document: WarningDocument) -> Iterator[str]:
+    """Returns the lines of a summary for people; none without warnings."""
+    for row in document["warnings"]:
+        example = row["example"]
+        yield (
+            f"{row['requests']} x {row['code']}, {row['operation'] or 'no operation'}: "
+            f"{example['method']} {strip_origin(example['url'])}: {example['text']}"
+        )
+
+
+def count_requests(document: WarningDocument) -> str:
+    """Returns how many requests had warnings, in words."""
+    requests = document["requests"]
+    return f"{requests} request{'' if requests == 1 else 's'} with warnings"
+
+
+def strip_origin(url: str) -> str:
+    """Returns the path and the query of an address, without the server and the world's prefix."""
+    parts = urlsplit(url)
+    path = parts.path
+    if path.startswith("/~"):
+        path = "/" + path[2:].partition("/")[2]
+    return f"{path}?{parts.query}" if parts.query else path
+
+
+def _make_example(entry: JournalEntry, text: str) -> dict[str, str]:
+    url = redact.address(entry.url)
+    shown = url if len(url) <= _MAX_ADDRESS else f"{url[:_MAX_ADDRESS]}…"
+    return {"id": entry.id, "world": entry.world, "method": entry.method, "url": shown,
+            "text": text}  # fmt: skip
+
+
+def _sort(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: (-row["requests"], row["code"], row["operation"] or ""))
