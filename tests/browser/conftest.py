@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.conftest import Tool
+from tests.waits import PATIENCE
 
 FLAGS = (
     "--headless",
@@ -20,12 +21,16 @@ FLAGS = (
     "--disable-sync",
 )
 
+_MILLISECONDS = PATIENCE * 1000
+"""A busy machine may take a while to load a page."""
+
 NewContext = Callable[..., BrowserContext]
 
 
 @pytest.fixture(scope="session")
 def chromium(tool: Tool) -> Iterator[Browser]:
     """The installed Chromium, without a window."""
+    expect.set_options(timeout=_MILLISECONDS)
     program = tool("chromium", "chromium-browser", "google-chrome")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
@@ -40,7 +45,7 @@ def new_context(chromium: Browser) -> Iterator[NewContext]:
 
     def make(**options: object) -> BrowserContext:
         context = chromium.new_context(**options)  # type: ignore[arg-type]
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(_MILLISECONDS)
         opened.append(context)
         return context
 
