@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -114,6 +115,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--mock-platform-url does.",
     )
     group.addoption(
+        "--mock-block-network",
+        action="store_true",
+        help="Refuse connections and look-ups beyond this machine in the whole run, and name the "
+        "address and the test.",
+    )
+    group.addoption(
+        "--mock-allow-host",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="With --mock-block-network, allow this host as well. May be repeated.",
+    )
+    group.addoption(
         "--mock-journal-on-failure",
         action="store_true",
         help="Show the whole journal of a failing test with headers and bodies, instead "
@@ -126,6 +140,12 @@ def pytest_configure(config: pytest.Config) -> None:
     for text in _MARKERS.values():
         config.addinivalue_line("markers", text)
     config.stash[_outcome_key] = RunOutcome()
+    if config.getoption("--mock-block-network"):
+        from mock_platform.testing.network import NetworkPlugin
+
+        own = config.getoption("--mock-platform-url")
+        hosts = [*config.getoption("--mock-allow-host"), *([urlsplit(own).hostname] if own else [])]
+        config.pluginmanager.register(NetworkPlugin(hosts), "mock_platform_network")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import (
     Callable,
     Mapping,
+    Sequence,
 )
 from pathlib import Path
 from types import TracebackType
@@ -134,16 +135,25 @@ class WorldFace(Protocol):
             NotInProcess: The server runs elsewhere.
         """
 
-    def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> BasedSession:
+    def session(
+        self,
+        auth: AuthScheme | None = None,
+        *,
+        sandbox: bool = False,
+        passthrough: Sequence[str] = (),
+    ) -> BasedSession:
         """Returns a `requests.Session` whose relative addresses start at the base address.
 
         `oauth1` signs as the test user, `oauth2` sends the OAuth 2.0 token of the test user,
         `bearer` the bearer token of the test app. With `sandbox` the sandbox address is the base
         address. A sandbox in this process answers without a socket.
 
+        Every other host is refused before a request leaves, with the remedy: `ForeignHost`. Named
+        in `passthrough`, it is called over the network; an adapter that you mount answers for it.
+
         Raises:
             MissingCredentials: The world has no credentials of this kind, or no longer.
-            ValueError: `auth` has another value.
+            ValueError: `auth` has another value, or `passthrough` is not a list of host names.
         """
 
     def test_client(self, *, sandbox: bool = False) -> FlaskClient:

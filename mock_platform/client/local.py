@@ -253,16 +253,17 @@ class LocalWorld:
         """The Flask application of all worlds: add routes, blueprints, hooks and error handlers."""
         return self._wsgi
 
-    def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> PlatformSession:
-        """Returns a `requests.Session` that is answered in-process, with a base address.
-
-        `oauth1` signs as the test user, `oauth2` sends the OAuth 2.0 token of the test user,
-        `bearer` the bearer token of the test app. With `sandbox` the sandbox address is the base
-        address.
-        """
+    def session(
+        self,
+        auth: AuthScheme | None = None,
+        *,
+        sandbox: bool = False,
+        passthrough: Sequence[str] = (),
+    ) -> PlatformSession:
+        """Returns a `requests.Session` that is answered in-process, with a base address."""
         base = self.ads_sandbox_base_url if sandbox else self.base_url
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
-        return PlatformSession(self.wsgi, base, signs)
+        return PlatformSession(self.wsgi, base, signs, passthrough)
 
     def test_client(self, *, sandbox: bool = False) -> FlaskClient:
         """Returns Flask's test client; relative addresses start at the base address."""

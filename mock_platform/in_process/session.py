@@ -6,7 +6,7 @@ from requests and urllib3 themselves: only the connection is different (`in_proc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from requests.adapters import DEFAULT_RETRIES, BaseAdapter, HTTPAdapter
 from requests.auth import AuthBase
 
 from mock_platform.in_process.connection import ApplicationFault, Pools
+from mock_platform.in_process.hosts import AllowedHosts, ForeignHost
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -69,15 +70,21 @@ class WsgiAdapter(HTTPAdapter):
 
 
 class BasedSession(requests.Session):
-    """A session whose relative addresses start at a base address.
+    """A session whose relative addresses start at a base address, and that calls no other host.
 
-    Proxies and `.netrc` of the environment are ignored.
+    Beside the host of the base address it calls this machine, the hosts in `passthrough`, and
+    whatever an adapter other than that of requests answers. Proxies and `.netrc` of the environment
+    are ignored.
     """
 
-    def __init__(self, base_url: str) -> None:
+    remedies: tuple[str, ...] = ()
+    """What else may be done about another host, where `{origin}` is its address."""
+
+    def __init__(self, base_url: str, passthrough: Iterable[str] = ()) -> None:
         super().__init__()
         self.base_url = base_url.rstrip("/")
         self.trust_env = False
+        self._allowed = AllowedHosts(self.base_url, passthrough)
 
     def request(
         self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any
@@ -87,22 +94,51 @@ class BasedSession(requests.Session):
             url = self.base_url + url
         return super().request(method, url, *args, **kwargs)
 
+    def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
+        """Send a prepared request.
+
+        Raises:
+            ForeignHost: Its host is not the sandbox's.
+        """
+        url = request.url or ""
+        adapter = self.get_adapter(url)
+        if isinstance(adapter, HTTPAdapter) and not isinstance(adapter, WsgiAdapter):
+            self._allowed.check(request.method, url, remedies=self.remedies)
+        return super().send(request, **kwargs)
+
+    def resolve_redirects(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        """Follow redirects; one to another host is refused as well."""
+        try:
+            yield from super().resolve_redirects(*args, **kwargs)
+        except ForeignHost as fault:
+            text = f"{fault} It was a redirect: with allow_redirects=False it is not followed."
+            raise ForeignHost(text) from None
+
 
 class PlatformSession(BasedSession):
     """A session whose relative addresses start at a base address, answered by an application.
 
     This is true with any adapters: those of requests keep their retries and other settings, but
-    call the application instead of the network. Addresses of other servers are called over the
-    network as usual.
+    call the application instead of the network. Other servers of this machine, and the hosts in
+    `passthrough`, are called over the network.
     """
 
+    remedies = (
+        "or let the sandbox answer for that host: session.mount({origin!r}, "
+        "WsgiAdapter(platform.wsgi))",
+    )
+
     def __init__(
-        self, application: WSGIApplication, base_url: str, auth: AuthBase | None = None
+        self,
+        application: WSGIApplication,
+        base_url: str,
+        auth: AuthBase | None = None,
+        passthrough: Iterable[str] = (),
     ) -> None:
         parts = urlsplit(base_url)
         self._origin = f"{parts.scheme}://{parts.netloc}/".lower()
         self._pools = Pools(application)
-        super().__init__(base_url)
+        super().__init__(base_url, passthrough)
         self.auth = auth
 
     def mount(self, prefix: str | bytes, adapter: BaseAdapter) -> None:

@@ -64,6 +64,9 @@ IN_PLATFORM: dict[str, tuple[type[Exception], Mistake]] = {
     "dropping the default world": (ValueError, lambda p: p.drop_world("default")),
 }
 IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
+    "opening an address": (ValueError, lambda w: w.session(passthrough=["http://example.com"])),
+    "opening a port": (ValueError, lambda w: w.session(passthrough=["example.com:80"])),
+    "opening hosts as text": (TypeError, lambda w: w.session(passthrough="example.com")),
     "freezing at no moment": (ValueError, lambda w: w.clock.freeze("noon")),
     "freezing without offset": (ValueError, lambda w: w.clock.freeze(NAIVE)),
     "freezing out of bounds": (ValueError, lambda w: w.clock.freeze("1901-01-01")),

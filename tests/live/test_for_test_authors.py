@@ -103,4 +103,5 @@ def test_links_lead_somewhere(page: Page) -> None:
 
 
 def _shown(name: str) -> bool:
-    return any(command == f"pytest {name}" for command, _ in RUNS)
+    alone = {f"pytest {name}", f"pytest {name} --mock-block-network"}
+    return any(command in alone for command, _ in RUNS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -154,10 +154,17 @@ class RemoteWorld:
         """Always raises `NotInProcess`, like `wsgi`."""
         return self.wsgi
 
-    def session(self, auth: AuthScheme | None = None, *, sandbox: bool = False) -> BasedSession:
+    def session(
+        self,
+        auth: AuthScheme | None = None,
+        *,
+        sandbox: bool = False,
+        passthrough: Sequence[str] = (),
+    ) -> BasedSession:
         """Returns a session over the network; relative addresses start at the base address."""
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
-        session = BasedSession(self.ads_sandbox_base_url if sandbox else self.base_url)
+        base = self.ads_sandbox_base_url if sandbox else self.base_url
+        session = BasedSession(base, passthrough)
         session.auth = signs
         session.verify = read_authority()
         self._sessions.append(session)
