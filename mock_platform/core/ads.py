@@ -147,19 +147,23 @@ class Batch:
     schema: type[Schema] | None = None
     status: int = 200
     media_type: str = "application/json"
+    data_type: str | None = None
+    """The kind of the records, in those answers that name it."""
 
     def describe_body(self, data: JsonObject) -> JsonObject:
         """Returns the JSON Schema of the body: two parallel arrays."""
         described = _body(data={"type": "array", "items": data})
         described["properties"]["request"] = {"type": "array", "items": {"type": "object"}}
+        if self.data_type is not None:
+            described["properties"]["data_type"] = {"const": self.data_type}
         return described
 
     def reply(self, call: Call, result: tuple[Sequence[Any], Sequence[Mapping[str, Any]]]) -> Reply:
         """Returns the reply for a pair of data and request."""
         data, request = result
-        return Reply(
-            self.status, dumps({"request": request, "data": data}), [("Content-Type", JSON)]
-        )
+        kind = {} if self.data_type is None else {"data_type": self.data_type}
+        body = {"request": request, **kind, "data": data}
+        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
 
 
 def _body(**required: JsonObject) -> JsonObject:

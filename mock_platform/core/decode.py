@@ -59,9 +59,7 @@ _Reader = Callable[[Call], tuple[Any, list[Finding]]]
 def decoder(operation: Operation, settings: Settings) -> Decoder:
     """Returns the decoder for the calls of one operation; its schema is built once, here."""
     schema = None if operation.params is None else operation.params(unknown=EXCLUDE)
-    names = [] if schema is None else _list_names(schema)
-    known = frozenset(name for name, _ in names)
-    nullable = frozenset() if schema is None else _nullable(schema)
+    known = frozenset() if schema is None else frozenset(name for name, _ in _list_names(schema))
     limit = operation.max_body or settings.max_body
     if operation.location is Location.JSON:
         read = _body_reader(operation, schema, settings)
@@ -69,8 +67,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         read = make_upload_reader(schema, settings.max_nesting)
     else:
         read = _pairs_reader(operation, schema, known)
-    echo = operation.echo
-    load = None if schema is None else loader(schema)
+    load = None if schema is None else make_reader(operation, schema)
 
     def decode(call: Call) -> dict[str, Any]:
         if len(call.body) > limit:
@@ -81,9 +78,23 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         call.sent = _find_sent(sent, known)
         if operation.read_body is not None:
             return operation.read_body(call, sent)
-        if schema is None or load is None:
-            return {}
-        if operation.method == "PUT" and operation.location is Location.QUERY:
+        return {} if load is None else load(call, sent)
+
+    return decode
+
+
+def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], dict[str, Any]]:
+    """Returns a function that checks what a call sent, and adds it to the call's echo.
+
+    That function raises `InvalidParameters` or `BadBody`.
+    """
+    names = _list_names(schema)
+    nullable = _nullable(schema)
+    load, echo = loader(schema), operation.echo
+    unsets = operation.method == "PUT" and operation.location is Location.QUERY
+
+    def read(call: Call, sent: Any) -> dict[str, Any]:
+        if unsets:
             # An empty value on PUT unsets an optional field (public facts, section 3).
             sent = {k: None if v == "" and k in nullable else v for k, v in sent.items()}
         try:
@@ -94,7 +105,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
             echo.add(call.echo, {n: params[a] for n, a in names if n in sent and a in params})
         return params
 
-    return decode
+    return read
 
 
 def _body_reader(operation: Operation, schema: Schema | None, settings: Settings) -> _Reader:

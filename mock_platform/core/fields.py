@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 
 from marshmallow import ValidationError, fields, validate
 
-from mock_platform.core.codes import list_countries
+from mock_platform.core.codes import list_countries, list_currencies
 from mock_platform.core.faults import Fault, expected, invalid, missing, refuse, unlisted
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis, wire_seconds
 
@@ -242,6 +242,21 @@ class CountryCode(Text):
         return text
 
 
+class CurrencyCode(Text):
+    """An ISO 4217 code of a currency."""
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """The description of such a code: all allowed values."""
+        return {"enum": sorted(list_currencies())}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if text not in list_currencies():
+            raise invalid("an ISO 4217 code such as USD", text, "invalid currency")
+        return text
+
+
 class Instant(_Wire, fields.Field[str]):
     """An ISO 8601 moment, converted to the form of the interface unless `as_sent`.
 
@@ -278,7 +293,7 @@ class CommaList(_Wire, fields.List[Any]):
     """Values separated by commas in the query; `inner` checks each one.
 
     With `repeatable` the parameter may also be sent several times. Spaces around a value do not
-    belong to it, unless `exact`.
+    belong to it, unless `exact`. In the JSON of a batch the values may also be an array.
     """
 
     kind = "comma-separated values"
@@ -299,20 +314,24 @@ class CommaList(_Wire, fields.List[Any]):
         super().__init__(inner, validate=checks, **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
-        if not isinstance(value, str):
+        if not isinstance(value, str | list):
             raise self._unreadable(value)
         if not value:
             raise refuse("A minimum of 1 items must be provided for {name}")
         values: list[Any] = []
         faults: list[Any] = []
-        for part in value.split(","):
+        for part in value if isinstance(value, list) else self._split(value):
             try:
-                values.append(self.inner.deserialize(part if self.exact else part.strip()))
+                values.append(self.inner.deserialize(part))
             except ValidationError as fault:
                 faults.extend(fault.messages)
         if faults:
             raise ValidationError(faults)
         return values
+
+    def _split(self, text: str) -> list[str]:
+        parts = text.split(",")
+        return parts if self.exact else [part.strip() for part in parts]
 
 
 class ListOf(_Wire, fields.List[Any]):

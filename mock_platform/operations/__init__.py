@@ -57,6 +57,8 @@ FAMILIES = (
     "curated_categories",
     "features",
     "placements",
+    "funding_instruments",
+    "campaigns",
     "line_items",
     "line_item_curated_categories",
     "insights",

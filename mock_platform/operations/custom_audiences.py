@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from marshmallow import Schema
 
 from mock_platform.core.ads import Data, Many, ads, fail
+from mock_platform.core.ads_batch import as_operations
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
@@ -35,15 +34,14 @@ from mock_platform.rules.audiences import (
     resize,
     show_own_permissions,
 )
+from mock_platform.rules.servability import is_line_item_servable
 from mock_platform.rules.user_batches import (
     ASSUMPTIONS,
     HASH,
     OPERATION_TYPES,
     BatchRules,
-    as_operations,
 )
 from mock_platform.store.interface import Record
-from mock_platform.world.clock import parse_instant
 from mock_platform.world.world import World
 
 BASE = "/12/accounts/:account_id/custom_audiences/:custom_audience_id"
@@ -87,11 +85,8 @@ def list_targeted(call: Call, world: World) -> PageOf:
         line_item = world.store.get("line_items", criterion["line_item_id"])
         if line_item is not None:
             found.setdefault(line_item["campaign_id"], {})[line_item["id"]] = line_item
-    now = world.clock.now()
     entries = {
-        key: _make_entry(
-            world, key, list(items.values()), now, only_servable=call.params["with_active"]
-        )
+        key: _make_entry(world, key, list(items.values()), only_servable=call.params["with_active"])
         for key, items in found.items()
     }
     shown = [key for key, entry in entries.items() if entry["line_items"]]
@@ -101,34 +96,22 @@ def list_targeted(call: Call, world: World) -> PageOf:
 
 
 def _make_entry(
-    world: World, campaign_id: str, items: list[Record], now: datetime, *, only_servable: bool
+    world: World, campaign_id: str, items: list[Record], *, only_servable: bool
 ) -> Record:
-    campaign = world.store.get("campaigns", campaign_id) or {}
+    campaign = world.store.get("campaigns", campaign_id)
     listed = [
-        {"id": item["id"], "name": item["name"], "servable": _is_servable(item, campaign, now)}
+        {
+            "id": item["id"],
+            "name": item["name"],
+            "servable": is_line_item_servable(world, item, campaign),
+        }
         for item in items
     ]
     return {
         "campaign_id": campaign_id,
-        "campaign_name": campaign.get("name"),
+        "campaign_name": None if campaign is None else campaign["name"],
         "line_items": [item for item in listed if item["servable"] or not only_servable],
     }
-
-
-def _is_servable(line_item: Record, campaign: Record, now: datetime) -> bool:
-    return (
-        line_item["entity_status"] == "ACTIVE"
-        and not line_item["deleted"]
-        and bool(campaign.get("servable"))
-        and not campaign.get("deleted")
-        and _is_within_times(line_item, now)
-        and _is_within_times(campaign, now)
-    )
-
-
-def _is_within_times(record: Record, now: datetime) -> bool:
-    start, end = record.get("start_time"), record.get("end_time")
-    return (not start or parse_instant(start) <= now) and (not end or now < parse_instant(end))
 
 
 # -- permissions --------------------------------------------------------------------------------
@@ -198,7 +181,7 @@ RULES = BatchRules(IDENTIFIERS, most=MAX_OPERATIONS, effective=True)
 
 def upload_users(call: Call, world: World) -> dict[str, int]:
     """Add users to the audience and remove users from it, all of them or none."""
-    uploads = call.params["uploads"]
+    uploads = call.params["items"]
     audience = _find_audience(call, world)
     _require_upload_right(call, world, audience)
     grown = apply_uploads(world, audience["id"], uploads)

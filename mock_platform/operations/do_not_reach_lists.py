@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import Schema
 
 from mock_platform.core.ads import Batch, ads
+from mock_platform.core.ads_batch import as_operations
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
@@ -25,8 +26,6 @@ from mock_platform.rules.user_batches import (
     HASH,
     OPERATION_TYPES,
     BatchRules,
-    as_operations,
-    echo_operations,
 )
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
@@ -110,7 +109,7 @@ class ListOperation(Schema):
 
 def upload_users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapping[str, Any]]]:
     """Add users to the list and remove users from it, all of them or none."""
-    uploads = call.params["uploads"]
+    uploads = call.params["items"]
     settle(call, world)
     record = LISTS.get_by_id(call, world)
     size = max(0, read_size(record) + apply_uploads(world, record["id"], uploads))
@@ -120,7 +119,7 @@ def upload_users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapp
     counts = [
         {"success_count": len(upload.users), "total_count": len(upload.users)} for upload in uploads
     ]
-    return counts, echo_operations(call, call.params["operations"], uploads)
+    return counts, [upload.describe(call.path_params) for upload in uploads]
 
 
 def settle(call: Call, world: World) -> None:

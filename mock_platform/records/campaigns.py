@@ -70,6 +70,14 @@ STORED_PAY_BY = (
 ENTITY_STATUSES = ("ACTIVE", "PAUSED")
 STORED_STATUSES = ("ACTIVE", "DRAFT", "PAUSED")
 """The statuses of campaigns and line items; a draft can be created, but not updated back to."""
+BUDGET_OPTIMIZATIONS = ("CAMPAIGN", "LINE_ITEM")
+FUNDING_TYPES = (
+    "AGENCY_CREDIT_LINE",
+    "CREDIT_CARD",
+    "CREDIT_LINE",
+    "INSERTION_ORDER",
+    "PARTNER_MANAGED",
+)
 AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
 DURATIONS = (1, 7, 30)
 OPERATORS = ("EQ", "NE", "GTE", "LT")
@@ -120,15 +128,18 @@ _NULL: FieldOptions = {"load_default": None, "allow_none": True}
 
 
 class FundingInstrumentRecord(Stamped):
-    """A funding instrument, which pays for campaigns."""
+    """A funding instrument, which pays for campaigns.
+
+    Whether it is able to fund follows from other fields and the clock, unless it is stored.
+    """
 
     id = Text(required=True)
     type = Text(load_default="CREDIT_CARD")
     description = Text(**_NULL)
     currency = Text(load_default="USD")
     entity_status = Choice(STORED_STATUSES, load_default="ACTIVE")
-    able_to_fund = Flag(load_default=True)
-    reasons_not_able_to_fund = ListOf(Text(), load_default=list)
+    able_to_fund = Flag()
+    reasons_not_able_to_fund = ListOf(Text())
     credit_limit_local_micro = Long(**_NULL)
     credit_remaining_local_micro = Long(**_NULL)
     funded_amount_local_micro = Long(**_NULL)
@@ -138,19 +149,26 @@ class FundingInstrumentRecord(Stamped):
     _account_id = Text(required=True)
 
 
-class CampaignRecord(Stamped):
-    """A campaign; `budget_optimization` says whether its line items may have daily budgets."""
+class FundingInstrument(FundingInstrumentRecord):
+    """A funding instrument as it is served: with the account that it belongs to."""
+
+    account_id = Text(required=True)
+
+
+class Campaign(Stamped):
+    """A campaign; `budget_optimization` says whether its line items may have daily budgets.
+
+    Whether it can serve follows from other records and the clock, unless it is stored.
+    """
 
     id = Text(required=True)
     name = Text(required=True)
     funding_instrument_id = Text(required=True)
-    budget_optimization = Choice(("CAMPAIGN", "LINE_ITEM"), load_default="LINE_ITEM")
+    budget_optimization = Choice(BUDGET_OPTIMIZATIONS, load_default="LINE_ITEM")
     entity_status = Choice(STORED_STATUSES, load_default="ACTIVE")
-    effective_status = Text(load_default="RUNNING")
-    servable = Flag(load_default=True, allow_none=True)
-    reasons_not_servable = ListOf(Text(), load_default=list)
-    start_time = Instant(**_NULL)
-    end_time = Instant(**_NULL)
+    effective_status = Text()
+    servable = Flag(allow_none=True)
+    reasons_not_servable = ListOf(Text())
     daily_budget_amount_local_micro = Long(**_NULL)
     total_budget_amount_local_micro = Long(**_NULL)
     standard_delivery = Flag(**_NULL)
@@ -159,6 +177,13 @@ class CampaignRecord(Stamped):
     purchase_order_number = Text(**_NULL)
     currency = Text(load_default="USD")
     _account_id = Text(required=True)
+
+
+class CampaignRecord(Campaign):
+    """A campaign as stored: the times of earlier versions, which history still shows."""
+
+    start_time = Instant(**_NULL)
+    end_time = Instant(**_NULL)
 
 
 class LineItem(Stamped):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
+from typing import Any
 
 from mock_platform.core.ads import fail, not_found
 from mock_platform.core.assumptions import expectation, settled
@@ -129,14 +130,24 @@ Holders = dict[tuple[str, str], set[str]]
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One operation of a batch: users to add or to remove."""
+    """One operation of a batch: users to add or to remove. `kind` is its operation_type."""
 
-    delete: bool
+    kind: str | None
     users: Sequence[Identifiers]
     effective_at: str | None
     expires_at: str | None
     times: Mapping[str, str] = field(default_factory=dict)
     """`effective_at` and `expires_at` in wire form, where the client sent them."""
+
+    @property
+    def delete(self) -> bool:
+        """Whether users are removed."""
+        return self.kind == "Delete"
+
+    def describe(self, path_params: Mapping[str, str]) -> dict[str, Any]:
+        """Return the operation as `request` echoes it: what could be read, without users."""
+        kind = {} if self.kind is None else {"operation_type": self.kind}
+        return {"params": {**self.times, **path_params}, **kind}
 
 
 def apply_uploads(world: World, audience_id: str, uploads: Iterable[Upload]) -> int:

@@ -8,35 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mock_platform.core.ads import fail
+from mock_platform.core.ads_batch import (
+    OPERATION_ERRORS,
+    BatchItem,
+    find_unknown_outer_keys,
+    read_items,
+)
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.call import Call
-from mock_platform.core.failures.errors import AdsError, BatchFailure
-from mock_platform.core.faults import (
-    INVALID,
-    Fault,
-    expected,
-    missing,
-    unlisted,
-)
+from mock_platform.core.failures.errors import BatchFailure
+from mock_platform.core.faults import Fault, expected, missing
 from mock_platform.core.unread import Shape, UnknownKeys, report
 from mock_platform.rules.audiences import IDENTITY, SIZE, THIRTEEN_MONTHS, Upload, add_months
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_seconds
 from mock_platform.world.world import World
 
-OPERATION_ERRORS = settled(
-    "batch.operation-errors-shape",
-    "operation_errors is an array parallel to the input; each entry is an array of error objects "
-    "with code, message and parameter (one of params by its name there), empty for a sound item. "
-    "Beside it there is only request, the array of the operations as they were understood, without "
-    "their users.",
-    "B, Custom audiences: batch errors",
-)
 HASHES = settled(
     "audiences.hash-case",
     "Hashes are 64 hex digits in either case; the samples show both.",
@@ -69,14 +60,14 @@ class BatchRules:
     def check(
         self, params: Mapping[str, Any], call: Call, world: World, settings: Settings
     ) -> Iterable[tuple[str, str]]:
-        """Read the uploads of a call whose parameters are `as_operations`; add them as `uploads`.
+        """Read the uploads of a call whose parameters are `as_operations`; add them as `items`.
 
         Raises:
             AdsFailure, BatchFailure: As `read_uploads`.
         """
         now, strict = world.clock.now(), settings.strict
         uploads = read_uploads(call, params["operations"], self, now, strict=strict)
-        call.params = {"operations": params["operations"], "uploads": uploads}
+        call.params = {"operations": params["operations"], "items": uploads}
         return ()
 
 
@@ -90,36 +81,6 @@ class _Times:
     expiry_text: str
 
 
-@dataclass(slots=True)
-class _Item:
-    """One operation while it is read, with what is wrong with it."""
-
-    index: int
-    errors: list[AdsError]
-
-    def refuse(self, fault: Fault, parameter: str, *, inside: bool = True) -> None:
-        """Add a fault of a parameter; `inside` says that it is one of `params`."""
-        found = AdsError.from_fault(parameter, fault.naming(parameter))
-        place = f"[{self.index}]{'.params' if inside else ''}{parameter and f'.{parameter}'}"
-        # The entries are known to have these three keys and no others.
-        self.errors.append(replace(found, extra={}, place=place))
-
-
-def as_operations(call: Call, body: Any) -> dict[str, Any]:
-    """Return the whole body as one parameter: `BatchRules.check` reads it by hand."""
-    return {"operations": body}
-
-
-def echo_operations(
-    call: Call, operations: Sequence[Any], uploads: Sequence[Upload]
-) -> list[dict[str, Any]]:
-    """Return the operations as `request` echoes them: what could be read, without users."""
-    return [
-        {"params": {**upload.times, **call.path_params}, **_echo_type(operation)}
-        for operation, upload in zip(operations, uploads, strict=True)
-    ]
-
-
 def read_uploads(
     call: Call, body: Any, rules: BatchRules, now: datetime, *, strict: bool = False
 ) -> list[Upload]:
@@ -130,23 +91,16 @@ def read_uploads(
         BatchFailure: Some of its items are not.
         NotShown: `strict`, and the request has unknown keys.
     """
-    if not isinstance(body, list) or not body:
-        raise fail(INVALID, "The body must be an array of at least one operation")
-    if rules.most is not None and len(body) > rules.most:
-        text = f"A request may have at most {rules.most:,} operations, got {len(body):,}"
-        raise fail(INVALID, text)
-    uploads, failed = [], []
+    items = read_items(body, OPERATION_TYPES, rules.most)
     expiry = add_months(now)
     times = _Times(now, wire_seconds(now), expiry, wire_seconds(expiry))
     reader = _Reader(call, rules, times, UnknownKeys())
-    for index, operation in enumerate(body):
-        item = _Item(index, [])
-        uploads.append(reader.read(operation, item))
-        failed.append(item.errors)
+    uploads = [reader.read(body[item.index], item) for item in items]
     report(call, reader.unknown.findings(), strict=strict)
-    if any(failed):
+    if any(item.errors for item in items):
         call.assume(OPERATION_ERRORS)
-        raise BatchFailure(failed, echo_operations(call, body, uploads))
+        echo = [upload.describe(call.path_params) for upload in uploads]
+        raise BatchFailure([item.errors for item in items], echo)
     return uploads
 
 
@@ -159,36 +113,24 @@ class _Reader:
     times: _Times
     unknown: UnknownKeys
 
-    def read(self, operation: Any, item: _Item) -> Upload:
+    def read(self, operation: Any, item: BatchItem) -> Upload:
         """Read one operation; its faults are added to its item."""
-        if not isinstance(operation, dict):
-            fault = Fault(expected("Object", operation)).naming("the operation")
-            item.refuse(fault, "", inside=False)
-            return Upload(delete=False, users=(), effective_at=None, expires_at=None)
-        kind = operation.get("operation_type")
-        if kind is None:
-            item.refuse(missing("operation_type"), "operation_type", inside=False)
-        elif kind not in OPERATION_TYPES:
-            item.refuse(unlisted(OPERATION_TYPES, kind), "operation_type", inside=False)
-        params = operation.get("params")
-        if isinstance(params, dict):
-            self._note_unknown(operation, params, item.index)
-            self._check_users(params.get("users"), item)
-        else:
-            absent = params is None
-            fault = missing("params") if absent else Fault(expected("Object", params))
-            item.refuse(fault, "params", inside=False)
-            params = {}
-        return self._make_upload(params, item, delete=kind == "Delete")
+        find_unknown_outer_keys(operation, item.index, self.unknown)
+        if isinstance(operation, dict) and isinstance(operation.get("params"), dict):
+            self._note_unknown(item)
+            self._check_users(item.params.get("users"), item)
+        elif not isinstance(operation, dict):
+            return Upload(kind=None, users=(), effective_at=None, expires_at=None)
+        return self._make_upload(item)
 
-    def _make_upload(self, params: Mapping[str, Any], item: _Item, *, delete: bool) -> Upload:
-        times = self.times
+    def _make_upload(self, item: BatchItem) -> Upload:
+        times, params = self.times, item.params
         effective = _read_moment(params, "effective_at", item) if self.rules.effective else None
         expires = _read_moment(params, "expires_at", item)
         self._check_expiry(params, item, effective or times.now, expires)
         sent = {"effective_at": effective, "expires_at": expires}
         return Upload(
-            delete=delete,
+            kind=item.kind,
             users=params.get("users") or (),
             effective_at=wire_seconds(effective) if effective else times.now_text,
             expires_at=wire_seconds(expires) if expires else times.expiry_text,
@@ -196,7 +138,7 @@ class _Reader:
         )
 
     def _check_expiry(
-        self, params: Mapping[str, Any], item: _Item, starts: datetime, expires: datetime | None
+        self, params: Mapping[str, Any], item: BatchItem, starts: datetime, expires: datetime | None
     ) -> None:
         times, most = self.times, self.rules.latest_months
         if expires is not None and expires <= starts:
@@ -211,7 +153,7 @@ class _Reader:
                 text = f"expires_at may be at most {most} months ahead: {wire_seconds(latest)}"
                 item.refuse(Fault(text), "expires_at")
 
-    def _check_users(self, users: Any, item: _Item) -> None:
+    def _check_users(self, users: Any, item: BatchItem) -> None:
         if users is None:
             item.refuse(missing("users"), "users")
             return
@@ -239,29 +181,19 @@ class _Reader:
                 text = f"{where} needs at least one of {', '.join(identifiers)}"
                 item.refuse(Fault(text), where)
 
-    def _note_unknown(
-        self, operation: Mapping[str, Any], params: Mapping[str, Any], index: int
-    ) -> None:
-        own = ("operation_type", "params")
-        for name in operation.keys() - {*own}:
-            self.unknown.add(f"[{index}]", name, _make_shape(own))
+    def _note_unknown(self, item: BatchItem) -> None:
         times = ("effective_at",) if self.rules.effective else ()
         known = ("users", "expires_at", *times)
-        for name in params.keys() - {*known}:
-            if self.call.path_params.get(name) != params[name]:
-                self.unknown.add(f"[{index}].params", name, _make_shape(known))
+        for name in item.params.keys() - {*known}:
+            if self.call.path_params.get(name) != item.params[name]:
+                self.unknown.add(f"[{item.index}].params", name, _make_shape(known))
 
 
 def _make_shape(keys: Sequence[str]) -> Shape:
     return Shape(dict.fromkeys(keys))
 
 
-def _echo_type(operation: Any) -> dict[str, str]:
-    kind = operation.get("operation_type") if isinstance(operation, dict) else None
-    return {"operation_type": kind} if kind in OPERATION_TYPES else {}
-
-
-def _check_values(kind: str, values: Any, where: str, item: _Item) -> bool:
+def _check_values(kind: str, values: Any, where: str, item: BatchItem) -> bool:
     """Check the identifiers of one kind; return whether there are any.
 
     All but those of kind partner_user_id must be SHA256 hashes in hex.
@@ -278,7 +210,7 @@ def _check_values(kind: str, values: Any, where: str, item: _Item) -> bool:
     return bool(values)
 
 
-def _read_moment(params: Mapping[str, Any], name: str, item: _Item) -> datetime | None:
+def _read_moment(params: Mapping[str, Any], name: str, item: BatchItem) -> datetime | None:
     value = params.get(name)
     if value is None:
         return None

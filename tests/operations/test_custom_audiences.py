@@ -77,7 +77,12 @@ def test_targeted_shows_all_without_with_active(box: Sandbox) -> None:
 @pytest.mark.spec("operations", "custom_audiences.targeted")
 def test_targeted_is_paged(box: Sandbox) -> None:
     """A page holds 200 campaigns; its cursor leads to the others, and null ends the list."""
-    tables = {"campaigns": "8wku2", "line_items": "itttx", "targeting_criteria": "8pudq"}
+    tables = {
+        "campaigns": "8wku2",
+        "line_items": "itttx",
+        "targeting_criteria": "8pudq",
+        "promoted_posts": "1efwlo",
+    }
     with box.world.work():
         for number in range(201):
             ends = {"campaign_id": f"c{number}", "line_item_id": f"l{number}"}

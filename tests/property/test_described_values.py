@@ -127,6 +127,8 @@ def ask(box: Sandbox, place: Place, value: str) -> set[str]:
         body: Any = value
         for step in reversed(place.steps):
             body = [body] if step == "[]" else {step: body}
+            if step == "params":  # the items of a batch say which of its operations they are
+                body |= {"operation_type": "Create"}
         if len(place.steps) == 1:
             body = COMPANIONS.get(place.name, {}) | body
         sent["json"] = body

@@ -194,8 +194,6 @@ def test_the_version_is_part_of_the_path(box: Sandbox, operation: Operation, ver
                 "draft_posts",
                 "videos",
                 "media_creatives",
-                "campaigns",
-                "funding_instruments",
                 "promoted_posts",
                 "targeting_criteria",
             )

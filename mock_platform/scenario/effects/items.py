@@ -1,8 +1,8 @@
 """`items: {INDEX: error}` — some items of a batch are refused.
 
-A batch of document B is all or nothing: its `operation_errors` name the items, and nothing is kept.
-Products and rules of the filtered stream are judged one by one, and only the named ones are
-refused. Products end as ERROR; rules get an entry of `errors`, which `duplicate-rules` and
+A batch of the advertising interface is all or nothing: its `operation_errors` name the items, and
+nothing is kept. Products and rules of the filtered stream are judged one by one, and only the named
+ones are refused. Products end as ERROR; rules get an entry of `errors`, which `duplicate-rules` and
 `invalid-rules` choose.
 """
 
@@ -16,7 +16,6 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.rules.stream_rules import describe_duplicate, describe_invalid
-from mock_platform.rules.user_batches import echo_operations
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import NAMED, make_message
 from mock_platform.scenario.forms import EntriesForm, FieldsForm, TypedForm, WordForm
@@ -58,8 +57,8 @@ class ItemsEffect:
             return self._refuse_products(call, proceed)
         if isinstance(call.params.get(_RULES), list):
             return self._refuse_rules(staging, proceed)
-        operations = _read_operations(call)
-        count = len(operations)
+        items = call.params.get("items", [])
+        count = len(items)
         if not any(index < count for index in self.errors):
             call.warn(f"the scenario refuses items, but the request has {count} of them")
             return proceed()
@@ -67,7 +66,7 @@ class ItemsEffect:
             [self.errors[index].as_error()] if index in self.errors else []
             for index in range(count)
         ]
-        raise BatchFailure(errors, echo_operations(call, operations, call.params["uploads"]))
+        raise BatchFailure(errors, [item.describe(call.path_params) for item in items])
 
     def _refuse_products(self, call: Call, proceed: Callable[[], Reply]) -> Reply:
         sent = call.params[_PRODUCTS]
@@ -118,11 +117,6 @@ def _make_error_result(product: Any, error: ItemError) -> dict[str, Any]:
         "id": merchant_id,
         "status": "ERROR",
     }
-
-
-def _read_operations(call: Call) -> list[Any]:
-    found: list[Any] = call.params.get("operations", [])
-    return found
 
 
 def _make(value: Mapping[str, Any]) -> ItemsEffect:

@@ -1,0 +1,193 @@
+"""Whether campaigns and line items can serve, and whether funding instruments can fund them.
+
+Nothing of it is stored: it follows from records, their children and the clock. A record that has
+one of these fields itself, from fixtures or `/_mock/state`, shows its own value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mock_platform.core.assumptions import public_fact
+from mock_platform.store.interface import Order, Record
+from mock_platform.world.clock import wire_seconds
+from mock_platform.world.world import World
+
+SERVABILITY = public_fact(
+    "campaigns.servability",
+    "servable, reasons_not_servable and effective_status follow from the campaign, its line items, "
+    "their promoted posts, promoted accounts and media creatives, the funding instrument, the "
+    "account and the clock. effective_status is UNKNOWN if INCOMPLETE, else PAUSED if paused, else "
+    "RUNNING if servable, else UNKNOWN. A stored value of one of the three is served as it is.",
+    "adjacent operations, section 3.2",
+)
+ABILITY = public_fact(
+    "funding-instruments.able-to-fund",
+    "able_to_fund and its reasons follow from the instrument and the clock: DELETED, EXPIRED, "
+    "STARTS_IN_FUTURE, PAUSED. Stored values are served as they are.",
+    "adjacent operations, section 2",
+)
+CREATIVES = ("promoted_posts", "promoted_accounts", "media_creatives")
+"""The tables of what a line item can show."""
+_CHUNK = 50
+_CREDIT_LINES = frozenset({"CREDIT_LINE", "AGENCY_CREDIT_LINE"})
+
+
+# -- funding instruments -----------------------------------------------------------------------
+
+
+def list_funding_reasons(world: World, instrument: Record) -> list[str]:
+    """Return why a funding instrument is not able to fund; empty if it is."""
+    stored: list[str] | None = instrument.get("reasons_not_able_to_fund")
+    if stored is not None:
+        return stored
+    if instrument["deleted"]:
+        return ["DELETED"]
+    now, start = wire_seconds(world.clock.now()), instrument.get("start_time")
+    conditions = {
+        "EXPIRED": _is_over(instrument.get("end_time"), now),
+        "STARTS_IN_FUTURE": start is not None and start > now,
+        "PAUSED": instrument["entity_status"] != "ACTIVE",
+    }
+    return [reason for reason, holds in conditions.items() if holds]
+
+
+def is_able_to_fund(world: World, instrument: Record) -> bool:
+    """Return whether a funding instrument pays for campaigns now."""
+    stored: bool | None = instrument.get("able_to_fund")
+    return not list_funding_reasons(world, instrument) if stored is None else stored
+
+
+def complete_funding_instrument(world: World, record: Record) -> Record:
+    """Return a funding instrument as it is served, with what follows from the clock."""
+    shown = record | {
+        "account_id": record["_account_id"],
+        "able_to_fund": is_able_to_fund(world, record),
+        "reasons_not_able_to_fund": list_funding_reasons(world, record),
+    }
+    limit, remaining = record["credit_limit_local_micro"], record["credit_remaining_local_micro"]
+    if record["type"] in _CREDIT_LINES and remaining is None:
+        shown["credit_remaining_local_micro"] = limit
+    return shown
+
+
+# -- campaigns ---------------------------------------------------------------------------------
+
+
+def list_campaign_reasons(world: World, campaign: Record) -> list[str]:
+    """Return why a campaign does not serve; empty if it does."""
+    stored: list[str] | None = campaign.get("reasons_not_servable")
+    if stored is not None:
+        return stored
+    if campaign["deleted"]:
+        return ["DELETED"]
+    now = wire_seconds(world.clock.now())
+    account = world.store.get("accounts", campaign["_account_id"]) or {}
+    status = account.get("approval_status")
+    conditions = {
+        "EXPIRED": _has_ended(world, campaign, now),
+        "STARTS_IN_FUTURE": _starts_later(world, campaign, now),
+        "PAUSED_BY_ADVERTISER": campaign["entity_status"] != "ACTIVE",
+        "INCOMPLETE": not _has_creative(world, campaign),
+        "FUNDING_PROBLEM": not _is_funded(world, campaign),
+        "ACCOUNT_UNDER_REVIEW": status == "UNDER_REVIEW",
+        "ACCOUNT_REJECTED": status == "REJECTED",
+    }
+    return [reason for reason, holds in conditions.items() if holds]
+
+
+def is_campaign_servable(world: World, campaign: Record) -> bool | None:
+    """Return whether a campaign serves now; a stored null is returned as it is."""
+    if "servable" in campaign:
+        stored: bool | None = campaign["servable"]
+        return stored
+    return not list_campaign_reasons(world, campaign)
+
+
+def complete_campaign(world: World, record: Record) -> Record:
+    """Return a campaign with the three fields that follow from others."""
+    reasons = list_campaign_reasons(world, record)
+    servable = record.get("servable", not reasons)
+    return record | {
+        "effective_status": record.get("effective_status") or _derive_status(servable, reasons),
+        "servable": servable,
+        "reasons_not_servable": reasons,
+    }
+
+
+def _derive_status(servable: bool | None, reasons: list[str]) -> str:  # noqa: FBT001
+    if "INCOMPLETE" in reasons:
+        return "UNKNOWN"
+    if "PAUSED_BY_ADVERTISER" in reasons:
+        return "PAUSED"
+    return "RUNNING" if servable else "UNKNOWN"
+
+
+def has_ended(world: World, campaign: Record) -> bool:
+    """Return whether a campaign has line items, and all of them ended."""
+    return _has_ended(world, campaign, wire_seconds(world.clock.now()))
+
+
+def _has_ended(world: World, campaign: Record, now: str) -> bool:
+    children = _match_children(campaign)
+    first = world.store.page("line_items", children, order=Order("end_time"), limit=1)
+    if not first or first[0].record.get("end_time") is None:  # null comes first: one has no end
+        return False
+    last = world.store.page(
+        "line_items", children, order=Order("end_time", descending=True), limit=1
+    )
+    return _is_over(last[0].record["end_time"], now)
+
+
+def _starts_later(world: World, campaign: Record, now: str) -> bool:
+    order = Order("start_time")
+    first = world.store.page("line_items", _match_children(campaign), order=order, limit=1)
+    start = first[0].record.get("start_time") if first else None
+    return start is not None and start > now
+
+
+def _has_creative(world: World, campaign: Record) -> bool:
+    return any(has_creative(world, item) for item in _iterate_line_items(world, campaign))
+
+
+def _is_funded(world: World, campaign: Record) -> bool:
+    instrument = world.store.get("funding_instruments", campaign["funding_instrument_id"])
+    return instrument is not None and is_able_to_fund(world, instrument)
+
+
+def _iterate_line_items(world: World, campaign: Record) -> Iterator[Record]:
+    """Yield the line items of a campaign that are not deleted; mostly, the first one is enough."""
+    limit, after = 1, None
+    while True:
+        found = world.store.page("line_items", _match_children(campaign), after=after, limit=limit)
+        yield from (entry.record for entry in found)
+        if len(found) < limit:
+            return
+        limit, after = _CHUNK, found[-1].position
+
+
+def _match_children(campaign: Record) -> dict[str, object]:
+    return {"campaign_id": campaign["id"], "deleted": False}
+
+
+def _is_over(end: str | None, now: str) -> bool:
+    return end is not None and end <= now
+
+
+# -- line items --------------------------------------------------------------------------------
+
+
+def has_creative(world: World, line_item: Record) -> bool:
+    """Return whether a line item has anything to show."""
+    match = {"line_item_id": line_item["id"], "deleted": False}
+    return any(world.store.count(table, match) for table in CREATIVES)
+
+
+def is_line_item_servable(world: World, line_item: Record, campaign: Record | None) -> bool:
+    """Return whether a line item serves now: itself, and with its campaign."""
+    if campaign is None or line_item["deleted"] or line_item["entity_status"] != "ACTIVE":
+        return False
+    now, start = wire_seconds(world.clock.now()), line_item.get("start_time")
+    if (start is not None and start > now) or _is_over(line_item.get("end_time"), now):
+        return False
+    return bool(is_campaign_servable(world, campaign))

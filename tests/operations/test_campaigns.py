@@ -1,0 +1,244 @@
+"""Campaigns: list, read, create, update, delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support import ACCOUNT, Sandbox, faults, refusal
+
+PATH = f"/12/accounts/{ACCOUNT}/campaigns"
+HISTORY = f"/12/accounts/{ACCOUNT}/account_history"
+NEW = {"name": "Autumn roast", "funding_instrument_id": "lygyi"}
+DAILY, TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
+KEYS = {
+    "id",
+    "name",
+    "funding_instrument_id",
+    "budget_optimization",
+    "entity_status",
+    "effective_status",
+    "servable",
+    "reasons_not_servable",
+    DAILY,
+    TOTAL,
+    "currency",
+    "standard_delivery",
+    "frequency_cap",
+    "duration_in_days",
+    "purchase_order_number",
+    "created_at",
+    "updated_at",
+    "deleted",
+}
+
+
+def create(box: Sandbox, **params: str) -> dict[str, Any]:
+    """A new campaign."""
+    found: dict[str, Any] = box.call("POST", PATH, query_string=NEW | params).get_json()["data"]
+    return found
+
+
+def listed(box: Sandbox, **query: str) -> list[str]:
+    """The ids in a list."""
+    return [record["id"] for record in box.call("GET", PATH, query_string=query).get_json()["data"]]
+
+
+@pytest.mark.spec("operations", "campaigns.list")
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["8wku2", "8x0ab", "8x3fz", "8x7ny"]),
+        ({"with_deleted": "true"}, ["8wku2", "8x0ab", "8x3fz", "8x7ny", "8xc2m"]),
+        ({"campaign_ids": "8x3fz,9a1wd,8wku2"}, ["8wku2", "8x3fz"]),
+        ({"funding_instrument_ids": "m2k8s"}, ["8wku2"]),
+        ({"q": "bRAND"}, ["8x3fz"]),
+        ({"sort_by": "name-desc", "count": "1"}, ["8x0ab"]),
+        ({"sort_by": "total_budget_amount_local_micro-desc", "count": "2"}, ["8wku2", "8x3fz"]),
+    ],
+)
+def test_lists(box: Sandbox, query: dict[str, str], expected: list[str]) -> None:
+    """Filters, search and orders; deleted ones on request."""
+    assert listed(box, **query) == expected
+
+
+@pytest.mark.spec("operations", "campaigns.create")
+@pytest.mark.usefixtures("noon")
+def test_created(box: Sandbox) -> None:
+    """A campaign needs a name and a funding instrument; the answer has all keys of version 12."""
+    params = NEW | {
+        "entity_status": "PAUSED",
+        DAILY: "140000000",
+        "purchase_order_number": "P" * 50,
+    }
+
+    body = box.call("POST", PATH, query_string=params).get_json()
+
+    shown = body["data"]
+    assert set(shown) == KEYS
+    assert body["request"]["params"] == {**params, DAILY: 140000000, "account_id": ACCOUNT}
+    assert (shown["effective_status"], shown["servable"]) == ("UNKNOWN", False)
+    assert shown["reasons_not_servable"] == ["PAUSED_BY_ADVERTISER", "INCOMPLETE"]
+    assert (shown["budget_optimization"], shown[DAILY], shown[TOTAL]) == (
+        "LINE_ITEM",
+        140000000,
+        None,
+    )
+    assert shown["created_at"] == shown["updated_at"] == "2026-11-20T12:00:00Z"
+    assert box.call("GET", f"{PATH}/{shown['id']}").get_json()["data"] == shown
+
+
+def test_the_currency_is_that_of_the_funding_instrument(box: Sandbox) -> None:
+    """A campaign that is paid in euros has budgets in euros."""
+    box.change("funding_instruments", "lygyi", currency="EUR")
+
+    assert create(box)["currency"] == "EUR"
+
+
+REFUSED = [
+    ({"name": ""}, ("INVALID_PARAMETER", "name")),
+    ({"name": "x" * 256}, ("INVALID_PARAMETER", "name")),
+    ({"purchase_order_number": "x" * 51}, ("INVALID_PARAMETER", "purchase_order_number")),
+    ({DAILY: "0"}, ("INVALID_PARAMETER", DAILY)),
+    ({TOTAL: "5.5"}, ("INVALID_PARAMETER", TOTAL)),
+    ({DAILY: "2", TOTAL: "1"}, ("INVALID_PARAMETER", DAILY)),
+    ({"entity_status": "ENDED"}, ("INVALID_PARAMETER", "entity_status")),
+    ({"budget_optimization": "NONE"}, ("INVALID_PARAMETER", "budget_optimization")),
+    ({"budget_optimization": "CAMPAIGN"}, ("MISSING_PARAMETER", DAILY)),
+    ({"funding_instrument_id": "n1x4e"}, ("INVALID_FUNDING_INSTRUMENT", "funding_instrument_id")),
+    ({"funding_instrument_id": "nope"}, ("INVALID_FUNDING_INSTRUMENT", "funding_instrument_id")),
+]
+
+
+@pytest.mark.parametrize(("params", "expected"), REFUSED)
+def test_refused(box: Sandbox, params: dict[str, str], expected: tuple[str, str]) -> None:
+    """Each rule of the creation; an instrument of another account is as good as unknown."""
+    response = box.call("POST", PATH, query_string=NEW | params)
+
+    assert refusal(response) == (400, [expected])
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"name": "x" * 255},
+        {DAILY: "1", TOTAL: "1"},
+        {"budget_optimization": "CAMPAIGN", DAILY: "1"},
+    ],
+)
+def test_just_inside(box: Sandbox, params: dict[str, str]) -> None:
+    """What is as long, as large or as complete as the rules want."""
+    assert box.call("POST", PATH, query_string=NEW | params).status_code == 200
+
+
+def test_a_deleted_funding_instrument_pays_for_nothing_new(box: Sandbox) -> None:
+    """A campaign cannot be created with it."""
+    box.change("funding_instruments", "lygyi", deleted=True)
+
+    response = box.call("POST", PATH, query_string=NEW)
+
+    assert faults(response) == [("INVALID_FUNDING_INSTRUMENT", "funding_instrument_id")]
+
+
+@pytest.mark.spec("operations", "campaigns.update")
+def test_updated(box: Sandbox) -> None:
+    """What is sent replaces what was stored, empty values unset, all else stays."""
+    changes = {"name": "Late roast", TOTAL: "", "purchase_order_number": "", DAILY: "7"}
+
+    body = box.call("PUT", f"{PATH}/8wku2", query_string=changes).get_json()
+
+    shown = body["data"]
+    assert (shown["name"], shown[TOTAL], shown[DAILY]) == ("Late roast", None, 7)
+    assert shown["purchase_order_number"] is None
+    assert shown["updated_at"] > shown["created_at"]
+    assert body["request"]["params"][TOTAL] is None
+    assert box.call("GET", f"{PATH}/8wku2").get_json()["data"] == shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({DAILY: "40000000001"}, ("INVALID_PARAMETER", DAILY)),
+        ({"entity_status": "DRAFT"}, ("INVALID_PARAMETER", "entity_status")),
+        ({"name": ""}, ("INVALID_PARAMETER", "name")),
+        (
+            {"budget_optimization": "CAMPAIGN", DAILY: "1"},
+            ("INVALID_PARAMETER", "budget_optimization"),
+        ),
+    ],
+)
+def test_updates_that_are_refused(
+    box: Sandbox, changes: dict[str, str], expected: tuple[str, str]
+) -> None:
+    """Rules hold for the campaign as it would become; its line items have daily budgets."""
+    assert faults(box.call("PUT", f"{PATH}/8wku2", query_string=changes)) == [expected]
+    assert box.record("campaigns", "8wku2")["updated_at"] == "2026-08-25T10:00:00Z"
+
+
+def test_what_a_client_that_saves_everything_sends(box: Sandbox) -> None:
+    """Unchangeable parameters are ignored with a warning."""
+    sent = {"funding_instrument_id": "lygyi", "duration_in_days": "7", "standard_delivery": "true"}
+
+    response = box.call("PUT", f"{PATH}/8wku2", query_string=sent | {"name": "Same"})
+
+    shown = response.get_json()["data"]
+    assert response.headers["X-Mock-Warnings"] == "no-effect,unknown-parameter"
+    assert (shown["funding_instrument_id"], shown["standard_delivery"]) == ("m2k8s", None)
+
+
+def test_drafts(box: Sandbox) -> None:
+    """A draft is listed on request only, read by its id, and left by an update."""
+    draft = create(box, entity_status="DRAFT")["id"]
+
+    assert draft not in listed(box)
+    assert draft in listed(box, with_draft="true")
+    assert box.call("GET", f"{PATH}/{draft}").get_json()["data"]["effective_status"] == "UNKNOWN"
+    box.call("PUT", f"{PATH}/{draft}", query_string={"entity_status": "ACTIVE"})
+    assert draft in listed(box)
+
+
+@pytest.mark.spec("operations", "campaigns.delete")
+def test_deleted(box: Sandbox) -> None:
+    """The answer has servable null; later reads say why it does not serve; line items stay."""
+    gone = box.call("DELETE", f"{PATH}/8wku2").get_json()["data"]
+    later = box.call("GET", f"{PATH}/8wku2", query_string={"with_deleted": "true"}).get_json()
+
+    assert (gone["deleted"], gone["servable"], gone["reasons_not_servable"]) == (True, None, [])
+    assert gone["effective_status"] == "RUNNING"
+    assert (later["data"]["servable"], later["data"]["reasons_not_servable"]) == (
+        False,
+        ["DELETED"],
+    )
+    assert box.record("line_items", "itttx")["deleted"] is False
+    for method in ("GET", "PUT", "DELETE"):
+        again = box.call(method, f"{PATH}/8wku2")
+        assert refusal(again) == (404, [("CAMPAIGN_NOT_FOUND", "campaign_id")])
+
+
+@pytest.mark.usefixtures("noon")
+def test_history_of_a_campaign(box: Sandbox) -> None:
+    """Creation, change and deletion are recorded, with the fields that the document shows."""
+    made = create(box)["id"]
+    box.call("PUT", f"{PATH}/{made}", query_string={"entity_status": "PAUSED"})
+    box.call("PUT", f"{PATH}/{made}", query_string={"entity_status": "PAUSED"})
+    box.call("DELETE", f"{PATH}/{made}")
+    query = {
+        "entity_type": "CAMPAIGN",
+        "entity_id": made,
+        "start_time": "2026-11-20T12:00:00Z",
+        "end_time": "2026-11-20T13:00:00Z",
+    }
+
+    entries = box.call("GET", HISTORY, query_string=query).get_json()["data"]
+
+    assert [(entry["change_type"], entry["changes"]) for entry in entries] == [
+        ("CREATE", {}),
+        ("UPDATE", {"entity_status": {"before": "ACTIVE", "after": "PAUSED"}}),
+        ("DELETE", {"deleted": {"before": False, "after": True}}),
+    ]
+    assert list(entries[0]["entity_data"]) == [
+        "name", "start_time", "end_time", DAILY, TOTAL, "entity_status", "standard_delivery",
+        "frequency_cap", "duration_in_days", "purchase_order_number", "created_at", "updated_at",
+        "deleted",
+    ]  # fmt: skip

@@ -1,0 +1,108 @@
+"""Funding instruments: list and read; on the sandbox creation and deletion."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import ACCOUNT, Sandbox, faults, refusal
+
+PATH = f"/12/accounts/{ACCOUNT}/funding_instruments"
+SANDBOX = f"/sandbox{PATH}"
+NEW = {"currency": "USD", "start_time": "2026-11-01T00:00:00Z", "type": "CREDIT_CARD"}
+KEYS = {
+    "id",
+    "account_id",
+    "type",
+    "description",
+    "currency",
+    "entity_status",
+    "able_to_fund",
+    "reasons_not_able_to_fund",
+    "credit_limit_local_micro",
+    "credit_remaining_local_micro",
+    "funded_amount_local_micro",
+    "io_header",
+    "start_time",
+    "end_time",
+    "created_at",
+    "updated_at",
+    "deleted",
+}
+
+
+@pytest.mark.spec("operations", "funding_instruments.list")
+def test_listed_and_read(box: Sandbox) -> None:
+    """An account lists its own instruments; each names its account."""
+    listed = box.call("GET", PATH).get_json()["data"]
+    read = box.call("GET", f"{PATH}/lygyi").get_json()["data"]
+    chosen = box.call("GET", PATH, query_string={"funding_instrument_ids": "m2k8s,n1x4e"})
+
+    assert [record["id"] for record in listed] == ["lygyi", "m2k8s"]
+    assert listed[0] == read
+    assert set(read) == KEYS
+    assert (read["account_id"], read["able_to_fund"]) == (ACCOUNT, True)
+    assert [record["id"] for record in chosen.get_json()["data"]] == ["m2k8s"]
+
+
+@pytest.mark.spec("operations", "funding_instruments.create")
+def test_created_on_the_sandbox(box: Sandbox) -> None:
+    """A new instrument has what was sent, and a description that says what it lacks."""
+    amounts = {"credit_limit_local_micro": "5000000", "funded_amount_local_micro": "0"}
+
+    body = box.call("POST", SANDBOX, query_string=NEW | amounts).get_json()
+
+    shown = body["data"]
+    assert set(shown) == KEYS
+    assert shown["description"] == "(no payment method has been set up yet)"
+    assert (shown["credit_limit_local_micro"], shown["funded_amount_local_micro"]) == (5000000, 0)
+    assert body["request"]["params"]["credit_limit_local_micro"] == 5000000
+    assert box.call("GET", f"{PATH}/{shown['id']}").get_json()["data"] == shown
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_written_on_the_sandbox_only(box: Sandbox, method: str) -> None:
+    """The plain address has neither creation nor deletion."""
+    path = PATH if method == "POST" else f"{PATH}/lygyi"
+
+    assert box.call(method, path, query_string=NEW).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({"currency": "XYZ"}, ("INVALID_PARAMETER", "currency")),
+        ({"type": "CASH"}, ("INVALID_PARAMETER", "type")),
+        ({"start_time": "soon"}, ("INVALID_PARAMETER", "start_time")),
+        ({"end_time": NEW["start_time"]}, ("INVALID_TIME_WINDOW", "end_time")),
+        ({"credit_limit_local_micro": "-1"}, ("INVALID_PARAMETER", "credit_limit_local_micro")),
+    ],
+)
+def test_refused(box: Sandbox, params: dict[str, str], expected: tuple[str, str]) -> None:
+    """Each parameter has its form; the end is after the start."""
+    assert faults(box.call("POST", SANDBOX, query_string=NEW | params)) == [expected]
+
+
+def test_required(box: Sandbox) -> None:
+    """Currency, start and type are required."""
+    missing = [("MISSING_PARAMETER", name) for name in ("currency", "start_time", "type")]
+
+    assert faults(box.call("POST", SANDBOX)) == missing
+
+
+@pytest.mark.spec("operations", "funding_instruments.delete")
+def test_deleted(box: Sandbox) -> None:
+    """A deleted instrument stays ACTIVE, but cannot fund; its campaigns get FUNDING_PROBLEM."""
+    campaign = f"/12/accounts/{ACCOUNT}/campaigns/8wku2"
+    gone = box.call("DELETE", f"{SANDBOX}/m2k8s").get_json()["data"]
+
+    assert (gone["deleted"], gone["entity_status"], gone["able_to_fund"]) == (True, "ACTIVE", False)
+    assert gone["reasons_not_able_to_fund"] == ["DELETED"]
+    assert refusal(box.call("DELETE", f"{SANDBOX}/m2k8s")) == (
+        404,
+        [("FUNDING_INSTRUMENT_NOT_FOUND", "funding_instrument_id")],
+    )
+    shown = box.call("GET", campaign).get_json()["data"]
+    assert shown["reasons_not_servable"] == ["FUNDING_PROBLEM"]
+    assert (
+        box.call("GET", f"{PATH}/m2k8s", query_string={"with_deleted": "true"}).status_code == 200
+    )
