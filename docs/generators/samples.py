@@ -101,6 +101,14 @@ _QUERY: Mapping[str, dict[str, str]] = {
     "users.show": {"screen_name": "northbike_co"},
     "post.create": {"as_user_id": "2244994945", "text": "Fresh from the roaster"},
     "product_catalogs.create": {"name": "Second shop"},
+    "promoted_accounts.create": {"line_item_id": "iuj2q", "user_id": "2244994945"},
+    "promoted_posts.create": {"line_item_id": "itttx", "post_ids": "1712850617439551491"},
+    "targeting_criteria.create": {
+        "line_item_id": "itttx",
+        "targeting_type": "INTEREST",
+        "targeting_value": "6001",
+        "operator_type": "EQ",
+    },
     "tailored_audiences.permissions.create": {
         "granted_account_id": "18ce55fw2ag",
         "permission_level": "READ_ONLY",

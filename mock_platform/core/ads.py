@@ -122,6 +122,27 @@ class Many:
 
 
 @dataclass(frozen=True, slots=True)
+class Several:
+    """All records that a write made, under `data`, with their `total_count`; no cursor."""
+
+    schema: type[Schema]
+    status: int = 200
+    media_type: str = "application/json"
+
+    def describe_body(self, data: JsonObject) -> JsonObject:
+        """Returns the JSON Schema of the body: records under `data`, and their number."""
+        return _body(
+            data={"type": "array", "items": data}, total_count={"type": "integer", "minimum": 0}
+        )
+
+    def reply(self, call: Call, result: Sequence[Record]) -> Reply:
+        """Returns the reply for all records."""
+        shown = [remove_internal_keys(record) for record in result]
+        body = {"request": {"params": call.echo}, "data": shown, "total_count": len(shown)}
+        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+
+
+@dataclass(frozen=True, slots=True)
 class Data:
     """Any JSON value that the handler returns, under `data`: no paging, no record."""
 

@@ -39,6 +39,8 @@ TOTAL_WINDOW = settled(
     "fixed window that starts with its first request.",
 )
 
+_SORTED_BY = {"paused": "entity_status"}
+"""The fields by which attributes sort that records do not have any more."""
 TOTAL_COUNT_LIMIT = Limit(
     "with_total_count",
     200,
@@ -115,7 +117,7 @@ def order_of(call: Call) -> Order:
     if len(wanted) > 1:
         call.warn(f"of sort_by only {wanted[0]} counts", NO_EFFECT)
     name, _, direction = wanted[0].rpartition("-")
-    return Order(name, descending=direction == "desc")
+    return Order(_SORTED_BY.get(name, name), descending=direction == "desc")
 
 
 def paginate(

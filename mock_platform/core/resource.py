@@ -25,6 +25,7 @@ from mock_platform.core.paging import (
     list_parameters,
     paginate,
 )
+from mock_platform.core.parents import CHILDREN, Parent
 from mock_platform.store.interface import Record, Term, words
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.world import World
@@ -65,10 +66,11 @@ class ExactFilter:
     parameter: str
     attribute: str
     most: int = 200
+    required: bool = False
 
     def field(self) -> fields.Field[Any]:
         """Returns the field of the filter's parameter."""
-        return CommaList(Text(min_length=1), most=self.most)
+        return CommaList(Text(min_length=1), most=self.most, required=self.required)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ class Resource:
 
     `owner` is the field with the key of the parent record, `owner_parameter` the path parameter
     with the same value. Deleted `soft` records stay, with `deleted: true`; others are removed.
+    Reads do not show records whose `parent` is deleted, unless `with_deleted` is sent.
     """
 
     name: str
@@ -153,6 +156,7 @@ class Resource:
     missing: str = "NOT_FOUND"
     soft: bool = True
     card: bool = False
+    parent: Parent | None = None
 
     def get_by_id(
         self, call: Call, world: World, *, with_deleted: bool = False, key: str | None = None
@@ -210,6 +214,9 @@ class Resource:
             match = self.match(call) | _equal(filters, call)
             keys = _keys(self, filters, call, world)
             tests = _tests(filters, call, where)
+            parent = self.parent
+            if parent is not None and not call.params.get("with_deleted"):
+                tests.append(lambda record: not parent.is_deleted(world, record))
             terms, term = _terms(filters, call), None
             if terms == []:
                 keys = ()
@@ -243,7 +250,7 @@ class Resource:
             returns=Many(self.schema),
             params=parameters,
             limits=(TOTAL_COUNT_LIMIT,) if with_total_count else (),
-            assumptions=(NEXT_CURSOR, *assumptions),
+            assumptions=(NEXT_CURSOR, *self._reads_assume, *assumptions),
             errors=(self.missing,) if prepare else (),
             statuses=(404,) if prepare else (),
             **particulars,
@@ -253,21 +260,26 @@ class Resource:
         self,
         *,
         with_deleted: bool = True,
+        extra: Mapping[str, fields.Field[Any]] | None = None,
         show: Callable[[Call, World, Record], Record] | None = None,
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
-        """Returns the operation that reads one record."""
+        """Returns the operation that reads one record; `extra` are further parameters."""
 
         def get(call: Call, world: World) -> Record:
             shown = bool(call.params.get("with_deleted"))
             record = self.get_by_id(call, world, with_deleted=shown)
+            if self.parent is not None and not shown and self.parent.is_deleted(world, record):
+                key = call.path_params[self.id_parameter]
+                raise not_found(self.missing, self.noun, self.id_parameter, key)
             return record if show is None else show(call, world, record)
 
         parameters = type(
             f"{self.name.title().replace('_', '')}Get",
             (Schema,),
-            {"with_deleted": Flag(load_default=False)} if with_deleted else {},
+            ({"with_deleted": Flag(load_default=False)} if with_deleted else {})
+            | dict(extra or {}),
         )
         return ads(
             f"{self.name}.get",
@@ -281,9 +293,13 @@ class Resource:
             params=parameters,
             errors=(self.missing,),
             statuses=(404,),
-            assumptions=assumptions,
+            assumptions=(*self._reads_assume, *assumptions),
             **particulars,
         )
+
+    @property
+    def _reads_assume(self) -> tuple[Assumption, ...]:
+        return () if self.parent is None else (CHILDREN,)
 
     def delete(
         self,

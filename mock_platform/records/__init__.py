@@ -17,6 +17,7 @@ from mock_platform.records import (
     media,
     posts,
     stream_rules,
+    targeting,
     webhooks,
 )
 from mock_platform.records.table import Table
@@ -29,6 +30,7 @@ _GROUPS = (
     accounts,
     audiences,
     campaigns,
+    targeting,
     catalogs,
     media,
     cards,

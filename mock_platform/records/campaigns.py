@@ -230,15 +230,26 @@ class LineItemRecord(LineItem):
     funding_instrument_id = Text()
 
 
-class PromotedPostRecord(Stamped):
-    """A post promoted by a line item."""
+class _Promoted(Stamped):
+    """Fields of whatever a line item promotes."""
 
     id = Text(required=True)
     line_item_id = Text(required=True)
-    post_id = Text(required=True)
     approval_status = Text(load_default="ACCEPTED")
     entity_status = Choice(ENTITY_STATUSES, load_default="ACTIVE")
     _account_id = Text(required=True)
+
+
+class PromotedPostRecord(_Promoted):
+    """A post promoted by a line item."""
+
+    post_id = Text(required=True)
+
+
+class PromotedAccountRecord(_Promoted):
+    """A user promoted by a line item, to win followers."""
+
+    user_id = Text(required=True)
 
 
 class TargetingCriterionRecord(Stamped):
@@ -250,7 +261,8 @@ class TargetingCriterionRecord(Stamped):
     targeting_type = Text(required=True)
     targeting_value = Text(required=True)
     operator_type = Choice(OPERATORS, load_default="EQ")
-    location_type = Text(**_NULL)
+    location_type = Text(allow_none=True)
+    localized_name = Text(dump_only=True)
     _country_code = Text(**_NULL)
     _account_id = Text(required=True)
 
@@ -328,6 +340,11 @@ PROMOTED_POSTS = Table(
     PromotedPostRecord,
     references=(_ACCOUNT, _LINE_ITEM, Reference("post_id", "posts")),
 )
+PROMOTED_ACCOUNTS = Table(
+    "promoted_accounts",
+    PromotedAccountRecord,
+    references=(_ACCOUNT, _LINE_ITEM, Reference("user_id", "users")),
+)
 TARGETING_CRITERIA = Table(
     "targeting_criteria", TargetingCriterionRecord, references=(_ACCOUNT, _LINE_ITEM)
 )
@@ -342,6 +359,7 @@ TABLES = (
     CAMPAIGNS,
     LINE_ITEMS,
     PROMOTED_POSTS,
+    PROMOTED_ACCOUNTS,
     TARGETING_CRITERIA,
     LINE_ITEM_CURATED_CATEGORIES,
     ACCOUNT_HISTORY,

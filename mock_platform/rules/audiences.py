@@ -113,11 +113,17 @@ def show_own_permissions(call: Call, audience: Record) -> None:
         call.params["granted_account_ids"] = [account]
 
 
-def _may_see(world: World, audience: Record, account: str) -> bool:
+def may_target(world: World, audience: Record, account: str) -> bool:
+    """Return whether line items of an account may newly target an audience."""
     return (
         audience["owner_account_id"] == account
         or find_permission(world, audience, account) is not None
-        or bool(find_targeting_criteria(world, audience, account))
+    )
+
+
+def _may_see(world: World, audience: Record, account: str) -> bool:
+    return may_target(world, audience, account) or bool(
+        find_targeting_criteria(world, audience, account)
     )
 
 

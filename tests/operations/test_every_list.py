@@ -24,6 +24,7 @@ REQUIRED = {
         "end_time": "2026-10-01T00:00:00Z",
     },
     "custom_audiences.targeted": {"with_active": "false"},
+    "targeting_criteria.list": {"line_item_ids": "itttx,iu0p9,iuc5v"},
 }
 OWN_PATHS = {"custom_audiences.targeted": {"custom_audience_id": "1nmth"}}
 """The parents of those lists whose records do not belong to an account."""

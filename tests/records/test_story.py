@@ -298,14 +298,14 @@ def test_media_that_is_posted_was_posted(world: World) -> None:
     assert used <= said
 
 
-def test_targeted_audiences_are_named_as_they_are_called(world: World) -> None:
-    """A criterion that aims at an audience has its name, and the account may use the audience."""
+def test_targeted_audiences_are_those_of_the_account(world: World) -> None:
+    """A criterion that aims at an audience has the common name, and the account owns it."""
     seen = 0
     for criterion in records(world, "targeting_criteria"):
         if criterion["targeting_type"] != "CUSTOM_AUDIENCE":
             continue
         audience = one(world, "custom_audiences", criterion["targeting_value"])
-        assert audience["name"] == criterion["name"]
+        assert criterion["name"] == "Custom audience targeting"
         assert audience["created_at"] <= criterion["created_at"]
         assert audience["owner_account_id"] == criterion["_account_id"]
         seen += 1

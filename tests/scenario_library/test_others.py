@@ -296,3 +296,15 @@ def test_another_account_is_spared(box: Sandbox) -> None:
 
     assert 200 == other.status_code == stage.ask("accounts.list").status_code
     assert 403 == stage.ask("line_items.list").status_code
+
+
+def test_a_promoted_post_is_rejected(box: Sandbox) -> None:
+    """One of them is shown as rejected, another one as it is."""
+    stage = Stage("promoted-post-rejected", box, promoted_post_id="1efwlo")
+    path = f"/12/accounts/{ACCOUNT}/promoted_posts"
+
+    rejected = stage.ask("promoted_posts.get", path=f"{path}/1efwlo").get_json()["data"]
+    other = stage.ask("promoted_posts.get", path=f"{path}/1efx0t").get_json()["data"]
+
+    assert ("REJECTED", "ACCEPTED") == (rejected["approval_status"], other["approval_status"])
+    assert box.record("promoted_posts", "1efwlo")["approval_status"] == "ACCEPTED"

@@ -84,6 +84,16 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
         "This user has a catalog already; there is one per user", ""),
     "insights-range-refused": refusal("insights.search_keywords", 400, "INVALID_PARAMETER",
         "end_time may be at most 7 days after start_time", "end_time"),
+    "post-not-promotable": refusal("promoted_posts.create", 403, "ACTION_NOT_ALLOWED",
+        "The post is not by a promotable user of this account", "post_ids"),
+    "line-item-incompatible": refusal("promoted_accounts.create", 400, "INCOMPATIBLE_LINE_ITEM",
+        "The line item has another product type", "line_item_id"),
+    "audience-not-targetable": refusal("targeting_criteria.create", 400, "INVALID_PARAMETER",
+        "The audience is not targetable: TOO_SMALL", "targeting_value"),
+    "tv-show-outside-market": refusal("targeting_criteria.create", 400, "TV_SHOW_OUTSIDE_MARKET",
+        "The TV show is not broadcast in a location of the line item", "targeting_value"),
+    "targeting-limit-reached": refusal("targeting_criteria.create", 400, "INVALID_PARAMETER",
+        "A maximum of 100 INTEREST criteria may be provided for a line item", "targeting_type"),
     "sandbox-only": refusal("accounts.create", 405, "METHOD_NOT_ALLOWED", "Method not allowed"),
 }  # fmt: skip
 """Operation, conditions on its query, status and error of each."""

@@ -75,7 +75,8 @@ ADS_STATUS: Mapping[str, int] = {
     code: status
     for status, codes in {
         400: "DUPLICATE_POST EXCLUSIVE_PARAMETERS FEATURE_NOT_AVAILABLE ILLEGAL_CHARACTERS "
-        "INCLUSIVE_PARAMETERS INVALID_DENOMINATION INVALID_FUNDING_INSTRUMENT INVALID_IMAGE "
+        "INCLUSIVE_PARAMETERS INCOMPATIBLE_LINE_ITEM INVALID_DENOMINATION "
+        "INVALID_FUNDING_INSTRUMENT INVALID_IMAGE "
         "INVALID_MEDIA INVALID_MEDIA_ID INVALID_PARAMETER INVALID_PLACEMENT_TYPE "
         "INVALID_TAILORED_AUDIENCE_TYPE INVALID_TARGETING_TYPE INVALID_TIME_WINDOW "
         "INVALID_TV_SHOW_LOCATIONS INVALID_POST INVALID_USER INVALID_USER_ID MISSING_PARAMETER "
@@ -109,4 +110,5 @@ ADS_STATUS: Mapping[str, int] = {
     }.items()
     for code in codes.split()
 }
-"""Status of each advertising code: the public table, and 413, 415, 501, 507 added by us."""
+"""Status of each advertising code: the public table, INCOMPATIBLE_LINE_ITEM, which is named elsewhere
+in public, and 413, 415, 501, 507 added by us."""

@@ -1,0 +1,134 @@
+"""Targeting criteria: whom a line item reaches: list, read, create, delete.
+
+Document B, "Endpoints not shown". The values that criteria may name are in `targeting_options`.
+"""
+
+from __future__ import annotations
+
+from marshmallow import Schema
+
+from mock_platform.core.ads import One, ads
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.failures.errors import AdsFailure
+from mock_platform.core.fields import Choice, Text
+from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.parents import LINE_ITEM
+from mock_platform.core.resource import TIMESTAMPS, ExactFilter, IdsFilter, Resource
+from mock_platform.records.campaigns import OPERATORS, TargetingCriterionRecord
+from mock_platform.rules.account_history import HISTORY
+from mock_platform.rules.line_item_parts import find_line_item, make_deletion_recorder
+from mock_platform.rules.targeting import (
+    ENTITY,
+    LIMITS,
+    TV,
+    VALUES,
+    CriterionType,
+    Target,
+    add_criterion,
+    find_errors,
+    show_localized,
+)
+from mock_platform.store.interface import Record
+from mock_platform.world.world import World
+
+SHAPE = public_fact(
+    "targeting-criteria.all",
+    "Targeting criteria are listed, read, created and deleted as documented publicly; the spec "
+    "only names them. Every answer has operator_type, which the creation requires.",
+    "adjacent operations, section 6",
+    gap=True,
+)
+LANGUAGE = r"[a-z]{2}"
+LANGUAGE_TEXT = "an ISO 639-1 code such as en"
+
+CRITERIA = Resource(
+    name="targeting_criteria",
+    table="targeting_criteria",
+    path="/12/accounts/:account_id/targeting_criteria",
+    id_parameter="targeting_criterion_id",
+    schema=TargetingCriterionRecord,
+    noun="targeting criterion",
+    spec="Endpoints not shown",
+    missing="TARGETING_CRITERION_NOT_FOUND",
+    parent=LINE_ITEM,
+)
+
+
+class CriterionCreate(Schema):
+    """Parameters of the creation."""
+
+    line_item_id = Text(required=True, min_length=1)
+    targeting_type = CriterionType(required=True)
+    targeting_value = Text(required=True, min_length=1)
+    operator_type = Choice(OPERATORS, required=True)
+
+
+def create(call: Call, world: World) -> Record:
+    """Add a criterion to a line item.
+
+    Raises:
+        AdsFailure: The line item may not have it.
+    """
+    sent = call.params
+    line_item = find_line_item(call, world, sent["line_item_id"])
+    target = Target(sent["targeting_type"], sent["targeting_value"], sent["operator_type"])
+    errors = find_errors(call, world, line_item, target)
+    if errors:
+        raise AdsFailure(*errors)
+    return add_criterion(call, world, line_item["id"], target)
+
+
+def _show(call: Call, world: World, record: Record) -> Record:
+    language = call.params.get("lang")
+    return record if language is None else show_localized(world, record, language)
+
+
+def _make_language() -> Text:
+    return Text(pattern=LANGUAGE, pattern_text=LANGUAGE_TEXT)
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    CRITERIA.list(
+        (
+            ExactFilter("line_item_ids", "line_item_id", required=True),
+            IdsFilter("targeting_criterion_ids"),
+        ),
+        sort=(*TIMESTAMPS, "name"),
+        extra={"lang": _make_language()},
+        show=_show,
+        origin=Origin.NAMED,
+        assumptions=(SHAPE,),
+    ),
+    CRITERIA.get(
+        extra={"lang": _make_language()}, show=_show, origin=Origin.NAMED, assumptions=(SHAPE,)
+    ),
+    ads(
+        "targeting_criteria.create",
+        "POST",
+        CRITERIA.path,
+        create,
+        summary="Add a targeting criterion to a line item",
+        spec=CRITERIA.spec,
+        returns=One(TargetingCriterionRecord),
+        params=CriterionCreate,
+        origin=Origin.NAMED,
+        assumptions=(SHAPE, LIMITS, VALUES, TV),
+        may_assume=(HISTORY,),
+        errors=(
+            "LINE_ITEM_NOT_FOUND",
+            "INVALID_TARGETING_TYPE",
+            "NOT_FOUND",
+            "CAMPAIGN_NOT_FOUND",
+            "INVALID_TV_SHOW_LOCATIONS",
+            "TV_SHOW_OUTSIDE_MARKET",
+        ),
+        statuses=(404,),
+    ),
+    CRITERIA.delete(
+        before=make_deletion_recorder(ENTITY),
+        origin=Origin.NAMED,
+        assumptions=(SHAPE,),
+        may_assume=(HISTORY,),
+    ),
+)
