@@ -15,7 +15,16 @@ from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.operations import OPERATIONS
 from tests.operations.creatives import IMAGE
 from tests.spec.rows import COUNTED, ID_FILTERS, PAGED, SORTED
-from tests.support import ACCOUNT, HARBOR, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
+from tests.support import (
+    ACCOUNT,
+    HARBOR,
+    NORTHBIKE,
+    OTHER_ACCOUNT,
+    Sandbox,
+    faults,
+    refusal,
+    sandbox,
+)
 
 CATALOG, AUDIENCE = "1547080787865939968", "1nmth"
 DOCUMENTED = tuple(op for op in OPERATIONS if op.origin is Origin.DOCUMENT_B)
@@ -201,7 +210,7 @@ def test_the_version_is_part_of_the_path(box: Sandbox, operation: Operation, ver
     ],
 )
 def test_endpoints_that_are_not_shown_are_not_the_documents(path: str) -> None:
-    """What the document does not show is a recorded gap or no route: --strict serves none of it."""
+    """What the document does not show is a gap or no route: --strict serves none of it."""
     answer = sandbox(strict=True).call("GET", path)
 
     assert answer.status_code in {404, 501}

@@ -110,5 +110,5 @@ ADS_STATUS: Mapping[str, int] = {
     }.items()
     for code in codes.split()
 }
-"""Status of each advertising code: the public table, INCOMPATIBLE_LINE_ITEM, which is named elsewhere
-in public, and 413, 415, 501, 507 added by us."""
+"""Status of each advertising code: the public table, INCOMPATIBLE_LINE_ITEM (publicly named beside
+it), and 413, 415, 501, 507 added by us."""
