@@ -84,22 +84,26 @@ class Limit:
 class Echo:
     """The parameters that `request.params` echoes; a refusal echoes them in the same way.
 
-    Path parameters are always echoed, and with `sent` also the parameters that were sent and could
-    be read. `names` maps parameters to other names in the echo, `numbers` are path parameters
-    echoed as numbers; `constants` are echoed although clients do not send them.
+    Path parameters are echoed unless they are `hidden`, and with `sent` also the parameters that
+    were sent and could be read. `names` maps parameters to other names in the echo, `numbers` are
+    path parameters echoed as numbers; `constants` are echoed although clients do not send them.
     """
 
     sent: bool = True
     names: Mapping[str, str] = field(default_factory=dict)
     numbers: tuple[str, ...] = ()
     constants: Mapping[str, Any] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
+    """Path parameters that are not echoed."""
 
     def echo_path(self, path_params: Mapping[str, str]) -> dict[str, Any]:
         """Returns the echo of a request of which only the path was read."""
-        if not (self.names or self.numbers or self.constants):
+        if not (self.names or self.numbers or self.constants or self.hidden):
             return dict(path_params)
         echo: dict[str, Any] = dict(self.constants)
         for name, value in path_params.items():
+            if name in self.hidden:
+                continue
             number = name in self.numbers and _NUMBER.fullmatch(value) is not None
             echo[self.names.get(name, name)] = int(value) if number else value
         return echo

@@ -65,6 +65,7 @@ FAMILIES = (
     "promoted_accounts",
     "targeting_criteria",
     "insights",
+    "stats",
     "product_sets",
     "product_catalogs",
     "tailored_audiences",

@@ -18,6 +18,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Operation
+from mock_platform.rules.daily_rhythm import BY_HOUR, DAY_SECONDS, HOUR_SECONDS
 from mock_platform.rules.related_keywords import find_related
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
@@ -49,18 +50,12 @@ COUNTRY = expectation(
 
 MAX_KEYWORDS = 10
 MAX_RELATED_KEYWORDS = 30
-BUCKET_SECONDS = {"DAY": 86_400, "HOUR": 3_600}
+BUCKET_SECONDS = {"DAY": DAY_SECONDS, "HOUR": HOUR_SECONDS}
 """Length of the buckets of each granularity, in seconds."""
 LONGEST_WINDOW_SECONDS = 7 * BUCKET_SECONDS["DAY"]
 UNITED_STATES = "96683cc9126741d1"
 
-_HOUR_SECONDS = BUCKET_SECONDS["HOUR"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_BY_HOUR = (
-    34, 26, 20, 17, 15, 16, 21, 31, 42, 50, 55, 58,
-    61, 62, 61, 60, 61, 64, 69, 75, 80, 78, 66, 48,
-)  # fmt: skip
-"""How posts spread over a day: relative volumes of its hours."""
 
 
 class KeywordSearch(Schema):
@@ -167,17 +162,17 @@ class _Posts:
     def count_between(self, start: int, end: int) -> int:
         """Return the posts from `start` up to `end`, in seconds; parts of a window add up to it."""
         found = 0
-        for hour in range(start // _HOUR_SECONDS, -(-end // _HOUR_SECONDS)):
-            rate, begin = self._compute_rate(hour), hour * _HOUR_SECONDS
-            first, last = max(start - begin, 0), min(end - begin, _HOUR_SECONDS)
-            found += rate * last // _HOUR_SECONDS - rate * first // _HOUR_SECONDS
+        for hour in range(start // HOUR_SECONDS, -(-end // HOUR_SECONDS)):
+            rate, begin = self._compute_rate(hour), hour * HOUR_SECONDS
+            first, last = max(start - begin, 0), min(end - begin, HOUR_SECONDS)
+            found += rate * last // HOUR_SECONDS - rate * first // HOUR_SECONDS
         return found
 
     def _compute_rate(self, hour: int) -> int:
         day, hour_of_day = divmod(hour, 24)
         if day not in self._days:
             self._days[day] = 0.7 + 0.6 * self._ids.fraction(*self._labels, day)
-        return int(self._level * self._days[day] * _BY_HOUR[hour_of_day] / 50)
+        return int(self._level * self._days[day] * BY_HOUR[hour_of_day] / 50)
 
 
 def _to_seconds(moment: datetime) -> int:

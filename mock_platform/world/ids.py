@@ -68,6 +68,10 @@ class Ids:
         digest = blake2b(text.encode(), digest_size=8, key=self._key).digest()
         return (int.from_bytes(digest) >> 11) / 2**53  # as many bits as a float has: never 1.0
 
+    def noise(self, label: str) -> bytes:
+        """Returns 64 bytes that depend only on the label, without a draw; for many numbers."""
+        return blake2b(label.encode(), digest_size=64, key=self._key, person=b"noise").digest()
+
     def _draw(self, kind: str, length: int = _MAX_LENGTH) -> int:
         if not 1 <= length <= _MAX_LENGTH:
             raise ValueError(f"an id has 1 to {_MAX_LENGTH} characters, not {length}")

@@ -592,6 +592,16 @@ PUBLIC: dict[str, Sample | list[Sample]] = {
         own=OWN | {"_id": "h9"},
         key="_id",
     ),
+    "pinned_figures": Sample(
+        {
+            "id": "pinned",
+            "entity": "LINE_ITEM",
+            "entity_id": "itttx",
+            "start_time": "2026-11-16T08:00:00Z",
+            "end_time": "2026-11-17T08:00:00Z",
+            "metrics": {"impressions": 24000},
+        }
+    ),
     "product_catalogs": Sample(
         {"id": "1547080787865939999", "name": "Another"}, own={"_user_id": USER}
     ),

@@ -94,6 +94,12 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
         "The TV show is not broadcast in a location of the line item", "targeting_value"),
     "targeting-limit-reached": refusal("targeting_criteria.create", 400, "INVALID_PARAMETER",
         "A maximum of 100 INTEREST criteria may be provided for a line item", "targeting_type"),
+    "stats-day-not-midnight": refusal("stats.get", 400, "INVALID_TIME_WINDOW",
+        "Expect time to be midnight in the account's local timezone for day granularity"),
+    "stats-fractional-hours": refusal("stats.get", 400, "INVALID_PARAMETER",
+        "Time cannot be fractional hours", "start_time"),
+    "stats-window-too-long": refusal("stats.get", 400, "INVALID_TIME_WINDOW",
+        "The end_time can be a maximum of 7.days+1.hours after the start_time", "end_time"),
     "sandbox-only": refusal("accounts.create", 405, "METHOD_NOT_ALLOWED", "Method not allowed"),
 }  # fmt: skip
 """Operation, conditions on its query, status and error of each."""
