@@ -60,6 +60,8 @@ RECORD_BATCH = public_fact(
     gap=True,
 )
 Show = Callable[[Call, World, Record], Record]
+CheckTogether = Callable[[World, Sequence[Call]], Iterable[tuple[int, AdsError]]]
+"""Checks the items of a batch together: yields errors, each with the index of its item."""
 
 _TYPES = {"POST": "Create", "PUT": "Update", "DELETE": "Delete"}
 _COMMON_GATES: tuple[Gate, ...] = (acts_for_user, may_write, account_scope)
@@ -230,10 +232,17 @@ def _as_text(value: Any) -> Any:
 class _RecordBatch:
     """Reads and applies batches of the records of one family."""
 
-    def __init__(self, operations: Sequence[Operation], most: int, show: Show | None) -> None:
+    def __init__(
+        self,
+        operations: Sequence[Operation],
+        most: int,
+        show: Show | None,
+        check_together: CheckTogether | None,
+    ) -> None:
         self.operations = operations
         self.most = most
         self.show = show
+        self.check_together = check_together
 
     @cached_property
     def writes(self) -> Mapping[str, _Write]:
@@ -272,6 +281,11 @@ class _RecordBatch:
         def apply_items(call: Call, world: World) -> tuple[list[Record], list[dict[str, Any]]]:
             items: list[RecordItem] = call.params["items"]
             done, faulty = [], []
+            if self.check_together is not None:
+                read_all = [BatchItem(index, item.kind) for index, item in enumerate(items)]
+                for index, error in self.check_together(world, [item.call for item in items]):
+                    read_all[index].add(error)
+                _refuse_faulty(call, read_all, items)
             for index, item in enumerate(items):
                 read = BatchItem(index, item.kind)
                 faulty.append(read)
@@ -310,6 +324,7 @@ def declare_batch(
     origin: Origin,
     show: Show | None = None,
     data_type: str | None = None,
+    check_together: CheckTogether | None = None,
     gates: Sequence[Gate] = (),
     assumptions: Sequence[Assumption] = (),
 ) -> Operation:
@@ -318,8 +333,9 @@ def declare_batch(
     `writes` are the operations for one record: their parameters, rules, handlers, gates, errors and
     assumptions hold for each item. `most` is the number of items in one request; `show` converts
     the records of the answer; `data_type` is at the top of the answer, where there is one.
+    `check_together` checks what is true of all items together.
     """
-    batch = _RecordBatch(writes, most, show)
+    batch = _RecordBatch(writes, most, show, check_together)
 
     def configure(settings: Settings) -> Handler:
         return batch.apply(

@@ -64,6 +64,7 @@ FAMILIES = (
     "promoted_posts",
     "promoted_accounts",
     "targeting_criteria",
+    "targeting_options",
     "insights",
     "stats",
     "product_sets",

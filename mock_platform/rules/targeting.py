@@ -6,7 +6,7 @@ The single creation, the batch and the setting of an app of a line item make cri
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 TABLE = "targeting_criteria"
+CATEGORY = "IAB_CATEGORY"
 ENTITY = "TARGETING_CRITERIA"
 KEYWORDS = ("BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD")
 AUDIENCES = ("CUSTOM_AUDIENCE", "CUSTOM_AUDIENCE_EXPANDED")
@@ -43,7 +44,7 @@ TYPES = (
     "EVENT",
     "FOLLOWERS_OF_USER",
     "GENDER",
-    "IAB_CATEGORY",
+    CATEGORY,
     "INTEREST",
     "LANGUAGE",
     "LIVE_TV_EVENT",
@@ -96,6 +97,9 @@ _SINGULAR = {
     "CITIES": "CITY",
     "POSTAL_CODES": "POSTAL_CODE",
 }
+LANGUAGE = r"[a-z]{2}"
+LANGUAGE_TEXT = "an ISO 639-1 code such as en"
+"""The form of the parameter `lang`."""
 ANDROID, IOS = "1", "0"
 _PLATFORM_OF = {"android_app_store_identifier": ANDROID, "ios_app_store_identifier": IOS}
 
@@ -123,6 +127,15 @@ APP_PLATFORM = public_fact(
     "Setting an app store identifier of a line item adds a PLATFORM criterion for that system, "
     "unless it has one.",
     "adjacent operations, section 4",
+)
+
+
+CATEGORY_SETS = public_fact(
+    "targeting-criteria.content-categories",
+    "IAB_CATEGORY criteria come as the whole set of IAB categories of a content category, together "
+    "in one batch; else 400 INVALID_PARAMETER, and 404 INVALID_IAB_CATEGORY for a category that "
+    "belongs to none.",
+    "adjacent operations, section 6",
 )
 
 
@@ -192,6 +205,31 @@ def count_criteria(world: World, line_item_id: str, types: tuple[str, ...]) -> i
     """Return how many criteria of these types a line item has."""
     match = {"line_item_id": line_item_id, "deleted": False}
     return sum(world.store.count(TABLE, match | {"targeting_type": name}) for name in types)
+
+
+def find_category_error(
+    world: World, line_item_id: str, category: str, together: Collection[str]
+) -> AdsError | None:
+    """Return why a line item may not target an IAB category, if it may not.
+
+    `together` are the IAB categories that the same request adds to the line item.
+    """
+    match = {"line_item_id": line_item_id, "targeting_type": CATEGORY, "deleted": False}
+    own = {entry.record["targeting_value"] for entry in world.store.page(TABLE, match)}
+    sets = [
+        entry.record["iab_categories"]
+        for entry in world.store.page("content_categories")
+        if category in entry.record["iab_categories"]
+    ]
+    if not sets:
+        text = f"{category!r} is no IAB category of a content category"
+        return AdsError("INVALID_IAB_CATEGORY", text, "targeting_value")
+    if any(own.union(together).issuperset(names) for names in sets):
+        return None
+    return _invalid(
+        f"{category} must come with all IAB categories of its content category, in one batch: "
+        + " or ".join(", ".join(names) for names in sets)
+    )
 
 
 _Check = Callable[[Call, World, Record, Target], Iterator[AdsError]]

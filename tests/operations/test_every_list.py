@@ -25,6 +25,8 @@ REQUIRED = {
     },
     "custom_audiences.targeted": {"with_active": "false"},
     "targeting_criteria.list": {"line_item_ids": "itttx,iu0p9,iuc5v"},
+    "targeting_options.events": {"event_types": "HOLIDAY,OTHER,CONFERENCE"},
+    "targeting_options.tv_shows": {"locale": "en-US"},
 }
 OWN_PATHS = {"custom_audiences.targeted": {"custom_audience_id": "1nmth"}}
 """The parents of those lists whose records do not belong to an account."""
