@@ -45,7 +45,6 @@ def listed(box: Sandbox, **query: str) -> list[str]:
     return [record["id"] for record in box.call("GET", PATH, query_string=query).get_json()["data"]]
 
 
-@pytest.mark.spec("operations", "campaigns.list")
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -63,7 +62,6 @@ def test_lists(box: Sandbox, query: dict[str, str], expected: list[str]) -> None
     assert listed(box, **query) == expected
 
 
-@pytest.mark.spec("operations", "campaigns.create")
 @pytest.mark.usefixtures("noon")
 def test_created(box: Sandbox) -> None:
     """A campaign needs a name and a funding instrument; the answer has all keys of version 12."""
@@ -141,7 +139,6 @@ def test_a_deleted_funding_instrument_pays_for_nothing_new(box: Sandbox) -> None
     assert faults(response) == [("INVALID_FUNDING_INSTRUMENT", "funding_instrument_id")]
 
 
-@pytest.mark.spec("operations", "campaigns.update")
 def test_updated(box: Sandbox) -> None:
     """What is sent replaces what was stored, empty values unset, all else stays."""
     changes = {"name": "Late roast", TOTAL: "", "purchase_order_number": "", DAILY: "7"}
@@ -198,7 +195,6 @@ def test_drafts(box: Sandbox) -> None:
     assert draft in listed(box)
 
 
-@pytest.mark.spec("operations", "campaigns.delete")
 def test_deleted(box: Sandbox) -> None:
     """The answer has servable null; later reads say why it does not serve; line items stay."""
     gone = box.call("DELETE", f"{PATH}/8wku2").get_json()["data"]

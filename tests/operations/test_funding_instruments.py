@@ -30,7 +30,6 @@ KEYS = {
 }
 
 
-@pytest.mark.spec("operations", "funding_instruments.list")
 def test_listed_and_read(box: Sandbox) -> None:
     """An account lists its own instruments; each names its account."""
     listed = box.call("GET", PATH).get_json()["data"]
@@ -44,7 +43,6 @@ def test_listed_and_read(box: Sandbox) -> None:
     assert [record["id"] for record in chosen.get_json()["data"]] == ["m2k8s"]
 
 
-@pytest.mark.spec("operations", "funding_instruments.create")
 def test_created_on_the_sandbox(box: Sandbox) -> None:
     """A new instrument has what was sent, and a description that says what it lacks."""
     amounts = {"credit_limit_local_micro": "5000000", "funded_amount_local_micro": "0"}
@@ -89,7 +87,6 @@ def test_required(box: Sandbox) -> None:
     assert faults(box.call("POST", SANDBOX)) == missing
 
 
-@pytest.mark.spec("operations", "funding_instruments.delete")
 def test_deleted(box: Sandbox) -> None:
     """A deleted instrument stays ACTIVE, but cannot fund; its campaigns get FUNDING_PROBLEM."""
     campaign = f"/12/accounts/{ACCOUNT}/campaigns/8wku2"
