@@ -144,6 +144,8 @@ class Platform:
         """The scenarios that every world knows."""
         self.start_up = StartUp(settings.scenarios, self.library)
         """The scenarios of the start, and their files."""
+        self.fired_rules: set[tuple[str, int]] = set()
+        """The rules that acted so far, in any world: the name of a scenario and a number."""
         self.on_world(self._direct)
         self._requests = itertools.count(1)
         self.observers: list[Callable[[JournalEntry], None]] = []
@@ -360,6 +362,7 @@ class Platform:
             self.tables,
             self.start_up.active,
             connections=lambda: self.connections,
+            on_fired=lambda name, rule: self.fired_rules.add((name, rule)),
         )
         world.add_companion(engine)
 

@@ -414,10 +414,9 @@ def _coverage_lines(config: pytest.Config) -> list[str]:
     if found is None:
         lines = ["no test used the sandbox"]
     else:
-        from mock_platform.coverage import render
+        from mock_platform.coverage import render_totals
 
-        # Only the totals; the files have the details.
-        lines = "\n\n".join(render(found, "text").split("\n\n")[:2]).splitlines()
+        lines = render_totals(found)  # the files have the details
         files = filter(None, config.getoption("--mock-coverage") or ())
         lines += [f"written to {name}" for name in files]
     if _is_coverage_too_low(config):

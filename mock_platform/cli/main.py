@@ -122,20 +122,52 @@ def serve(
 
 @group.command(context_settings={"allow_interspersed_args": False})
 @settings_options(without=frozenset({"host", "port", "public-host", "control-token"}))
+@click.option("--tls/--no-tls", help="Serve https; CMD finds in its environment whom to trust.")
+@click.option(
+    "--verify/--no-verify", default=None,
+    help="Exit with status 1 if a rule that had to act did not, if a request reached no operation "
+         "or had warnings, or if the sandbox failed.  [default: with --scenario or --junit]",
+)  # fmt: skip
+@click.option(
+    "--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Write these checks to a file, as JUnit XML.",
+)  # fmt: skip
+@click.option(
+    "--coverage", is_flag=False, flag_value="", multiple=True, metavar="[=FILE]",
+    help="Print how much of the contract CMD exercised, and write it to a file: .html, .json, "
+         ".txt, or .xml for JUnit. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--coverage-fail-under", type=click.FloatRange(0, 100), metavar="N",
+    help="Exit with status 1 if less than N percent are covered.",
+)  # fmt: skip
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD...")
-def run(command: tuple[str, ...], **values: Any) -> None:
+def run(
+    *,
+    command: tuple[str, ...],
+    tls: bool,
+    verify: bool | None,
+    junit: Path | None,
+    coverage: tuple[str, ...],
+    coverage_fail_under: float | None,
+    **values: Any,
+) -> None:
     """Run CMD with a server on a free port, and exit with the status of CMD.
 
     The environment of CMD contains MOCK_PLATFORM_URL, MOCK_PLATFORM_SANDBOX_URL and the test
-    credentials.
+    credentials. If CMD succeeds and the run is not as it should be, the status is 1.
     """
+    from mock_platform.cli.run_coverage import CoverageOptions
+    from mock_platform.cli.run_report import RunOptions
     from mock_platform.cli.running import run_beside_server
 
     if not command:
         raise click.UsageError(
             "The command is missing. For instance: mock-platform run -- pytest -q"
         )
-    sys.exit(run_beside_server(list(command), settings_of(values)))
+    measured = CoverageOptions(coverage, coverage_fail_under)
+    options = RunOptions(settings_of(values), tls, verify, junit, measured)
+    sys.exit(run_beside_server(list(command), options))
 
 
 @group.command()

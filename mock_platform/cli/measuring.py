@@ -11,6 +11,7 @@ import click
 import requests
 
 from mock_platform.cli.trouble import CheckFailed
+from mock_platform.client.remote.control import read_authority
 from mock_platform.control.known_credentials import environment
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import pretty
@@ -128,8 +129,7 @@ def _fetch_coverage(url: str, token: str | None, ca: Path | None) -> CoverageDoc
     headers = {} if token is None else {"X-Mock-Control-Token": token}
     with requests.Session() as session:
         session.trust_env = False  # a proxy of the machine does not reach a local server
-        if ca is not None:
-            session.verify = str(ca)
+        session.verify = read_authority() if ca is None else str(ca)
         try:
             answer = session.get(
                 f"{url}/_mock/coverage",

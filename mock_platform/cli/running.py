@@ -6,21 +6,16 @@ import os
 import shutil
 import signal
 import subprocess
-import traceback
 from collections.abc import Mapping, Sequence
 
 import click
 
+from mock_platform.cli.run_report import Examiner, RunOptions
 from mock_platform.cli.signals import Signals
 from mock_platform.cli.trouble import convert_errors
+from mock_platform.cli.trusting import trust_variables
 from mock_platform.client.platform import MockPlatform
 from mock_platform.control.known_credentials import environment
-from mock_platform.core.warning_counts import (
-    WarningDocument,
-    count_requests,
-    describe_warnings,
-)
-from mock_platform.settings import Settings
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
@@ -29,38 +24,42 @@ _FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _FROM_TERMINAL = ("SIGINT", "SIGQUIT")
 
 
-def run_beside_server(command: Sequence[str], settings: Settings) -> int:
+def run_beside_server(command: Sequence[str], options: RunOptions) -> int:
     """Run a command with the server's addresses and credentials in its environment.
 
     Returns the exit status as a shell would: 127 if the command does not exist, 128 plus the
-    signal's number if a signal ended it.
+    signal's number if a signal ended it. 1 if the command succeeded but the run did not.
 
     Raises:
-        click.ClickException: The server cannot start.
+        click.ClickException: The server cannot start, or a report cannot be written.
     """
     if not hasattr(signal, "SIGCHLD"):
         raise click.ClickException(
             "this system has no signal for the end of a command (SIGCHLD), which `run` waits for. "
             "Start `mock-platform serve` beside the command."
         )
+    options.coverage.check_names()
     if shutil.which(command[0]) is None and not os.path.exists(command[0]):  # noqa: PTH110
         click.echo(f"Error: {command[0]}: this command does not exist.", err=True)
         return NOT_FOUND
     with convert_errors():
-        platform = MockPlatform.start(settings)
+        server = MockPlatform.start(options.settings, tls=options.tls)
+    examiner = Examiner(server, options)
     try:
-        return _run_command(command, variables(platform))
+        status = _run_command(command, variables(server))
+        examiner.examine()
     finally:
-        _show_warnings(platform.warnings())
-        _stop(platform)
+        faults = _stop(server)
+    return examiner.conclude(command, status, faults)
 
 
 def variables(platform: MockPlatform) -> dict[str, str]:
-    """Returns the environment of the command: addresses and test credentials."""
+    """Returns the environment of the command: addresses, test credentials, whom to trust."""
     return {
         "MOCK_PLATFORM_URL": platform.base_url,
         "MOCK_PLATFORM_SANDBOX_URL": platform.ads_sandbox_base_url,
         **environment(platform.credentials),
+        **({} if platform.ca is None else trust_variables(platform.ca)),
     }
 
 
@@ -115,18 +114,12 @@ def _is_in_foreground() -> bool:
         return False
 
 
-def _show_warnings(found: WarningDocument) -> None:
-    """Print what was ignored in the requests of the command."""
-    if found["requests"]:
-        click.echo(f"mock-platform: {count_requests(found)}:", err=True)
-        for line in describe_warnings(found):
-            click.echo(f"  {line}", err=True)
-
-
-def _stop(platform: MockPlatform) -> None:
-    """Stop the server and report its errors; the exit status stays that of the command."""
+def _stop(server: MockPlatform) -> Sequence[BaseException]:
+    """Stop the server, and return its errors."""
     try:
-        platform.stop()
-    except Exception as fault:  # noqa: BLE001 - told below
-        click.echo("Warning: the sandbox itself failed.", err=True)
-        click.echo("".join(traceback.format_exception(fault)), err=True, nl=False)
+        server.stop()
+    except BaseExceptionGroup as group:
+        return group.exceptions
+    except Exception as fault:  # noqa: BLE001 - reported to the user
+        return [fault]
+    return []

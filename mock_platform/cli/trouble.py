@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import ClassVar
 
 import click
@@ -66,6 +67,19 @@ def convert_errors() -> Iterator[None]:
         raise click.UsageError(str(fault)) from fault
     except (StoreError, AuthorityUnreadable) as fault:
         raise BadInput(str(fault)) from fault
+
+
+def write_report(file: Path, text: str) -> None:
+    """Write a report, and make its folder.
+
+    Raises:
+        CheckFailed: It cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    except OSError as fault:
+        raise CheckFailed(f"{file} cannot be written: {fault.strerror}.") from fault
 
 
 def count_faults(faults: int) -> str:

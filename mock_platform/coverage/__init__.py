@@ -7,7 +7,25 @@ documents, `pages` shows them.
 from __future__ import annotations
 
 from mock_platform.coverage.document import CoverageDocument, document, merge
-from mock_platform.coverage.pages import FORMATS, Format, render
+from mock_platform.coverage.pages import (
+    FORMATS,
+    SUFFIXES,
+    Format,
+    explain_low,
+    render,
+    render_totals,
+)
 from mock_platform.coverage.recorder import Recorder
 
-__all__ = ["FORMATS", "CoverageDocument", "Format", "Recorder", "document", "merge", "render"]
+__all__ = [
+    "FORMATS",
+    "SUFFIXES",
+    "CoverageDocument",
+    "Format",
+    "Recorder",
+    "document",
+    "explain_low",
+    "merge",
+    "render",
+    "render_totals",
+]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from mock_platform.core.failures.statuses import phrase
 from mock_platform.core.jsonio import pretty
+from mock_platform.core.junit import JunitCase, write_junit
 from mock_platform.coverage.document import CoverageDocument
 
 Format = Literal["text", "json", "junit", "html"]
@@ -19,13 +18,16 @@ MEDIA_TYPES: Mapping[Format, str] = {
     "junit": "application/xml",
     "html": "text/html; charset=utf-8",
 }
+SUFFIXES: Mapping[str, Format] = {
+    ".html": "html", ".json": "json", ".txt": "text", ".xml": "junit",
+}  # fmt: skip
+"""The format of a file by the end of its name."""
 _MEASURES = (
     ("operations", "Operations called"),
     ("outcomes", "Documented outcomes covered"),
     ("parameters", "Parameters accepted"),
     ("problem_types", "Problem types covered"),
 )
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, Char
 
 
 def render(found: CoverageDocument, form: Format, fail_under: float | None = None) -> str:
@@ -65,31 +67,25 @@ def render_text(found: CoverageDocument) -> str:
 
 def render_junit(found: CoverageDocument, fail_under: float | None = None) -> str:
     """Return JUnit XML: uncovered points are skipped, so only a low total fails a build."""
-    suites = ET.Element("testsuites", name="mock_platform contract coverage")
-    for row in found["operations"]:
-        cases = [
-            (name_outcome(entry), entry["count"] > 0)
-            for entry in row["outcomes"]
-            if entry["documented"]
-        ]
-        cases += [
-            (f"parameter {entry['name']}", entry["accepted"] > 0) for entry in row["parameters"]
-        ]
-        _add_suite(suites, row["id"], cases)
-    types = [(kind["slug"], kind["count"] > 0) for kind in found["problem_types"]]
-    _add_suite(suites, "problem types", types)
+    suites = [(row["id"], _list_cases(row)) for row in found["operations"]]
+    types = [_make_case(kind["slug"], kind["count"]) for kind in found["problem_types"]]
+    suites.append(("problem types", types))
     if fail_under is not None:
-        suite = _add_suite(suites, "total", [("coverage", True)])
-        if found["percent"] < fail_under:
-            suite.set("failures", "1")
-            message = f"{found['percent']:.1f} % are covered, {fail_under:g} % are demanded"
-            ET.SubElement(suite[0], "failure", message=message, type="coverage")
-    for name in ("tests", "skipped", "failures"):
-        suites.set(name, str(sum(int(suite.get(name, "0")) for suite in suites)))
-    ET.indent(suites)
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, encoding="unicode") + "\n"
-    )
+        suites.append(("total", [JunitCase("coverage", failure=explain_low(found, fail_under),
+                                      kind="coverage")]))  # fmt: skip
+    return write_junit("mock_platform contract coverage", suites)
+
+
+def explain_low(found: CoverageDocument, fail_under: float) -> str | None:
+    """Return why the coverage is too low; `None` if it is not."""
+    if found["percent"] >= fail_under:
+        return None
+    return f"{found['percent']:.1f} % are covered, {fail_under:g} % are demanded"
+
+
+def render_totals(found: CoverageDocument) -> list[str]:
+    """Return the lines of the totals, with which the text begins."""
+    return "\n\n".join(render_text(found).split("\n\n")[:2]).splitlines()
 
 
 def render_html(found: CoverageDocument) -> str:
@@ -157,15 +153,16 @@ def _format_list(title: str, names: Sequence[str]) -> list[str]:
     return ["", f"{title}:", *(f"  {name}" for name in names)] if names else []
 
 
-def _add_suite(suites: ET.Element, name: str, cases: Sequence[tuple[str, bool]]) -> ET.Element:
-    missing = sum(not covered for _, covered in cases)
-    suite = ET.SubElement(
-        suites, "testsuite", name=name, tests=str(len(cases)), skipped=str(missing), failures="0",
-        errors="0",
-    )  # fmt: skip
-    for case, covered in cases:
-        shown = _NOT_XML.sub("\ufffd", case)
-        element = ET.SubElement(suite, "testcase", classname=name, name=shown, time="0")
-        if not covered:
-            ET.SubElement(element, "skipped", message="never covered")
-    return suite
+def _list_cases(row: Mapping[str, Any]) -> list[JunitCase]:
+    cases = [
+        _make_case(name_outcome(entry), entry["count"])
+        for entry in row["outcomes"]
+        if entry["documented"]
+    ]
+    return cases + [
+        _make_case(f"parameter {entry['name']}", entry["accepted"]) for entry in row["parameters"]
+    ]
+
+
+def _make_case(name: str, count: int) -> JunitCase:
+    return JunitCase(name, skipped=None if count else "never covered")

@@ -64,16 +64,19 @@ class Engine:
         start_up: Sequence[str] = (),
         *,
         connections: Callable[[], bool] = lambda: True,
+        on_fired: Callable[[str, int], object] = lambda _name, _rule: None,
     ) -> None:
         """`start_up` are active from the beginning and again after each reset.
 
-        `connections` returns whether the server can break connections.
+        `connections` returns whether the server can break connections. `on_fired` is called with
+        the name and the number of each rule of an active scenario that acts.
         """
         self.world = world
         self._library = library
         self._tables = tables
         self._start_up = tuple(start_up)
         self._connections = connections
+        self._on_fired = on_fired
         self._defined: Mapping[str, Scenario] = {}
         self._active: Mapping[str, ActiveScenario] = {}
         self._ledger = Ledger(outlives=world.store.outlives)
@@ -268,7 +271,7 @@ class Engine:
                 missed.append((found[0], armed, found[1]))
             elif acting is None:
                 acting = armed
-                armed.fired += 1
+                self._fire(armed)
             else:
                 missed.append((ALL_HOLD, armed, Mismatch("order", "no rule before it to act",
                                                            acting.name)))  # fmt: skip
@@ -309,7 +312,7 @@ class Engine:
                 assert armed.rule.delivery_fault is not None
                 if not (holding and armed.rule.delivery_fault.reorder):
                     acting = armed
-                    armed.fired += 1
+                    self._fire(armed)
             if acting is None or acting.rule.delivery_fault is None:
                 return None
             if acting.rule.next_state is not None:
@@ -427,6 +430,12 @@ class Engine:
     ) -> tuple[int, Mismatch] | None:
         self._remember(armed)
         return armed.decide(subject, self.world)
+
+    def _fire(self, armed: ActiveRule) -> None:
+        armed.fired += 1
+        name = armed.active.scenario.name
+        if self._active.get(name) is armed.active:  # not a rule for one request alone
+            self._on_fired(name, armed.index)
 
     def _remember(self, armed: ActiveRule) -> None:
         """Note a rule's counts before they change, except of rules for one request alone."""

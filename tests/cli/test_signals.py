@@ -53,6 +53,7 @@ def test_run_passes_on_a_signal_to_another_thread() -> None:
     found = run(
         """
 from mock_platform.cli import running
+from mock_platform.cli.run_report import RunOptions
 from mock_platform.settings import Settings
 
 pass_on_to = running._Forward.to
@@ -62,7 +63,7 @@ def begun(forward, child):
 
 running._Forward.to = begun
 child = "import time; time.sleep(600)"
-sys.exit(running.run_beside_server([sys.executable, "-c", child], Settings()))
+sys.exit(running.run_beside_server([sys.executable, "-c", child], RunOptions(Settings())))
 """
     )
 

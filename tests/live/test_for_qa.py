@@ -35,6 +35,8 @@ def test_the_commands_work_one_after_the_other(tmp_path: Path) -> None:
     assert asked == codes[:4]
     assert "lost with status 56" in done.stdout
     assert ("INVALID_PARAMETER", 1) == (codes[-1], done.stdout.count("That name is taken"))
+    assert "status 1" in done.stdout
+    assert "Scenario bad-day, rule 1, was expected to act but never did" in done.stderr
     assert re.search(r'"matched": 3,\s+"fired": 3,\s+"remaining": null', done.stdout)
 
 

@@ -1,0 +1,104 @@
+"""The end of `run`: what is printed and written, and the exit status."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from mock_platform.app import CONTROL
+from mock_platform.cli.run_coverage import CoverageOptions, check_coverage, write_coverage
+from mock_platform.cli.trouble import write_report
+from mock_platform.cli.verifying import (
+    RunCheck,
+    RunVerdict,
+    StrayWatch,
+    check_command,
+    check_faults,
+    check_requests,
+    check_rules,
+)
+from mock_platform.client.platform import MockPlatform
+from mock_platform.control.plane import ControlPlane
+from mock_platform.coverage import CoverageDocument
+from mock_platform.settings import Settings
+
+_FAILED = 1
+_DELIVERY_SECONDS = 10.0
+"""How long a rule that has not acted yet may wait for deliveries, in real seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options of `run`."""
+
+    settings: Settings
+    tls: bool = False
+    verify: bool | None = None
+    """`None`: if a scenario is active from the start, or a JUnit file is wanted."""
+    junit: Path | None = None
+    coverage: CoverageOptions = field(default_factory=CoverageOptions)
+
+
+class Examiner:
+    """Watches a run from its start, looks at its server before the stop, and concludes."""
+
+    def __init__(self, server: MockPlatform, options: RunOptions) -> None:
+        control: ControlPlane = server.app.extensions[CONTROL]
+        self._server = server
+        self._platform = control.platform
+        self._options = options
+        self._watch = StrayWatch()
+        self._platform.observers.append(self._watch.observe)
+        wanted = options.verify
+        if wanted is None:
+            wanted = bool(self._platform.start_up.active) or options.junit is not None
+        self._verify = wanted
+        self._rules: list[RunCheck] = []
+        self._requests: list[RunCheck] = []
+        self._coverage: CoverageDocument | None = None
+
+    def examine(self) -> None:
+        """Look at rules, requests and coverage; the command has ended."""
+        self._rules = check_rules(self._platform)
+        if self._verify and any(check.faults for check in self._rules):
+            # A rule may act on deliveries that the command did not wait for.
+            self._server.wait_for_deliveries(_DELIVERY_SECONDS)
+            self._rules = check_rules(self._platform)
+        self._requests = check_requests(self._watch, self._server.warnings())
+        if self._options.coverage.is_wanted:
+            self._coverage = self._server.coverage()
+
+    def conclude(self, command: Sequence[str], status: int, faults: Sequence[BaseException]) -> int:
+        """Print and write what was found; returns the exit status of `run`.
+
+        Raises:
+            CheckFailed: A report cannot be written.
+        """
+        strays, warnings = self._requests
+        broken = check_faults(faults)
+        verdict = RunVerdict([*self._rules, strays, warnings, broken])
+        shown = verdict if self._verify else RunVerdict([warnings, broken])
+        for line in shown.describe():
+            click.echo(line, err=True)
+        gates = self._report_coverage()
+        if self._options.junit is not None:
+            checks = [check_command(command, status), *verdict.checks, *gates]
+            write_report(self._options.junit, RunVerdict(checks).write_junit())
+        failed = self._verify and verdict.has_failed
+        if failed and not status:
+            text = "mock-platform: the command succeeded, but the run fails because of this"
+            click.echo(f"{text}; --no-verify accepts it.", err=True)
+        return status or (_FAILED if failed or RunVerdict(gates).has_failed else 0)
+
+    def _report_coverage(self) -> list[RunCheck]:
+        if self._coverage is None:
+            return []
+        for line in write_coverage(self._coverage, self._options.coverage):
+            click.echo(line, err=True)
+        gates = check_coverage(self._coverage, self._options.coverage)
+        for line in RunVerdict(gates).describe():
+            click.echo(line, err=True)
+        return gates
