@@ -82,6 +82,10 @@ def main() -> None:
     "--watch/--no-watch",
     help="Load --fixtures folders, --scenario files and folders again when they change.",
 )
+@click.option(
+    "--stop-with-stdin/--no-stop-with-stdin",
+    help="Stop also when standard input ends, as a pipe does with the program that holds it.",
+)
 def serve(
     *,
     tls: bool,
@@ -90,6 +94,7 @@ def serve(
     log_format: Literal["text", "json"],
     log_level: Literal["info", "warning", "error", "off"],
     watch: bool,
+    stop_with_stdin: bool,
     **values: Any,
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
@@ -116,6 +121,7 @@ def serve(
             log_format=log_format,
             log_level=log_level,
             watch=watch,
+            stop_with_stdin=stop_with_stdin,
         )
     )
 

@@ -29,6 +29,7 @@ from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
 from mock_platform.world.names import DEFAULT
 
+_STANDARD_INPUT = 0
 _LOG = logging.getLogger(__name__)
 _NEW_OBJECTS = 20_000
 """Number of new objects (beyond those freed) after which the garbage collector scans them."""
@@ -44,10 +45,11 @@ class ServeOptions:
     log_format: logs.LogFormat = "text"
     log_level: logs.LogLevel = "info"
     watch: bool = False
+    stop_with_stdin: bool = False
 
 
 def serve_until_stopped(serving: ServeOptions) -> None:
-    """Serve until SIGINT or SIGTERM, then finish running requests and write the store.
+    """Serve until a signal (or the end of standard input), then finish and write the store.
 
     Raises:
         click.ClickException: The server cannot start, or cannot write its store at the end.
@@ -55,6 +57,8 @@ def serve_until_stopped(serving: ServeOptions) -> None:
     log = logs.configure(serving.log_format, level=serving.log_level)
     settings = _add_control_token(serving.settings)
     with StopSignals() as stop, convert_errors():
+        if serving.stop_with_stdin:
+            stop.follow(_STANDARD_INPUT)
         material = _make_certificates(serving, settings)
         opened = open_platform(settings)
         platform = opened.platform

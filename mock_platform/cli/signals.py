@@ -8,14 +8,17 @@ interpreter writes the number of each signal.
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
+import threading
 from collections.abc import Iterable, Mapping
 from types import FrameType
 from typing import Any, Self
 
 _MAX_SIGNALS = 4096
 """Maximum number of signal numbers that one read returns."""
+_CHUNK_BYTES = 65_536
 
 
 class Signals:
@@ -75,6 +78,24 @@ class StopSignals(Signals):
     def on_signal(self, number: int) -> None:
         """Remember the signal, in case it comes before the wait."""
         self._stopped = True
+
+    def follow(self, descriptor: int) -> None:
+        """Treat the end of a stream like a signal; what is read from it has no effect.
+
+        A pipe ends with the last process that can write to it, however that process ended. So a
+        server that follows one never outlives its parent.
+        """
+
+        def read_to_the_end() -> None:
+            # Not sys.stdin: a thread that waits in it would break the end of the interpreter.
+            try:
+                while os.read(descriptor, _CHUNK_BYTES):
+                    pass
+            except OSError:  # the other side is gone
+                pass
+            signal.raise_signal(signal.SIGTERM)
+
+        threading.Thread(target=read_to_the_end, name="mock-platform-stdin", daemon=True).start()
 
     def wait(self) -> frozenset[int]:
         """Wait until one of the two signals came; returns at once if one came before."""

@@ -226,7 +226,7 @@ def test_options_reach_the_settings(run: Run, served: list[ServeOptions]) -> Non
         "--oauth-limit", "15", "--bearer-window", "2m", "--public-host", "mock", "--max-body",
         "1M", "--delivery-timeout", "1.5", "--delivery-allow-host", "receiver", "--tls",
         "--log-level", "error", "--log-format", "json", "--watch", "--max-connections", "5",
-        "--idle-timeout", "30s",
+        "--idle-timeout", "30s", "--stop-with-stdin",
     )  # fmt: skip
 
     assert served == [
@@ -254,6 +254,7 @@ def test_options_reach_the_settings(run: Run, served: list[ServeOptions]) -> Non
             log_format="json",
             log_level="error",
             watch=True,
+            stop_with_stdin=True,
         )
     ]
 

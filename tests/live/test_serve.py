@@ -82,6 +82,29 @@ def test_it_stops_cleanly_on_a_signal(number: int) -> None:
             pass
 
 
+def test_it_ends_with_the_program_that_started_it(tmp_path: Path) -> None:
+    """With --stop-with-stdin a server stops cleanly when its parent was killed."""
+    log = tmp_path / "log"
+    serve = command("serve", "--port", 0, "--stop-with-stdin")
+    parent = (
+        "import subprocess\n"
+        f"with open({str(log)!r}, 'w') as log:\n"
+        f"    subprocess.Popen({serve}, stdin=subprocess.PIPE, stderr=log).wait()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", parent], stdout=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline().removeprefix("READY "))
+        answer = requests.get(f"{ready['control']}/health", timeout=PATIENCE)
+        process.kill()
+        rest = process.stdout.read()  # it ends when the server, too, has closed it
+
+    assert 200 == answer.status_code
+    assert "" == rest
+    assert log.read_text("utf-8").endswith("Stopped.\n")
+
+
 def test_requests_under_way_are_finished() -> None:
     """A request whose body is still coming when the signal arrives gets its answer."""
     with serving() as served:
