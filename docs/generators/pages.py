@@ -1,11 +1,20 @@
-"""The generated pages, and the generated data of the package, by their paths from `docs/`."""
+"""The generated pages, and the generated data of the packages, by their paths from `docs/`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generators import architecture, assumptions, codes, effects, operations, scenarios, tables
+from docs.generators import (
+    architecture,
+    assumptions,
+    codes,
+    effects,
+    javascript,
+    operations,
+    scenarios,
+    tables,
+)
 
 DOCS = Path(__file__).parents[1]
 PAGES: dict[str, Callable[[], str]] = {
@@ -16,4 +25,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "effects.md": effects.write_page,
     "tables.md": tables.write_page,
     "architecture.md": architecture.write_page,
+    "../clients/javascript/lib/contract.js": javascript.write_values,
+    "../clients/javascript/types/contract.d.ts": javascript.write_types,
 }

@@ -7,17 +7,24 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands import finished
+from tests.commands import environment, finished
 from tests.conftest import Tool
 from tests.serving import LiveWorld
 
 NODE = Path(__file__).parent / "node"
+JAVASCRIPT = Path(__file__).parents[2] / "clients" / "javascript"
+JAVASCRIPT_NAME = "mock-platform"
 
 NodeStep = Callable[..., dict[str, Any]]
 
@@ -67,3 +74,59 @@ def node(tool: Tool, node_modules: Path) -> NodeStep:
         return found
 
     return take
+
+
+@dataclass(frozen=True)
+class NodeProject:
+    """A folder in which the JavaScript package and the runners of its tests are installed."""
+
+    folder: Path
+    program: str
+
+    def add(self, source: Path) -> Path:
+        """Copy a folder or a file into the project, under its own name; returns its path."""
+        copy = self.folder / source.name
+        if not source.is_dir():
+            return Path(shutil.copy(source, copy))
+        return Path(shutil.copytree(source, copy, ignore=shutil.ignore_patterns("node_modules")))
+
+    @property
+    def package(self) -> Path:
+        """The installed package."""
+        return self.folder / "node_modules" / JAVASCRIPT_NAME
+
+    def run(
+        self, *command: object, folder: Path | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        """A command of npm or node in the project; servers are started from this checkout."""
+        words = [self.program, *map(str, command)]
+        started = {"MOCK_PLATFORM_COMMAND": f"{sys.executable} -m mock_platform"}
+        more = {"npm_config_update_notifier": "false", "NO_COLOR": "1", **started, **env}
+        return finished(words, cwd=folder or self.folder, env=environment(**more))
+
+    def run_tool(self, name: str, *words: object) -> subprocess.CompletedProcess[str]:
+        """A program of the installed packages, such as `tsc`."""
+        return self.run(self.folder.parent / "node_modules" / name, *words)
+
+
+@pytest.fixture(scope="session")
+def node_project(
+    tool: Tool, node_modules: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NodeProject]:
+    """A project with the JavaScript package as npm packs it.
+
+    It is in the folder of the installed packages, because node looks for packages upwards.
+    """
+    tarballs = tmp_path_factory.mktemp("packed")
+    command = [tool("npm"), "pack", "--ignore-scripts", "--pack-destination", tarballs]
+    packed = finished(command, cwd=JAVASCRIPT, env=environment(npm_config_update_notifier="false"))
+    assert packed.returncode == 0, packed.stderr
+    (tarball,) = tarballs.iterdir()
+    folder = Path(tempfile.mkdtemp(prefix="project-", dir=node_modules.parent))
+    project = NodeProject(folder, tool("node"))
+    with tarfile.open(tarball) as archive:
+        archive.extractall(folder, filter="data")
+    project.package.parent.mkdir()
+    (folder / "package").rename(project.package)
+    yield project
+    shutil.rmtree(folder)

@@ -1,0 +1,15 @@
+"use strict";
+
+// A client such as someone might have written; it knows nothing of the sandbox.
+
+async function listAccounts(baseUrl, token, { attempts = 3 } = {}) {
+  for (let left = attempts; ; left -= 1) {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${baseUrl}/12/accounts`, { headers });
+    if (answer.status === 503 && left > 1) continue;
+    if (!answer.ok) throw Object.assign(new Error("no accounts"), { status: answer.status });
+    return (await answer.json()).data.map((account) => account.name);
+  }
+}
+
+module.exports = { listAccounts };

@@ -1,0 +1,11 @@
+"use strict";
+
+const errors = require("./errors.js");
+const { MockPlatform } = require("./platform.js");
+
+const { MISTAKES: _mistakes, describeRefusal: _describe, ...classes } = errors;
+
+/** @type {typeof import("../types/index")} */
+const face = { MockPlatform, ...classes };
+
+module.exports = face;

@@ -1,0 +1,215 @@
+"use strict";
+
+const { readFile } = require("node:fs/promises");
+
+const { Clock } = require("./clock.js");
+const { Control, LONGEST_WAIT_SECONDS } = require("./control.js");
+const { BadScenario, UnfiredExpectations, UnknownScenario, ValueError } = require("./errors.js");
+const { Journal } = require("./journal.js");
+const { Session, chooseSignature } = require("./session.js");
+const { Snapshots } = require("./snapshots.js");
+const { State } = require("./state.js");
+const { Streams } = require("./streams.js");
+const { Transitions } = require("./transitions.js");
+const { checkOptions, formatMoment, withoutMissing } = require("./values.js");
+
+const SCENARIO_NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+
+class World {
+  /**
+   * @param {import("../types/index").Addresses} addresses The answer of `PUT /_mock/worlds/NAME`.
+   * @param {import("./control.js").Connection} connection
+   * @param {string} root The control plane of the server.
+   */
+  constructor(addresses, connection, root) {
+    const control = new Control(addresses.control, connection);
+    this._control = control;
+    this._root = new Control(root, connection);
+    this.name = addresses.name;
+    this.baseUrl = addresses.base_url;
+    this.adsBaseUrl = addresses.ads_base_url;
+    this.adsSandboxBaseUrl = addresses.ads_sandbox_base_url;
+    this.controlUrl = addresses.control;
+    this.clock = new Clock(control);
+    this.journal = new Journal(control);
+    this.state = State.open(control);
+    this.streams = new Streams(control);
+    this.snapshots = new Snapshots(control);
+    this.transitions = new Transitions(control);
+  }
+
+  /** @returns {Promise<import("../types/index").Credentials>} */
+  async credentials() {
+    return this._control.ask("GET", "/credentials");
+  }
+
+  /**
+   * @param {import("../types/index").RegenerateOptions} [options]
+   * @returns {Promise<Record<string, any>>}
+   */
+  async regenerateCredentials(options = {}) {
+    checkOptions("regenerateCredentials", options, ["kind", "scopes", "app", "user"]);
+    return this._control.ask("POST", "/credentials/regenerate", { body: options });
+  }
+
+  /**
+   * @param {string} eventType
+   * @param {import("../types/index").EmitOptions} [options]
+   * @returns {Promise<Record<string, any>>}
+   */
+  async emit(eventType, options = {}) {
+    checkOptions("emit", options, ["user", "payload", "includes", "direction", "createdAt"]);
+    const { user, createdAt, ...rest } = options;
+    const at = typeof createdAt === "string" ? createdAt : createdAt && formatMoment(createdAt);
+    const body = { event_type: eventType, user_id: user, created_at: at, ...rest };
+    return this._control.ask("POST", "/events", { body: withoutMissing(body) });
+  }
+
+  /**
+   * @param {string} asked
+   * @param {import("../types/index").AuthorizeOptions} [options]
+   * @returns {Promise<string>}
+   */
+  async authorize(asked, options = {}) {
+    checkOptions("authorize", options, ["user", "deny"]);
+    const { user, deny = false } = options;
+    const isAddress = asked.includes("?") || asked.includes("://");
+    const body = withoutMissing({ [isAddress ? "url" : "oauth_token"]: asked, deny, user });
+    const answer = await this._control.ask("POST", "/oauth/approve", { body });
+    return answer[deny || isAddress ? "redirect" : "verifier"] ?? "";
+  }
+
+  /** @returns {Promise<Record<string, any>[]>} */
+  async deliveries() {
+    return (await this._control.ask("GET", "/deliveries")).deliveries;
+  }
+
+  /** @param {number} [seconds] */
+  async waitForDeliveries(seconds = 10) {
+    const end = performance.now() + seconds * 1000;
+    for (;;) {
+      const left = (end - performance.now()) / 1000;
+      const wait = Math.min(Math.max(0, Math.ceil(left)), LONGEST_WAIT_SECONDS);
+      const { idle } = await this._control.ask("GET", "/deliveries", { query: { wait, limit: 0 } });
+      if (idle) return true;
+      if (left <= LONGEST_WAIT_SECONDS) return false;
+    }
+  }
+
+  /**
+   * @param {import("../types/index").AuthScheme} [auth]
+   * @param {{ sandbox?: boolean }} [options]
+   */
+  async session(auth, options = {}) {
+    checkOptions("session", options, ["sandbox"]);
+    const found = auth === undefined ? {} : await this.credentials();
+    const sign = chooseSignature(this.name, found, auth);
+    return new Session(options.sandbox ? this.adsSandboxBaseUrl : this.baseUrl, sign);
+  }
+
+  /**
+   * @param {string} name
+   * @param {Record<string, any>} [parameters]
+   */
+  async activate(name, parameters = {}) {
+    const path = `${await this._scenarioPath(name)}/activate`;
+    await this._control.ask("POST", path, { body: { parameters } });
+  }
+
+  /** @param {string} [name] */
+  async deactivate(name) {
+    const path = name === undefined ? "/scenarios" : await this._scenarioPath(name);
+    await this._control.ask("POST", `${path}/deactivate`);
+  }
+
+  /**
+   * @param {Record<string, any> | string | URL} document
+   * @returns {Promise<string>}
+   */
+  async define(document) {
+    const text = document instanceof URL ? await readFile(document, "utf8") : document;
+    const name = typeof text === "string" ? findName(text) : text.name;
+    if (typeof name !== "string" || !SCENARIO_NAME.test(name)) {
+      const message = `a scenario needs a name of small letters, digits, dots, underscores and hyphens: ${name}`;
+      throw new BadScenario(`name: ${message}.`, { faults: [{ field: "name", message }] });
+    }
+    const sent = typeof text === "string" ? { yaml: text } : { body: text };
+    try {
+      await this._control.ask("PUT", `/scenarios/${name}`, sent);
+    } catch (error) {
+      if (!(error instanceof ValueError)) throw error;
+      const { detail, status, faults } = error;
+      throw new BadScenario(detail, { status, faults, cause: error });
+    }
+    return name;
+  }
+
+  /** @returns {Promise<import("../types/index").Scenario[]>} */
+  async scenarios() {
+    return (await this._control.ask("GET", "/scenarios")).scenarios;
+  }
+
+  async unfiredExpectations() {
+    const active = (await this.scenarios()).filter((scenario) => scenario.active);
+    return active.flatMap(({ name, rules }) =>
+      rules
+        .filter((rule) => rule.expected && rule.fired === 0)
+        .map(({ rule, matched, refused = 0 }) => ({ scenario: name, rule, matched, refused })),
+    );
+  }
+
+  /** @returns {Promise<Record<string, any>>} */
+  async coverage() {
+    return this._control.ask("GET", "/coverage");
+  }
+
+  async reset() {
+    await this._control.ask("POST", "/reset");
+  }
+
+  async drop() {
+    await this._root.ask("DELETE", `/worlds/${this.name}`);
+  }
+
+  /** Drop the world of a test, and fail if a rule that had to act did not. */
+  async finish() {
+    const unfired = await this.unfiredExpectations();
+    await this.drop();
+    if (unfired.length > 0) {
+      const lines = unfired.map(
+        (each) =>
+          `rule ${each.rule} of ${each.scenario} (${each.matched} requests matched what it is for)`,
+      );
+      throw new UnfiredExpectations(
+        `Rules with 'expect: fired' never acted: ${lines.join("; ")}. The journal's near_misses ` +
+          "show why.",
+      );
+    }
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.finish();
+  }
+
+  /** @param {string} name */
+  async _scenarioPath(name) {
+    if (!SCENARIO_NAME.test(name)) { // it could be the address of something else
+      const known = (await this.scenarios()).map((scenario) => scenario.name);
+      throw new UnknownScenario(`There is no scenario '${name}'. Scenarios: ${known.join(", ")}.`);
+    }
+    return `/scenarios/${name}`;
+  }
+}
+
+/**
+ * Returns the name of a scenario in YAML or JSON; the server checks the rest.
+ *
+ * @param {string} text
+ */
+function findName(text) {
+  return /^\s*\{/.test(text)
+    ? /"name"\s*:\s*"([^"]*)"/.exec(text)?.[1]
+    : /^name:\s*["']?([^\s"'#]+)/m.exec(text)?.[1];
+}
+
+module.exports = { World };

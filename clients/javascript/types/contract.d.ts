@@ -1,0 +1,174 @@
+// Made by `make docs` from the settings and tables in Python; do not edit.
+
+import type { Instant, Table } from "./index.js";
+
+/** The settings of a sandbox, by their names in Python; see docs/command-line.md. */
+export interface Settings {
+  /** Address to listen on. On any address except loopback the control plane needs a token. */
+  host?: string;
+  /** Port to listen on; 0 chooses a free one. */
+  port?: number;
+  /** Another name under which clients reach this server, such as the name of a container. */
+  publicHosts?: readonly string[];
+  /** Folder of fixture files, added to the default ones and to those named before. */
+  fixtures?: readonly string[];
+  /** With false: start without the default fixtures. */
+  defaultFixtures?: boolean;
+  /**
+   * Name or file of a scenario that is active from the start and after each reset, or a folder
+   * whose scenarios become known.
+   */
+  scenarios?: readonly string[];
+  /** Where records are kept: in memory, or in a TinyDB file. */
+  store?: string;
+  /**
+   * What the store's file contains after a crash: the last snapshot, every write unless the machine
+   * fails (log), every write (fsync).
+   */
+  durability?: "snapshot" | "log" | "fsync";
+  /** Seed for ids and tokens: the same seed draws the same ones. */
+  seed?: number;
+  /** Stop the clocks of the worlds at this moment. */
+  freeze?: Instant;
+  /** Whether credentials are checked; off accepts any. */
+  auth?: "strict" | "off";
+  /** Credentials of the advertising interface: OAuth 1.0a and bearer tokens, or only OAuth 1.0a. */
+  adsAuth?: "any" | "oauth1";
+  /** Refuse with 501 what the specification does not show. */
+  strict?: boolean;
+  /** With false: leave the X-Mock-… headers out of the answers. */
+  markers?: boolean;
+  /**
+   * Rate limits to enforce: those of the specification, also those that only the public interface
+   * names, or none.
+   */
+  limits?: "spec" | "public" | "off";
+  /** Form of a single card in the data of an answer: the object, or an array with it. */
+  cardEnvelope?: "object" | "array";
+  /**
+   * Whether an endpoint exists from its date in the release history on, by the world's clock, or
+   * always.
+   */
+  releases?: "clock" | "all";
+  /** Form of the webhook that POST /2/webhooks answers with: the flat record, or under data. */
+  webhookEnvelope?: "flat" | "data";
+  /** How many webhooks the apps of one owner may have. */
+  webhookLimit?: number;
+  /** How many activity subscriptions an app may have. */
+  subscriptionLimit?: number;
+  /** Silence after which a stream sends a keep-alive, in real time; 0 for none. */
+  streamKeepalive?: number | string;
+  /** Connections of one app to each stream. */
+  streamConnections?: number;
+  /**
+   * How many activities may wait for a stream whose client reads too slowly; with more it is
+   * disconnected.
+   */
+  streamBacklog?: number;
+  /** Issue a new access token at each sign-in and invalidate the old one of this user and app. */
+  freshTokens?: boolean;
+  /** Refuse replay windows that are younger than the retired path allowed (31 and 10 minutes). */
+  replayMinimumAge?: boolean;
+  /** Refuse the OAuth steps over plain http. */
+  requireHttps?: boolean;
+  /** How far an OAuth timestamp may differ from the machine's clock, in both directions. */
+  oauthTolerance?: number | string;
+  /** Requests to each OAuth endpoint per app in 15 minutes. */
+  oauthLimit?: number;
+  /** Bearer token requests per app and --bearer-window; further requests get code 99. */
+  bearerThreshold?: number;
+  /** Length of the window of --bearer-threshold. */
+  bearerWindow?: number | string;
+  /**
+   * Token that users of the control plane must send; if one is needed and not set, the server makes
+   * and prints one.
+   */
+  controlToken?: string;
+  /** Maximum size of a request body, up to 32M. */
+  maxBody?: number | string;
+  /** Maximum nesting of a JSON body. */
+  maxNesting?: number;
+  /** Maximum number of worlds. */
+  maxWorlds?: number;
+  /** Maximum number of requests in each world's journal. */
+  journalEntries?: number;
+  /** Maximum size of each world's journal. */
+  journalBytes?: number | string;
+  /**
+   * Maximum size of all journals together; beyond it the largest journal drops its oldest requests.
+   */
+  journalTotalBytes?: number | string;
+  /** How long to wait for the answer of a webhook receiver. */
+  deliveryTimeout?: number | string;
+  /** Maximum number of attempts to deliver an event. */
+  deliveryAttempts?: number;
+  /** Wait before the second attempt; it doubles for each further one. */
+  deliveryBackoff?: number | string;
+  /** Another host, beside loopback, that may receive webhook deliveries; '*' allows any. */
+  deliveryAllowHosts?: readonly string[];
+  /** Maximum number of deliveries at the same time. */
+  deliveryWorkers?: number;
+  /** Maximum number of connections; further ones get 503. */
+  connections?: number;
+  /** Maximum number of connections from one address. */
+  connectionsPerAddress?: number;
+  /** Time limit for the headers of a request, and for a TLS handshake. */
+  headSeconds?: number | string;
+  /** Time limit for the body of a request. */
+  bodySeconds?: number | string;
+  /** Bytes a second that a body must send on average, after the time of --head-timeout. */
+  bodyBytesPerSecond?: number | string;
+  /** How long a connection may wait for its next request. */
+  idleSeconds?: number | string;
+  /** How long a client may read nothing of its answer. */
+  writeSeconds?: number | string;
+}
+
+/** The tables that every world has. */
+export interface Tables {
+  readonly apps: Table;
+  readonly users: Table;
+  readonly grants: Table;
+  readonly tokens: Table;
+  readonly webhooks: Table;
+  readonly events: Table;
+  readonly replay_jobs: Table;
+  readonly activities: Table;
+  readonly activity_subscriptions: Table;
+  readonly account_activity_subscriptions: Table;
+  readonly connections: Table;
+  readonly accounts: Table;
+  readonly advertiser_business_categories: Table;
+  readonly curated_categories: Table;
+  readonly placements: Table;
+  readonly custom_audiences: Table;
+  readonly audience_permissions: Table;
+  readonly do_not_reach_lists: Table;
+  readonly audience_users: Table;
+  readonly funding_instruments: Table;
+  readonly campaigns: Table;
+  readonly line_items: Table;
+  readonly promoted_posts: Table;
+  readonly targeting_criteria: Table;
+  readonly line_item_curated_categories: Table;
+  readonly account_history: Table;
+  readonly product_catalogs: Table;
+  readonly products: Table;
+  readonly product_sets: Table;
+  readonly media: Table;
+  readonly uploads: Table;
+  readonly media_library: Table;
+  readonly cards: Table;
+  readonly poll_cards: Table;
+  readonly video_conversation_cards: Table;
+  readonly posts: Table;
+  readonly direct_messages: Table;
+  readonly stream_rules: Table;
+  readonly stream_links: Table;
+  readonly news: Table;
+  readonly usage: Table;
+  readonly notes: Table;
+  readonly articles: Table;
+  readonly account_media: Table;
+  readonly account_apps: Table;
+}

@@ -1,0 +1,629 @@
+/// <reference lib="esnext.disposable" />
+
+import type { Settings, Tables } from "./contract.js";
+
+export type { Settings, Tables };
+
+/** A moment: a `Date`, or text in ISO 8601. */
+export type Instant = Date | string;
+
+/**
+ * A record of a table in stored form: wire form and underscore keys. Integers beyond
+ * `Number.MAX_SAFE_INTEGER`, such as ids of posts, are `bigint`.
+ */
+export type StoredRecord = Record<string, any>;
+
+/** How the requests of a session are authorized. */
+export type AuthScheme = "oauth1" | "oauth2" | "bearer";
+
+/** One world of a running sandbox: records, clock, ids, scenarios and journal of its own. */
+export interface World {
+  /** The name of the world; `default` for the one without prefix. */
+  readonly name: string;
+  /** `{base_url}` of the specification, with the prefix of the world, if it has one. */
+  readonly baseUrl: string;
+  /** `{ads_base_url}` of the specification. */
+  readonly adsBaseUrl: string;
+  /** `{ads_sandbox_base_url}` of the specification. */
+  readonly adsSandboxBaseUrl: string;
+  /** The address of this world's control plane. */
+  readonly controlUrl: string;
+  /** The clock of the world. */
+  readonly clock: Clock;
+  /** The journal of the world. */
+  readonly journal: Journal;
+  /** The records of the world. */
+  readonly state: State;
+  /** The open streams of the world. */
+  readonly streams: Streams;
+  /** Named states to return to. */
+  readonly snapshots: Snapshots;
+  /** How slow states move. */
+  readonly transitions: Transitions;
+
+  /** Returns the published test credentials, in the form of `GET /_mock/credentials`. */
+  credentials(): Promise<Credentials>;
+  /** Issue new tokens, like the button in the developer portal; the old ones become invalid. */
+  regenerateCredentials(options?: RegenerateOptions): Promise<Record<string, any>>;
+  /**
+   * Let something happen to a user; returns the answer of `POST /_mock/events`. Without a payload
+   * a believable one is made, and the record changes with it.
+   *
+   * @throws {BadEvent} Fields are missing or wrong; nothing happened.
+   */
+  emit(eventType: string, options?: EmitOptions): Promise<Record<string, any>>;
+  /**
+   * Let a user answer an app without the pages. `asked` is a request token, for which the verifier
+   * or PIN is returned; or the address to which the app sends its user, also of OAuth 2.0, for
+   * which the address is returned to which the browser would be sent.
+   *
+   * @throws {CannotApprove} Nothing waits for an answer to this, or the user does not exist.
+   */
+  authorize(asked: string, options?: AuthorizeOptions): Promise<string>;
+  /** Returns every attempted webhook delivery and every line of a stream, oldest first. */
+  deliveries(): Promise<Record<string, any>[]>;
+  /**
+   * Wait up to `seconds` of real time (default: 10); returns whether all requested deliveries were
+   * made. The deliveries of all worlds of the server count.
+   */
+  waitForDeliveries(seconds?: number): Promise<boolean>;
+  /**
+   * Returns a `fetch` with the test credentials: `oauth1` signs as the test user, `oauth2` sends
+   * the OAuth 2.0 token of the test user, `bearer` the bearer token of the test app.
+   *
+   * @throws {MissingCredentials} The world has no credentials of this kind, or no longer.
+   */
+  session(auth?: AuthScheme, options?: SessionOptions): Promise<Session>;
+  /**
+   * Activate a scenario, with values for its parameters; an active one starts again.
+   *
+   * @throws {UnknownScenario} No scenario has this name.
+   * @throws {BadParameters} A parameter is unknown, or its value is not allowed.
+   */
+  activate(name: string, parameters?: Record<string, any>): Promise<void>;
+  /** Deactivate a scenario, or all scenarios. */
+  deactivate(name?: string): Promise<void>;
+  /**
+   * Make a scenario known in this world until its reset: a document, its YAML, or the `file:` URL
+   * of a file. Returns its name, for `activate`.
+   *
+   * @throws {BadScenario} The scenario has faults; each is reported with its place.
+   */
+  define(document: Record<string, any> | string | URL): Promise<string>;
+  /** Returns every known scenario, in the form of `GET /_mock/scenarios`. */
+  scenarios(): Promise<Scenario[]>;
+  /** Returns the rules with `expect: fired` of active scenarios that never acted. */
+  unfiredExpectations(): Promise<UnfiredRule[]>;
+  /** Returns how much of the contract was exercised here; the default world counts all. */
+  coverage(): Promise<Record<string, any>>;
+  /** Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal. */
+  reset(): Promise<void>;
+  /** Remove the world with all its contents. */
+  drop(): Promise<void>;
+  /**
+   * Remove the world at the end of its test.
+   *
+   * @throws {UnfiredExpectations} A rule with `expect: fired` never acted.
+   */
+  finish(): Promise<void>;
+  /** The same as `finish`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A running sandbox; itself also its default world. */
+export interface MockPlatform extends World {
+  /** With https: the file of the certificate authority to trust, if clients need one. */
+  readonly ca: string | undefined;
+
+  /**
+   * Returns another world; makes a missing one, from fixtures or as a copy of `source`.
+   *
+   * @throws {BadWorldName} The name is not allowed for a world.
+   * @throws {UnknownWorld} The world `source` does not exist.
+   * @throws {TooManyWorlds} The server has the maximum number of worlds.
+   */
+  world(name: string, options?: WorldOptions): Promise<World>;
+  /**
+   * Returns a world for one test. It is finished (see `World.finish`) when the test ends, if `test`
+   * is the context of node:test or vitest; else call `finish` or `drop` yourself.
+   */
+  freshWorld(test?: TestContext, options?: WorldOptions): Promise<World>;
+  /** Remove a world with all its contents. */
+  dropWorld(name: string): Promise<void>;
+  /** Returns the names of all worlds. */
+  worlds(): Promise<string[]>;
+  /**
+   * Stop the server that `start` started. A server elsewhere keeps running: its fresh worlds are
+   * removed and the connections to it are closed. Idempotent.
+   */
+  stop(): Promise<void>;
+}
+
+export declare const MockPlatform: {
+  /**
+   * Start `mock-platform serve` as a child process on a free port. The command is the option
+   * `command`, else `MOCK_PLATFORM_COMMAND`, else `mock-platform` or `python -m mock_platform` from
+   * the PATH. The server ends with this process, however this process ends.
+   *
+   * @throws {CannotStart} The command was not found, or ended before it was ready.
+   */
+  start(options?: StartOptions): Promise<MockPlatform>;
+  /**
+   * Connect to a running server: the `url` of its READY line, or `MOCK_PLATFORM_URL`. The control
+   * token comes from the option or from `MOCK_PLATFORM_CONTROL_TOKEN`.
+   *
+   * @throws {Unreachable} No server answers at the address, or its certificate is not trusted.
+   * @throws {Refused} The server refuses, or is not a mock_platform.
+   */
+  connect(url?: string, options?: ConnectOptions): Promise<MockPlatform>;
+};
+
+/** The clock of a world. Everything that is due happens before a promise is fulfilled. */
+export interface Clock {
+  /** Returns the current moment of the world. */
+  now(): Promise<Date>;
+  /** Returns whether the clock is stopped. */
+  frozen(): Promise<boolean>;
+  /** Stop the clock, now or at a moment; returns the moment. */
+  freeze(to?: Instant): Promise<Date>;
+  /** Set the clock to a moment and return it; a running clock continues from there. */
+  travel(to: Instant): Promise<Date>;
+  /** Move the clock by a duration (negative: back); returns the new moment. */
+  advance(duration: Duration): Promise<Date>;
+  /** Start the clock again at its current moment; returns the moment. */
+  resume(): Promise<Date>;
+}
+
+/** The requests that a world received, and its answers. Iterates over all entries. */
+export interface Journal extends AsyncIterable<Entry> {
+  /**
+   * Returns the entries that match the query, oldest first; `limit` keeps the newest ones.
+   *
+   * @throws {BadQuery} An operation does not exist, or no entry can have one of the values.
+   */
+  find(query?: PageQuery): Promise<Entry[]>;
+  /** Returns how many entries match the whole query. */
+  count(query?: EntryQuery): Promise<number>;
+  /** Returns the entry with this `X-Mock-Request-Id`, if it is in the journal. */
+  get(requestId: string): Promise<Entry | undefined>;
+  /** Delete all entries of the journal. */
+  clear(): Promise<void>;
+}
+
+/** One request in the journal, its answer, and the reasons for it; without credentials. */
+export interface Entry {
+  /** The id of the request, as in `X-Mock-Request-Id` of the answer. */
+  readonly id: string;
+  /** When the request came, on the world's clock. */
+  readonly at: Date;
+  /** The name of the world. */
+  readonly world: string;
+  /** The HTTP method of the request. */
+  readonly method: string;
+  /** The address of the request. */
+  readonly url: string;
+  /** The HTTP status of the answer. */
+  readonly status: number;
+  /** How long the answer took, in milliseconds of real time. */
+  readonly milliseconds: number;
+  /** The id of the operation that answered; null if no operation did. */
+  readonly operation: string | null;
+  /** Who called, and how the sandbox knew it. */
+  readonly caller: Record<string, any> | null;
+  /** The rule of a scenario that acted; null if no rule did. */
+  readonly rule: Record<string, any> | null;
+  /** The nearest rules that did not act, each with its first difference. */
+  readonly nearMisses: Record<string, any>[];
+  /** The records that changed. */
+  readonly changes: Change[];
+  /** The ids of the assumptions that the answer depends on. */
+  readonly assumptions: string[];
+  /** The warnings: what was ignored or is deprecated. */
+  readonly warnings: string[];
+  /** The explanation of a refusal, if there is one. */
+  readonly diagnosis: Record<string, any> | null;
+  /** The traceback of an error in the sandbox itself. */
+  readonly traceback: string | null;
+  /** The headers of the request. */
+  readonly requestHeaders: [string, string][];
+  /** The body of the request, as text. */
+  readonly requestBody: string;
+  /** The headers of the answer. */
+  readonly responseHeaders: [string, string][];
+  /** The body of the answer, as text. */
+  readonly responseBody: string;
+  /** Returns the entry in the form of `GET /_mock/requests/ID`. */
+  asJson(): Record<string, any>;
+}
+
+/** What a request changed in one record. */
+export interface Change {
+  /** The name of the record's table. */
+  readonly table: string;
+  /** The key of the record. */
+  readonly key: string;
+  /** The kind of change. */
+  readonly kind: "created" | "changed" | "removed";
+  /** The names of the fields whose values changed. */
+  readonly fields: string[];
+}
+
+/** The open streams of a world. */
+export interface Streams {
+  /** Returns the open streams, oldest first, in the form of `GET /_mock/streams`. */
+  list(): Promise<Record<string, any>[]>;
+  /** End one stream, or `all` (the default); returns their ids. */
+  disconnect(streamId?: string, options?: DisconnectOptions): Promise<string[]>;
+  /** Let one stream, or `all`, send nothing for so many real seconds; returns their ids. */
+  stall(streamId: string | undefined, options: StallOptions): Promise<string[]>;
+}
+
+/** The tables of a world, as properties: `state.users`. */
+export type State = Tables & WholeState & { readonly [table: string]: Table };
+
+/** All tables of one world together. */
+export interface WholeState {
+  /** Returns the table of this name, if it exists. */
+  get(name: string): Promise<Table | undefined>;
+  /** Returns whether a table of this name exists. */
+  has(name: string): Promise<boolean>;
+  /** Returns the names of all tables. */
+  keys(): Promise<string[]>;
+  /** Returns all tables. */
+  values(): Promise<Table[]>;
+  /** Returns pairs of name and table. */
+  items(): Promise<[string, Table][]>;
+  /** Returns the number of tables. */
+  size(): Promise<number>;
+  /** Returns the whole world as one document: tables, clock, ids, progressions. */
+  dump(): Promise<Record<string, any>>;
+  /**
+   * Replace the whole world by a document from `dump`. The journal is emptied.
+   *
+   * @throws {BadRecord} Records have faults; the world does not change.
+   */
+  load(document: Record<string, any>, options?: CheckOptions): Promise<void>;
+}
+
+/** The records of one table. Iterates over them. */
+export interface Table extends AsyncIterable<StoredRecord> {
+  /** The name of the table. */
+  readonly name: string;
+  /** Returns all records, in the order in which they were added. */
+  all(): Promise<StoredRecord[]>;
+  /** Returns the record under a key, if it exists. */
+  get(key: string): Promise<StoredRecord | undefined>;
+  /** Returns whether a record has this key. */
+  has(key: string): Promise<boolean>;
+  /** Returns the number of records. */
+  size(): Promise<number>;
+  /**
+   * Create or replace a record; returns it as stored, with defaults.
+   *
+   * @throws {BadRecord} The record has faults; no record is stored.
+   */
+  put(record: StoredRecord, options?: PutOptions): Promise<StoredRecord>;
+  /**
+   * Merge changes into a record (JSON merge patch: null removes a field); returns it.
+   *
+   * @throws {UnknownRecord} No record has this key.
+   * @throws {BadRecord} The result has faults; the record does not change.
+   */
+  patch(key: string, changes: StoredRecord, options?: CheckOptions): Promise<StoredRecord>;
+  /** Remove a record, even if other records refer to it. */
+  delete(key: string): Promise<void>;
+}
+
+/** Named states of a world. The world keeps them until its next reset. */
+export interface Snapshots {
+  /** Returns the names of the snapshots, oldest first. */
+  list(): Promise<string[]>;
+  /** Save the current state under a name; replaces a snapshot of that name. */
+  save(name: string): Promise<void>;
+  /** Return the world to a snapshot. The journal is emptied. */
+  restore(name: string): Promise<void>;
+  /** Delete a snapshot. */
+  delete(name: string): Promise<void>;
+}
+
+/** How slow states move: replay jobs, media, product sets and others. */
+export interface Transitions {
+  /** Returns each kind by name: its progression, its states, and the records that are changing. */
+  list(): Promise<Record<string, Transition>>;
+  /** Set the progression of a kind, also for records that are already changing. */
+  set(kind: string, pace: Pace): Promise<Transition>;
+  /** Move one record now; returns its state. */
+  move(kind: string, id: string, to: string): Promise<string>;
+}
+
+/** `fetch` with the test credentials of a world. Relative addresses start at `baseUrl`. */
+export interface Session {
+  /** The address at which relative addresses start. */
+  readonly baseUrl: string;
+  /** Send a request. It can be passed on as a function, to clients that take a `fetch`. */
+  fetch(address: string | URL, init?: RequestInit): Promise<Response>;
+}
+
+// -- options -------------------------------------------------------------------------------------
+
+/** Options of `MockPlatform.start`: the settings of `mock-platform serve`, and how it is started. */
+export interface StartOptions extends Settings {
+  /** Serve https; `ca` is the certificate authority to trust. */
+  tls?: boolean;
+  /** Keep the certificate authority in this folder. */
+  tlsFolder?: string;
+  /** Load fixtures and scenario files again when they change. */
+  watch?: boolean;
+  /** Format of the log. */
+  logFormat?: "text" | "json";
+  /** What is logged to this process's standard error; by default warnings, but no requests. */
+  logLevel?: "info" | "warning" | "error" | "off";
+  /** The command, or its words: `["uv", "run", "mock-platform"]`. */
+  command?: string | readonly string[];
+  /** More variables for the environment of the server. */
+  env?: Record<string, string>;
+}
+
+export interface ConnectOptions {
+  /** The control token of the server. */
+  token?: string;
+  /** The file of the certificate authority to trust. */
+  ca?: string;
+}
+
+export interface WorldOptions {
+  /** The world to copy. */
+  source?: string;
+  /** The seed of ids and tokens. */
+  seed?: number;
+  /** The moment at which the clock is stopped, at the start and after each reset. */
+  freeze?: Instant;
+}
+
+/** What a test runner passes to a test: `t` of node:test, or the context of vitest. */
+export interface TestContext {
+  after?(act: () => Promise<void>): unknown;
+  onTestFinished?(act: () => Promise<void>): unknown;
+}
+
+export interface EmitOptions {
+  /** The id of the user. */
+  user?: string;
+  payload?: Record<string, any>;
+  includes?: Record<string, any>;
+  direction?: string;
+  /** A moment; it may also count from now, such as `now-2h`. */
+  createdAt?: Instant;
+}
+
+export interface AuthorizeOptions {
+  /** Id or screen name of the user; by default the first one. */
+  user?: string;
+  deny?: boolean;
+}
+
+export interface SessionOptions {
+  /** Use the sandbox address as the base address. */
+  sandbox?: boolean;
+}
+
+export interface RegenerateOptions {
+  kind?: "oauth1" | "oauth2";
+  /** Scopes of an OAuth 2.0 token; by default all. */
+  scopes?: string[];
+  /** Id or consumer key of an app. */
+  app?: string;
+  /** Id or screen name of a user. */
+  user?: string;
+}
+
+export interface Duration {
+  days?: number;
+  hours?: number;
+  minutes?: number;
+  seconds?: number;
+}
+
+/** A query on the journal; an entry must match all values. */
+export interface EntryQuery {
+  /** Id of an operation. */
+  operation?: string;
+  status?: number;
+  /** HTTP method, in any case. */
+  method?: string;
+  /** Part of the address. */
+  path?: string;
+  /** Name of a scenario, or one of its rules as NAME/0. */
+  rule?: string;
+  /** Moment on the world's clock. */
+  since?: Instant;
+}
+
+export interface PageQuery extends EntryQuery {
+  /** Maximum number of entries; the newest ones are kept. */
+  limit?: number;
+}
+
+export interface DisconnectOptions {
+  /** Type in the last line; by default `OperationalDisconnect`. */
+  disconnectType?: string;
+  /** Whether there is a last line with the type; by default true. */
+  line?: boolean;
+  /** Break the connection instead. */
+  fault?: "reset" | "empty" | "truncate" | "garbage";
+}
+
+export interface StallOptions {
+  /** Real seconds, up to a day. */
+  seconds: number;
+}
+
+export interface CheckOptions {
+  /** Store without checks, for invalid states on purpose. */
+  unchecked?: boolean;
+}
+
+export interface PutOptions extends CheckOptions {
+  /** The key, for a record that has none. */
+  key?: string;
+}
+
+export interface Pace {
+  progression?: "immediate" | "time" | "polls" | "manual";
+  /** Under `time`. */
+  seconds?: number;
+  /** Under `polls`. */
+  polls?: number;
+}
+
+// -- answers -------------------------------------------------------------------------------------
+
+/** The addresses of a world, as the control plane returns them. */
+export interface Addresses {
+  name: string;
+  base_url: string;
+  ads_base_url: string;
+  ads_sandbox_base_url: string;
+  control: string;
+}
+
+/** The published test credentials; a part is null after its record was removed. */
+export interface Credentials {
+  app?: {
+    id: string;
+    consumer_key: string;
+    consumer_secret: string;
+    client_id: string;
+    client_secret: string;
+    callback_urls: string[];
+  };
+  user?: {
+    id: string;
+    screen_name: string;
+    password: string;
+    access_token: string | null;
+    access_token_secret: string | null;
+    oauth2_access_token: string | null;
+  };
+  bearer_token?: string;
+  /** Ids of the advertising accounts of the user. */
+  accounts?: string[];
+  webhook_id?: string;
+}
+
+export interface Scenario {
+  name: string;
+  description: string;
+  spec: string | null;
+  parameters: Record<string, any>;
+  active: boolean;
+  /** The parameters of the activation. */
+  given: Record<string, any>;
+  state: string | null;
+  /** The counts of each rule of an active scenario. */
+  rules: ScenarioRule[];
+}
+
+export interface ScenarioRule {
+  rule: number;
+  expected: boolean;
+  matched: number;
+  fired: number;
+  refused?: number;
+  remaining: number | null;
+}
+
+export interface UnfiredRule {
+  scenario: string;
+  rule: number;
+  /** How many requests matched the rule. */
+  matched: number;
+  /** How many of them were refused before the rule could act. */
+  refused: number;
+}
+
+export interface Transition {
+  progression: "immediate" | "time" | "polls" | "manual";
+  seconds: number;
+  polls: number;
+  states: string[];
+  /** Keys of the records that are changing. */
+  under_way: string[];
+}
+
+/** A fault in what was sent: its place, and what is wrong. */
+export interface Fault {
+  field: string;
+  message: string;
+  /** For records: the table and the key. */
+  table?: string;
+  record?: string;
+}
+
+// -- errors --------------------------------------------------------------------------------------
+
+export interface ErrorFacts {
+  detail?: string;
+  status?: number;
+  faults?: Fault[];
+  mistake?: Record<string, any>;
+  cause?: unknown;
+}
+
+/** What went wrong, in the words of the control plane, which say what to do. */
+export declare class MockPlatformError extends Error {
+  constructor(message: string, facts?: ErrorFacts);
+  /** The explanation of the control plane; `message`, without the address that was called. */
+  readonly detail: string;
+  /** The status of the control plane's answer, if it refused. */
+  readonly status: number | undefined;
+  /** Every fault with its place; empty if there are no places. */
+  readonly faults: Fault[];
+  /** The mistake in the form of the control plane: its kind, its text and its values. */
+  readonly mistake: Record<string, any> | undefined;
+}
+
+/** The control plane refused a request, for another reason than those below. */
+export declare class Refused extends MockPlatformError {}
+/** No server answers at the address, or its certificate is not trusted. */
+export declare class Unreachable extends MockPlatformError {}
+/** The server was not found, or ended before it was ready. */
+export declare class CannotStart extends MockPlatformError {}
+/** The world has no credentials of the kind that a session needs. */
+export declare class MissingCredentials extends MockPlatformError {}
+/** Rules with `expect: fired` never acted. */
+export declare class UnfiredExpectations extends MockPlatformError {}
+/** A scenario has faults. */
+export declare class BadScenario extends MockPlatformError {}
+/** No world has this name, or no longer. */
+export declare class UnknownWorld extends MockPlatformError {}
+/** No table has this name. */
+export declare class UnknownTable extends MockPlatformError {}
+/** No user can allow or deny this. */
+export declare class CannotApprove extends MockPlatformError {}
+/** No record has this key. */
+export declare class UnknownRecord extends MockPlatformError {}
+/** No open stream has this id. */
+export declare class UnknownStream extends MockPlatformError {}
+/** Fields of an event are missing or wrong. */
+export declare class BadEvent extends MockPlatformError {}
+/** No scenario has this name. */
+export declare class UnknownScenario extends MockPlatformError {}
+/** A world cannot have this name. */
+export declare class BadWorldName extends MockPlatformError {}
+/** The server has the maximum number of worlds. */
+export declare class TooManyWorlds extends MockPlatformError {}
+/** The scenario breaks connections and the server cannot do that. */
+export declare class CannotPerform extends MockPlatformError {}
+/** The store of the server cannot be written. */
+export declare class StoreUnwritable extends MockPlatformError {}
+/** A record has faults. */
+export declare class BadRecord extends MockPlatformError {}
+/** A parameter of a scenario is unknown, or its value is not allowed. */
+export declare class BadParameters extends MockPlatformError {}
+/** A query on the journal has values that no entry can have. */
+export declare class BadQuery extends MockPlatformError {}
+/** A value is not allowed. */
+export declare class ValueError extends MockPlatformError {}
+/** The result is not a possible date. */
+export declare class OverflowError extends MockPlatformError {}

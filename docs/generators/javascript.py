@@ -1,0 +1,83 @@
+"""The parts of the JavaScript package that follow from declarations: its settings and tables."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import click
+
+from mock_platform.cli.kinds import InstantKind, SecondsKind, SizeKind
+from mock_platform.cli.options import SETTINGS, Setting
+from mock_platform.operations import TABLES
+
+_HEAD = "// Made by `make docs` from the settings and tables in Python; do not edit.\n"
+_WIDTH = 100
+
+
+def write_types() -> str:
+    """Returns `types/contract.d.ts`."""
+    settings = "\n".join(_declare(each) for each in SETTINGS)
+    tables = "\n".join(f"  readonly {table.name}: Table;" for table in TABLES)
+    return (
+        f'{_HEAD}\nimport type {{ Instant, Table }} from "./index.js";\n\n'
+        "/** The settings of a sandbox, by their names in Python; see docs/command-line.md. */\n"
+        f"export interface Settings {{\n{settings}\n}}\n\n"
+        f"/** The tables that every world has. */\nexport interface Tables {{\n{tables}\n}}\n"
+    )
+
+
+def write_values() -> str:
+    """Returns `lib/contract.js`."""
+    options = "\n".join(f'  {name_in_javascript(each)}: "{_option(each)}",' for each in SETTINGS)
+    keys = "\n".join(f'  {table.name}: "{table.key}",' for table in TABLES)
+    return (
+        f'"use strict";\n\n{_HEAD}\n'
+        "/** The options of `serve`, by the names of their settings.\n"
+        f" * @type {{Record<string, string>}} */\nconst OPTIONS = {{\n{options}\n}};\n\n"
+        "/** The field with the key of a record, by table.\n"
+        f" * @type {{Record<string, string>}} */\nconst KEYS = {{\n{keys}\n}};\n\n"
+        "module.exports = { KEYS, OPTIONS };\n"
+    )
+
+
+def name_in_javascript(setting: Setting) -> str:
+    """Returns the name of a setting as `MockPlatform.start` has it, in camel case."""
+    group, _, field = setting.target.rpartition(".")
+    first, *others = f"{group}_{field}".removeprefix("connection_").strip("_").split("_")
+    return first + "".join(word.title() for word in others)
+
+
+def _option(setting: Setting) -> str:
+    return setting.name.removeprefix("no-") if setting.is_inverted else setting.name
+
+
+def _declare(setting: Setting) -> str:
+    text = setting.help.replace(" Repeatable.", "")
+    if setting.is_inverted:
+        text = f"With false: {text[0].lower()}{text[1:]}"
+    lines = [f"  /** {text} */"]
+    if len(lines[0]) > _WIDTH:
+        wrapped = textwrap.wrap(text, _WIDTH, initial_indent="   * ", subsequent_indent="   * ")
+        lines = ["  /**", *wrapped, "   */"]
+    return "\n".join([*lines, f"  {name_in_javascript(setting)}?: {_find_type(setting)};"])
+
+
+def _find_type(setting: Setting) -> str:
+    """Returns the type of a setting's values in TypeScript."""
+    single = "boolean" if setting.flag else _find_type_of_kind(setting.kind)
+    return f"readonly {single}[]" if setting.many else single
+
+
+def _find_type_of_kind(kind: Any) -> str:
+    match kind:
+        case click.Choice():
+            return " | ".join(f'"{choice}"' for choice in kind.choices)
+        case SecondsKind() | SizeKind():
+            return "number | string"
+        case InstantKind():
+            return "Instant"
+        case click.IntRange() | type() if kind is not str:
+            return "number"
+        case _:
+            return "string"

@@ -1,0 +1,49 @@
+"""The page for JavaScript and the README of the package: every block is run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.live.conftest import NodeProject
+from tests.live.pages import Page
+
+pytestmark = pytest.mark.live
+
+PAGE = Page("docs/for-javascript.md")
+README = Page("clients/javascript/README.md")
+
+
+@pytest.mark.parametrize("page", [PAGE, README], ids=["page", "readme"])
+def test_its_tests_pass(page: Page, node_project: NodeProject, tmp_path: Path) -> None:
+    """Each block is a file of tests, named in its first line; node runs them together."""
+    folder = node_project.folder / tmp_path.name
+    folder.mkdir()
+    blocks = page.blocks("js")
+    for block in blocks:
+        (name,) = re.findall(r"\A// (\w+\.test\.mjs)\n", block)
+        (folder / name).write_text(block, "utf-8")
+    written = re.findall(r"^test\(", "".join(blocks), re.MULTILINE)
+
+    ran = node_project.run("--test", "--test-reporter=tap", folder=folder)
+
+    assert {"js"} == page.languages
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert f"\n# pass {len(written)}\n" in ran.stdout
+
+
+@pytest.mark.parametrize("page", [PAGE, README], ids=["page", "readme"])
+def test_links_lead_somewhere(page: Page) -> None:
+    """Files and headings exist."""
+    assert [] == page.dead_links()
+
+
+def test_a_world_for_each_test_takes_four_lines() -> None:
+    """The page's figure: the lines of its first block that are there for the sandbox."""
+    first = PAGE.blocks("js")[0]
+    lines = re.findall(r"^.*(?:MockPlatform|platform\.stop|freshWorld).*$", first, re.MULTILINE)
+
+    assert 4 == len(lines)
+    assert "\nFour lines: " in PAGE.text

@@ -1,0 +1,218 @@
+"""The JavaScript package as npm packs it: its own tests, its types, its examples, its names."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import click
+import pytest
+
+from docs.generators.javascript import name_in_javascript
+from mock_platform import __version__
+from mock_platform.cli.main import group
+from mock_platform.cli.options import SETTINGS
+from mock_platform.client import errors
+from mock_platform.client.interface import PlatformFace, WorldFace
+from mock_platform.client.queries import EntryQuery, PageQuery
+from mock_platform.client.world_parts import (
+    ChangeFace,
+    ClockFace,
+    EntryFace,
+    JournalFace,
+    StateFace,
+    StreamsFace,
+    TableFace,
+)
+from mock_platform.control.mistakes import MISTAKES
+from tests.live.conftest import JAVASCRIPT, NODE, NodeProject
+
+pytestmark = pytest.mark.live
+
+FACES: dict[str, type] = {
+    "World": WorldFace,
+    "MockPlatform": PlatformFace,
+    "Clock": ClockFace,
+    "Journal": JournalFace,
+    "Entry": EntryFace,
+    "Change": ChangeFace,
+    "Streams": StreamsFace,
+    "Table": TableFace,
+    "WholeState": StateFace,
+}
+ONLY_IN_PYTHON: dict[str, set[str]] = {
+    # They need the process of the server, as for a server elsewhere in Python; fixtures are the
+    # option `fixtures` of `start`.
+    "World": {"wsgi", "app", "test_client", "use_fixtures"},
+    "MockPlatform": {"on_stray", "raise_errors"},
+}
+ONLY_IN_JAVASCRIPT: dict[str, set[str]] = {
+    # For what pytest's fixtures do, and for routes that Python calls with requests.
+    "World": {"drop", "finish", "[Symbol.asyncDispose]", "snapshots", "transitions"}
+    | {"regenerateCredentials"},
+    "MockPlatform": {"freshWorld"},
+    # `in` and `len` of Python.
+    "Table": {"has", "size"},
+    "WholeState": {"has", "size"},
+}
+OPTIONS = re.compile(r"(Options|Query|Duration)$")
+"""Types of the last parameter, whose keys are the keyword arguments of Python."""
+
+
+@pytest.fixture(scope="module")
+def types(node_project: NodeProject) -> dict[str, Any]:
+    """The interfaces and classes of the package's types."""
+    program = node_project.add(NODE / "names.cjs")
+    ran = node_project.run(program, node_project.package / "types" / "index.d.ts")
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
+def camel(name: str) -> str:
+    """A name of Python as JavaScript has it."""
+    first, *others = name.split("_")
+    return first + "".join(word.title() for word in others)
+
+
+def described(function: Any) -> tuple[list[str], set[str]]:
+    """The parameters of a method in Python: those with a position, and those with a name."""
+    positions, names = [], set()
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            names.add(camel(parameter.name))
+        elif parameter.kind is parameter.VAR_KEYWORD and parameter.name == "query":
+            query = PageQuery if "PageQuery" in str(parameter.annotation) else EntryQuery
+            names |= {camel(name) for name in get_type_hints(query)}
+        elif parameter.kind is not parameter.VAR_POSITIONAL:
+            positions.append(camel(parameter.name))
+    return positions, names
+
+
+def declared(parameters: list[dict[str, Any]]) -> tuple[list[str], set[str]]:
+    """The parameters of a method in the types, in the same form."""
+    positions = [each["name"] for each in parameters]
+    if parameters and OPTIONS.search(parameters[-1].get("type", "")):
+        return positions[:-1], set(parameters[-1]["keys"])
+    return positions, set()
+
+
+def test_npm_packs_what_users_need(node_project: NodeProject) -> None:
+    """Sources and types without tests, no dependencies, and the version of the server."""
+    files = [str(file.relative_to(node_project.package)) for file in _files(node_project.package)]
+    package = json.loads((node_project.package / "package.json").read_text("utf-8"))
+
+    assert {"lib", "types", "README.md", "package.json"} <= {Path(f).parts[0] for f in files}
+    assert not any("test" in file or "example" in file for file in files)
+    assert __version__ == package["version"]
+    assert not any("ependencies" in key for key in package)
+    for entry in package["exports"]["."].values():
+        assert all((node_project.package / target).is_file() for target in entry.values())
+
+
+def test_its_own_tests_pass(node_project: NodeProject) -> None:
+    """Every test in the folder of the package is run, against servers that it starts itself."""
+    tests = node_project.add(JAVASCRIPT / "tests")
+    files = sorted(tests.iterdir())
+    written = [re.findall(r"^test\(", file.read_text("utf-8"), re.MULTILINE) for file in files]
+
+    ran = node_project.run("--test", "--test-reporter=tap", *files)
+
+    assert ran.returncode == 0, ran.stdout
+    assert f"\n# pass {sum(map(len, written))}\n" in ran.stdout
+
+
+def test_its_types_are_sound(node_project: NodeProject) -> None:
+    """The sources fulfil the types; users of both kinds of modules are served and warned."""
+    config = json.loads((JAVASCRIPT / "tsconfig.json").read_text("utf-8"))
+    for name in config["include"]:
+        node_project.add(JAVASCRIPT / name)
+    config["files"] = [str(node_project.add(NODE / name)) for name in ("user.mts", "required.cts")]
+    config["compilerOptions"]["noUnusedLocals"] = False
+    (node_project.folder / "tsconfig.json").write_text(json.dumps(config), "utf-8")
+
+    ran = node_project.run_tool("typescript/bin/tsc", "-p", node_project.folder)
+
+    assert ran.returncode == 0, ran.stdout
+
+
+@pytest.mark.parametrize("runner", ["node", "vitest", "jest"])
+def test_examples_pass(node_project: NodeProject, runner: str) -> None:
+    """Each runner's example, with the command in its package.json."""
+    folder = node_project.add(JAVASCRIPT / "examples" / runner)
+    (file,) = folder.glob("*.test.*")
+    written = re.findall(r"^(?:test|base)\(", file.read_text("utf-8"), re.MULTILINE)
+    script = json.loads((folder / "package.json").read_text("utf-8"))["scripts"]["test"]
+    commands: dict[str, list[object]] = {
+        "node --test": ["--test"],
+        "vitest run": [node_project.folder.parent / "node_modules/vitest/vitest.mjs", "run"],
+        "jest": [node_project.folder.parent / "node_modules/jest/bin/jest.js"],
+    }
+
+    ran = node_project.run(*commands[script], folder=folder)
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    reports = (f"# pass {len(written)}\n", f"{len(written)} passed (", f"{len(written)} passed, ")
+    assert any(report in ran.stdout + ran.stderr for report in reports), ran.stdout + ran.stderr
+
+
+def test_the_typescript_example_is_sound(node_project: NodeProject) -> None:
+    """It passes the checks of its own tsconfig.json."""
+    folder = node_project.folder / "vitest"
+    if not folder.exists():
+        node_project.add(JAVASCRIPT / "examples" / "vitest")
+
+    ran = node_project.run_tool("typescript/bin/tsc", "-p", folder)
+
+    assert ran.returncode == 0, ran.stdout
+
+
+@pytest.mark.parametrize("name", FACES)
+def test_names_are_those_of_python(types: dict[str, Any], name: str) -> None:
+    """Every method and property, with its parameters, in camel case; others are listed above."""
+    face, members = FACES[name], types["interfaces"][name]
+    above = set(dir(WorldFace)) if name == "MockPlatform" else set()
+    own = {each for each in dir(face) if not each.startswith("_")} - above
+    shared = own - ONLY_IN_PYTHON.get(name, set())
+
+    assert {camel(each) for each in shared} | ONLY_IN_JAVASCRIPT.get(name, set()) == set(members)
+    assert ONLY_IN_PYTHON.get(name, set()) <= own
+    for each in shared:
+        promised, made = inspect.getattr_static(face, each), members[camel(each)]
+        if inspect.isfunction(promised):
+            assert described(promised) == declared(made), each
+        else:  # a property that asks the server is a method there
+            assert made in ([], None), each
+
+
+def test_servers_are_started_with_the_settings_of_python(node_project: NodeProject) -> None:
+    """The generated settings, what `serve` has besides, and nothing else."""
+    command = group.commands["serve"]
+    parameters = {each.name for each in command.params if isinstance(each, click.Option)}
+    others = parameters - {each.parameter for each in SETTINGS} - {"server", "stop_with_stdin"}
+    program = "require('mock-platform').MockPlatform.start({ x: 1 }).catch((e) => console.log(e))"
+    ran = node_project.run("-e", program)
+
+    known = re.findall(r"\w+", ran.stdout.partition("Options: ")[2].partition("\n")[0])
+    settings = [name_in_javascript(each) for each in SETTINGS]
+    assert [*settings, "command", "env"] == [
+        each for each in known if each not in {camel(other) for other in others}
+    ]
+    assert {camel(each) for each in others} <= set(known)
+    assert len(set(known)) == len(known)
+
+
+def test_errors_are_those_of_python(types: dict[str, Any]) -> None:
+    """Every mistake that the control plane names, and the errors of the client itself."""
+    sent = {mistake.kind.__name__ for mistake in MISTAKES}
+    client = {name for name, each in vars(errors).items() if inspect.isclass(each)}
+    more = {"MockPlatformError", "CannotStart", "UnfiredExpectations", "BadScenario"}
+
+    assert sent | more | client - {"NotInProcess"} == set(types["classes"])
+
+
+def _files(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file()]
