@@ -209,7 +209,7 @@ def test_errors_are_those_of_python(types: dict[str, Any]) -> None:
     """Every mistake that the control plane names, and the errors of the client itself."""
     sent = {mistake.kind.__name__ for mistake in MISTAKES}
     client = {name for name, each in vars(errors).items() if inspect.isclass(each)}
-    more = {"MockPlatformError", "CannotStart", "UnfiredExpectations", "BadScenario"}
+    more = {"MockPlatformError", "CannotStart", "UnfiredExpectations", "BadScenario", "ForeignHost"}
 
     assert sent | more | client - {"NotInProcess"} == set(types["classes"])
 

@@ -21,6 +21,7 @@ class Refused extends MockPlatformError {}
 class Unreachable extends MockPlatformError {}
 class CannotStart extends MockPlatformError {}
 class MissingCredentials extends MockPlatformError {}
+class ForeignHost extends MockPlatformError {}
 class UnfiredExpectations extends MockPlatformError {}
 class BadScenario extends MockPlatformError {}
 
@@ -102,6 +103,7 @@ module.exports = {
   Unreachable,
   CannotStart,
   MissingCredentials,
+  ForeignHost,
   UnfiredExpectations,
   BadScenario,
   UnknownWorld,

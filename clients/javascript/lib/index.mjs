@@ -9,6 +9,7 @@ export const {
   Unreachable,
   CannotStart,
   MissingCredentials,
+  ForeignHost,
   UnfiredExpectations,
   BadScenario,
   UnknownWorld,

@@ -11,7 +11,7 @@ const { World } = require("./world.js");
 
 const DEFAULT = "default";
 const WORLD_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const WORLD_OPTIONS = ["source", "seed", "freeze"];
+const WORLD_OPTIONS = ["source", "seed", "freeze", "ownCredentials", "warnings"];
 
 class MockPlatform extends World {
   /**
@@ -69,9 +69,10 @@ class MockPlatform extends World {
   async world(name, options = {}) {
     checkOptions("world", options, WORLD_OPTIONS);
     if (!WORLD_NAME.test(name)) throw badName(name);
-    const { source, seed, freeze } = options;
+    const { source, freeze, ownCredentials, ...same } = options;
     const at = freeze === undefined ? undefined : formatMoment(freeze);
-    const body = withoutMissing({ from: source, seed, freeze: at });
+    const sent = { from: source, freeze: at, own_credentials: ownCredentials, ...same };
+    const body = withoutMissing(sent);
     const made = await this._control.ask("PUT", `/worlds/${name}`, { body });
     return new World(made, this._connection, this.controlUrl);
   }

@@ -4,7 +4,9 @@
 
 const { createHmac, randomBytes } = require("node:crypto");
 
-const { MissingCredentials, ValueError } = require("./errors.js");
+const { ForeignHost, MissingCredentials, ValueError } = require("./errors.js");
+
+const LOOPBACK = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** @typedef {(method: string, url: URL, form: URLSearchParams) => string | undefined} Sign */
 
@@ -12,9 +14,15 @@ class Session {
   /**
    * @param {string} baseUrl
    * @param {Sign} sign Returns the Authorization header of a request.
+   * @param {readonly string[]} passthrough Other hosts that may be called.
    */
-  constructor(baseUrl, sign) {
+  constructor(baseUrl, sign, passthrough = []) {
+    if (!Array.isArray(passthrough) || passthrough.some((host) => !/^[\w.-]+$/.test(host))) {
+      const host = JSON.stringify(passthrough);
+      throw new ValueError(`passthrough is a list of hosts such as ["api.example.com"], not ${host}.`);
+    }
     this.baseUrl = baseUrl;
+    this._hosts = [new URL(baseUrl).hostname, ...passthrough.map((host) => host.toLowerCase())];
     this._sign = sign;
     this.fetch = this.fetch.bind(this); // for clients that take a function
   }
@@ -39,11 +47,11 @@ class Session {
       return new URL(`${this.baseUrl}/${address.replace(/^\//, "")}`);
     }
     const url = new URL(address);
-    if (url.origin !== new URL(this.baseUrl).origin) {
-      throw new ValueError(
-        `This session calls the sandbox at ${this.baseUrl} only, not ${url.origin}: a request ` +
-          "with its credentials must not reach another server. Pass the path alone, or use the " +
-          "global fetch.",
+    if (!this._hosts.includes(url.hostname) && !LOOPBACK.test(url.hostname)) {
+      throw new ForeignHost(
+        `This session calls the sandbox at ${this.baseUrl} only, not ${url.hostname}: its requests ` +
+          "must not reach another server. Pass the path alone, or, if that host really is to be " +
+          `called, use session(auth, { passthrough: ["${url.hostname}"] }).`,
       );
     }
     return url;

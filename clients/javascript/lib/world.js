@@ -98,13 +98,14 @@ class World {
 
   /**
    * @param {import("../types/index").AuthScheme} [auth]
-   * @param {{ sandbox?: boolean }} [options]
+   * @param {import("../types/index").SessionOptions} [options]
    */
   async session(auth, options = {}) {
-    checkOptions("session", options, ["sandbox"]);
+    checkOptions("session", options, ["sandbox", "passthrough"]);
     const found = auth === undefined ? {} : await this.credentials();
     const sign = chooseSignature(this.name, found, auth);
-    return new Session(options.sandbox ? this.adsSandboxBaseUrl : this.baseUrl, sign);
+    const base = options.sandbox ? this.adsSandboxBaseUrl : this.baseUrl;
+    return new Session(base, sign, options.passthrough);
   }
 
   /**
@@ -161,6 +162,11 @@ class World {
   /** @returns {Promise<Record<string, any>>} */
   async coverage() {
     return this._control.ask("GET", "/coverage");
+  }
+
+  /** @returns {Promise<import("../types/index").WarningCounts>} */
+  async warnings() {
+    return this._control.ask("GET", "/warnings");
   }
 
   async reset() {

@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import {
-  BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove,
+  BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, ForeignHost,
   MissingCredentials, MockPlatform, OverflowError, Refused, UnfiredExpectations, UnknownRecord,
   UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError,
 } from "mock-platform";
@@ -273,7 +273,10 @@ test("sessions sign as asked and stay within the sandbox", async (t) => {
   const own = { headers: { authorization: "Bearer wrong" } };
   assert.equal(await statusOf(world, "bearer", "/12/accounts", own), 401);
   const elsewhere = sandbox.fetch("https://api.example.com/12/accounts");
-  await assert.rejects(elsewhere, { constructor: ValueError, message: /must not reach/ });
+  await assert.rejects(elsewhere, { constructor: ForeignHost, message: /passthrough: \["api/ });
+  const opened = await world.session("bearer", { passthrough: ["no-such-host.invalid"] });
+  await assert.rejects(opened.fetch("https://no-such-host.invalid/"), { message: "fetch failed" });
+  await assert.rejects(world.session("bearer", { passthrough: "a b" }), ValueError);
   await assert.rejects(world.session("basic"), ValueError);
   for (const { id } of await world.state.tokens.all()) await world.state.tokens.delete(id);
   await assert.rejects(world.session("oauth1"), MissingCredentials);
@@ -359,6 +362,21 @@ test("coverage counts and a reset returns to the start", async (t) => {
   assert.deepEqual(operations.filter((each) => each.requests).map((each) => each.id), ["accounts.list"]);
   assert.equal(await world.state.users.has(OTHER), true);
   assert.equal(await world.journal.count(), 0);
+});
+
+test("what was ignored is counted, or refused on request", async (t) => {
+  const world = await platform.freshWorld(t);
+  const strict = await platform.freshWorld(t, { warnings: "error", ownCredentials: true });
+  const { bearer_token: token } = await strict.credentials();
+  const headers = { authorization: `Bearer ${token}` };
+
+  assert.equal(await statusOf(world, "bearer", "/12/accounts?nmae=x"), 200);
+  const refused = await fetch(`${platform.baseUrl}/12/accounts?nmae=x`, { headers });
+  assert.equal(refused.status, 400, await refused.text());
+  assert.equal(await strict.journal.count({ status: 400 }), 1);
+  const { requests, warnings } = await world.warnings();
+  assert.deepEqual([requests, warnings.length], [1, 1]);
+  assert.equal(warnings[0].code, "unknown-parameter");
 });
 
 test("a world ends with its block", async () => {

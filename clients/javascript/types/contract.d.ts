@@ -34,6 +34,11 @@ export interface Settings {
   auth?: "strict" | "off";
   /** Credentials of the advertising interface: OAuth 1.0a and bearer tokens, or only OAuth 1.0a. */
   adsAuth?: "any" | "oauth1";
+  /**
+   * Answer a request of which something is ignored, such as an unknown parameter, or refuse it with
+   * 400.
+   */
+  warnings?: "ignore" | "error";
   /** Refuse with 501 what the specification does not show. */
   strict?: boolean;
   /** With false: leave the X-Mock-… headers out of the answers. */
@@ -138,6 +143,7 @@ export interface Tables {
   readonly account_activity_subscriptions: Table;
   readonly connections: Table;
   readonly accounts: Table;
+  readonly promotable_users: Table;
   readonly advertiser_business_categories: Table;
   readonly curated_categories: Table;
   readonly placements: Table;
@@ -149,9 +155,11 @@ export interface Tables {
   readonly campaigns: Table;
   readonly line_items: Table;
   readonly promoted_posts: Table;
+  readonly promoted_accounts: Table;
   readonly targeting_criteria: Table;
   readonly line_item_curated_categories: Table;
   readonly account_history: Table;
+  readonly targeting_options: Table;
   readonly product_catalogs: Table;
   readonly products: Table;
   readonly product_sets: Table;
@@ -171,4 +179,11 @@ export interface Tables {
   readonly articles: Table;
   readonly account_media: Table;
   readonly account_apps: Table;
+  readonly iab_categories: Table;
+  readonly content_categories: Table;
+  readonly publishers: Table;
+  readonly bidding_rules: Table;
+  readonly user_settings: Table;
+  readonly tax_settings: Table;
+  readonly pinned_figures: Table;
 }

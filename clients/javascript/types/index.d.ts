@@ -71,6 +71,8 @@ export interface World {
    * Returns a `fetch` with the test credentials: `oauth1` signs as the test user, `oauth2` sends
    * the OAuth 2.0 token of the test user, `bearer` the bearer token of the test app.
    *
+   * Its `fetch` refuses hosts other than the sandbox's, this machine and those in `passthrough`.
+   *
    * @throws {MissingCredentials} The world has no credentials of this kind, or no longer.
    */
   session(auth?: AuthScheme, options?: SessionOptions): Promise<Session>;
@@ -96,6 +98,8 @@ export interface World {
   unfiredExpectations(): Promise<UnfiredRule[]>;
   /** Returns how much of the contract was exercised here; the default world counts all. */
   coverage(): Promise<Record<string, any>>;
+  /** Returns what was ignored in requests here; the default world counts all. */
+  warnings(): Promise<WarningCounts>;
   /** Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal. */
   reset(): Promise<void>;
   /** Remove the world with all its contents. */
@@ -378,6 +382,10 @@ export interface WorldOptions {
   seed?: number;
   /** The moment at which the clock is stopped, at the start and after each reset. */
   freeze?: Instant;
+  /** Keys and tokens that choose the world by themselves, without a prefix or a header. */
+  ownCredentials?: boolean;
+  /** With `error`, requests of which something would be ignored are refused. */
+  warnings?: "ignore" | "error";
 }
 
 /** What a test runner passes to a test: `t` of node:test, or the context of vitest. */
@@ -405,6 +413,8 @@ export interface AuthorizeOptions {
 export interface SessionOptions {
   /** Use the sandbox address as the base address. */
   sandbox?: boolean;
+  /** Other hosts that the session may call. */
+  passthrough?: readonly string[];
 }
 
 export interface RegenerateOptions {
@@ -542,6 +552,13 @@ export interface UnfiredRule {
   refused: number;
 }
 
+export interface WarningCounts {
+  /** The number of requests with warnings. */
+  requests: number;
+  /** The most frequent first. */
+  warnings: { code: string; operation: string | null; requests: number; example: string }[];
+}
+
 export interface Transition {
   progression: "immediate" | "time" | "polls" | "manual";
   seconds: number;
@@ -591,6 +608,8 @@ export declare class Unreachable extends MockPlatformError {}
 export declare class CannotStart extends MockPlatformError {}
 /** The world has no credentials of the kind that a session needs. */
 export declare class MissingCredentials extends MockPlatformError {}
+/** A session was about to call a host that is not the sandbox's. */
+export declare class ForeignHost extends MockPlatformError {}
 /** Rules with `expect: fired` never acted. */
 export declare class UnfiredExpectations extends MockPlatformError {}
 /** A scenario has faults. */
