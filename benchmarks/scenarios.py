@@ -47,7 +47,7 @@ def arm(platform: Platform, name: str, rules: list[dict[str, Any]]) -> None:
     """Activate these rules in the default world."""
     engine = find_engine(platform.worlds.default)
     text = dumps({"name": name, "rules": rules})
-    engine.define(loads(text, platform.library.operations, f"{name}.json"))
+    engine.define(loads(text, platform.library.catalog, f"{name}.json"))
     engine.activate(name)
 
 

@@ -6,7 +6,7 @@ import itertools
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -45,6 +45,8 @@ from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, TABLES, open
 from mock_platform.records import fixtures
 from mock_platform.records.overlays import Overlays
 from mock_platform.records.table import Tables
+from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.custom_answers import CustomAnswers
 from mock_platform.scenario.director import bind_stages, find_engine
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform, Engine
@@ -140,13 +142,14 @@ class Platform:
         """Set when the platform closes: all waiting ends."""
         self.connections = True
         """Whether the server can break connections when a scenario asks for it."""
-        self.library = Library(shipped.folder("scenarios"), [op.id for op in self.operations])
+        self.library = Library(shipped.folder("scenarios"), Catalog.collect(self.operations))
         """The scenarios that every world knows."""
         self.start_up = StartUp(settings.scenarios, self.library)
         """The scenarios of the start, and their files."""
         self.fired_rules: set[tuple[str, int]] = set()
         """The rules that acted so far, in any world: the name of a scenario and a number."""
         self.on_world(self._direct)
+        self._custom = CustomAnswers(settings)
         self._requests = itertools.count(1)
         self.observers: list[Callable[[JournalEntry], None]] = []
         """Called with each entry of every journal, after the reply was made: for metrics."""
@@ -220,8 +223,12 @@ class Platform:
     ) -> tuple[Reply, Sequence[Change]]:
         """Returns the answer of a call's operation, or its refusal, and what it changed."""
         try:
-            compiled, path_params = self._find(call, refused)
-            return compiled.run(call, world, path_params)
+            if refused is not None:
+                raise refused
+            found = self._routers[call.surface].find(call.method, call.path)
+            if found.target is not None:
+                return found.target.run(call, world, found.params)
+            return self._answer_unserved(call, world, found.allowed)
         except Failure as failure:
             reply = render(failure, call)
             find_engine(world).explain_refusal(call, reply.status)
@@ -377,13 +384,22 @@ class Platform:
             "specification does not show.",
         )
 
-    def _find(self, call: Call, refused: Exception | None) -> tuple[Compiled, Mapping[str, str]]:
-        if refused is not None:
-            raise refused
-        found = self._routers[call.surface].find(call.method, call.path)
-        if found.target is not None:
-            return found.target, found.params
-        raise self.unanswered_requests.failure(call, found.allowed)
+    def _answer_unserved(
+        self, call: Call, world: World, allowed: Sequence[str]
+    ) -> tuple[Reply, Sequence[Change]]:
+        """Returns the answer of a scenario's rule to a request that no operation answers.
+
+        Raises:
+            Failure: No rule answers it; the path accepts only these methods.
+        """
+
+        def make_failure() -> Failure:
+            return self.unanswered_requests.failure(call, allowed)
+
+        answered = self._custom.answer(call, world, make_failure)
+        if answered is None:
+            raise make_failure()
+        return answered
 
     def _answer_unknown_world(self, call: Call, fault: UnknownWorld) -> Reply:
         """Returns the reply to a call whose world does not exist."""

@@ -173,7 +173,7 @@ def _print_entries(entries: Sequence[Any], form: Literal["text", "json"]) -> Non
 
 
 def _describe_entry(entry: RemoteEntry) -> str:
-    operation = entry.operation or "no operation"
+    operation = entry.operation or entry.custom or "no operation"
     text = f"{wire_millis(entry.at)} {entry.status} {entry.method} {entry.url}  {operation}"
     if entry.rule is not None:
         text += f"  [{entry.rule['scenario']}/{entry.rule['rule']}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import click
@@ -27,14 +27,16 @@ def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
         CheckFailed: The files have faults.
     """
     under = [shipped.folder("fixtures")] if default_fixtures else []
-    scenarios = [file for path in paths for file in _find_scenarios(path)]
-    others = [path for path in paths if not _contains_only_scenarios(path)]
+    files = [file for path in paths for file in _find_scenarios(path)]
+    named: set[Path] = set()
     complaints: list[object] = []
+    if files:
+        found, faults = library.read_all(files, Platform(_BARE).library.catalog)
+        complaints += faults
+        named = {file.resolve() for scenario in found.values() for file in scenario.files}
+    others = [path for path in paths if not _contains_only_scenarios(path, named)]
     if others:
-        complaints += fixtures.check([*under, *others], TABLES, _warn)
-    if scenarios:
-        operations = [operation.id for operation in Platform(_BARE).operations]
-        complaints += library.check(scenarios, operations)
+        complaints = [*fixtures.check([*under, *others], TABLES, _warn), *complaints]
     for complaint in complaints:
         click.echo(str(complaint))
     if complaints:
@@ -52,6 +54,9 @@ def _find_scenarios(path: Path) -> list[Path]:
     return [path] if library.is_scenario(path) else []
 
 
-def _contains_only_scenarios(path: Path) -> bool:
+def _contains_only_scenarios(path: Path, named: Collection[Path]) -> bool:
+    """Returns whether a path has scenarios only, and files that these name."""
     files = library.list_files(path) if path.is_dir() else [path]
-    return bool(files) and all(library.is_scenario(file) for file in files)
+    return bool(files) and all(
+        library.is_scenario(file) or file.resolve() in named for file in files
+    )

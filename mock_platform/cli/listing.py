@@ -119,7 +119,7 @@ def assumptions_text(form: str) -> str:
 
 def schema_text() -> str:
     """Returns the JSON Schema of scenario files."""
-    return pretty(json_schema(Platform().library.operations))
+    return pretty(json_schema(Platform().library.catalog.ids))
 
 
 def list_packaged_scenarios(chosen: Sequence[str]) -> list[dict[str, Any]]:

@@ -112,15 +112,15 @@ class ScenarioFiles:
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
         self._lock = threading.Lock()
-        self._last = {file: _read_content(file) for file in platform.start_up.files}
+        self._last = {file: self._read(file) for file in platform.start_up.files}
 
     def reload(self) -> None:
         """Load the files whose content changed, and new files in the folders."""
         with self._lock:
             for file in dict.fromkeys([*self._last, *self._platform.start_up.find_new_files()]):
-                self._reload(file, _read_content(file))
+                self._reload(file, self._read(file))
 
-    def _reload(self, file: Path, content: bytes | None) -> None:
+    def _reload(self, file: Path, content: list[bytes | None]) -> None:
         if content != self._last.get(file):
             self._last[file] = content
             try:
@@ -133,6 +133,14 @@ class ScenarioFiles:
                 _LOG.error("%s loaded again. %s", file, text)
             if not kept:
                 _LOG.info("%s loaded again.", file)
+            self._last[file] = self._read(file)  # it may name other files now
+
+    def _read(self, file: Path) -> list[bytes | None]:
+        """Returns the content of a file, and of those with the records of its collections."""
+        name = self._platform.start_up.files.get(file)
+        scenario = None if name is None else self._platform.library.find(name)
+        named = () if scenario is None else scenario.files
+        return [_read_content(each) for each in (file, *named)]
 
 
 def _read_content(file: Path) -> bytes | None:

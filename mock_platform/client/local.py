@@ -283,7 +283,7 @@ class LocalWorld:
 
         Returns its name, for `activate`.
         """
-        scenario = read_scenario(document, self._platform.library.operations)
+        scenario = read_scenario(document, self._platform.library.catalog)
         self._engine.define(scenario)
         return scenario.name
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from mock_platform.core import jsonio
+from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.document import Scenario, load, loads
 
 
-def read_scenario(document: Mapping[str, Any] | str | Path, operations: Sequence[str]) -> Scenario:
+def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) -> Scenario:
     """Returns the scenario from a document, its YAML, or a file.
 
     Raises:
@@ -18,10 +19,10 @@ def read_scenario(document: Mapping[str, Any] | str | Path, operations: Sequence
         TypeError: The document contains a value that has no JSON form.
     """
     if isinstance(document, Path):
-        return load(document, operations)
+        return load(document, catalog)
     if isinstance(document, str):
-        return loads(document, operations)
-    return loads(jsonio.dumps(document), operations, "scenario.json")
+        return loads(document, catalog)
+    return loads(jsonio.dumps(document), catalog, "scenario.json")
 
 
 def copy_as_json(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -121,6 +121,10 @@ class EntryFace(Protocol):
         """The id of the operation that answered; `None` if no operation did."""
 
     @property
+    def custom(self) -> str | None:
+        """The route of a user or a scenario that answered in place of an operation."""
+
+    @property
     def caller(self) -> dict[str, Any] | None:
         """Who called, and how the sandbox knew it."""
 

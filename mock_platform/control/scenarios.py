@@ -40,7 +40,7 @@ def body_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
 
     The rules alone take 100 kB; `GET /_mock/scenarios/schema.json` has them.
     """
-    whole = json_schema(platform.library.operations)
+    whole = json_schema(platform.library.catalog.ids)
     rules = whole["properties"]["rules"] | {
         "items": {"type": "object", "required": ["then"]},
         "description": "rules, in the form that GET /_mock/scenarios/schema.json describes",
@@ -98,7 +98,7 @@ def deactivate_all(request: ControlRequest) -> None:
 
 def schema(request: ControlRequest) -> dict[str, Any]:
     """The JSON Schema of scenario documents, for editors."""
-    return json_schema(request.platform.library.operations)
+    return json_schema(request.platform.library.catalog.ids)
 
 
 def _engine(request: ControlRequest) -> Engine:
@@ -115,7 +115,7 @@ def _read(request: ControlRequest, name: str) -> Scenario:
         named = document.setdefault("name", name)
         text, file = dumps(document), f"{name}.json"
     try:
-        scenario = loads(text, request.platform.library.operations, file)
+        scenario = loads(text, request.platform.library.catalog, file)
         named = scenario.name
     except BadScenario as fault:
         faults += [

@@ -102,11 +102,11 @@ def compile_operation(
         return Reply(_ASKED)
 
     def work_twice(call: Call, world: World) -> tuple[Reply, Sequence[Change]]:
-        first, changes = _work(call, world, lambda call, world: before_auth(call, world, ask))
+        first, changes = work(call, world, lambda call, world: before_auth(call, world, ask))
         if call.challenge is None:  # refused, or answered by a rule
             return first, changes
         challenger(world, call.challenge)
-        reply, more = _work(call, world, act)
+        reply, more = work(call, world, act)
         _carry_over(call, first, reply)
         return reply, (*changes, *more)
 
@@ -117,7 +117,7 @@ def compile_operation(
         call.path_params = path_params
         call.echo = echo_of_path(path_params)
         call.extra_headers += headers
-        return _work(call, world, enter) if wanted is None else work_twice(call, world)
+        return work(call, world, enter) if wanted is None else work_twice(call, world)
 
     return Compiled(operation, run)
 
@@ -126,7 +126,7 @@ _ASKED = 202
 """Status of the reply of the first transaction, which no client sees."""
 
 
-def _work(call: Call, world: World, answer: Answer) -> tuple[Reply, Sequence[Change]]:
+def work(call: Call, world: World, answer: Answer) -> tuple[Reply, Sequence[Change]]:
     """Answer within one transaction; a failure undoes it, unless it keeps its changes."""
     with world.work() as changes:
         try:

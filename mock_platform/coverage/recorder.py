@@ -51,7 +51,9 @@ class Recorder:
         self._worlds: dict[str, Tallies] = {}
 
     def observe(self, entry: JournalEntry) -> None:
-        """Count the request of a journal entry."""
+        """Count the request of a journal entry, unless a user's own route answered it."""
+        if entry.custom is not None:
+            return
         status = entry.status
         found = ("",) if status < 400 else find_codes(status, entry.response_body)
         name = entry.operation or ""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mock_platform.core.call import Call
+from mock_platform.scenario.custom import find_route
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.match import Check, Mismatch, find_first_difference, make_checks
 from mock_platform.world.clock import wire_millis
@@ -34,6 +35,11 @@ class ActiveRule:
     def name(self) -> str:
         """The rule's name, as `X-Mock-Rule` shows it."""
         return f"{self.active.scenario.name}/{self.index}"
+
+    def find_path_params(self, call: Call) -> Mapping[str, str]:
+        """Return the path parameters of a call to one of the rule's own routes."""
+        found = find_route(self.rule.routes, call)
+        return call.path_params if found is None else found[1]
 
     def count_remaining(self, now: datetime) -> int | None:
         """Return how often the rule can still act at this moment; `None` without a limit."""
@@ -124,7 +130,8 @@ class ActiveScenario:
             ActiveRule(self, index, rule) for index, rule in enumerate(scenario.bind(parameters))
         ]
         for armed in self.rules:
-            armed.checks = make_checks(armed.rule.when, lambda: self.state)
+            own = armed.find_path_params if armed.rule.routes else None
+            armed.checks = make_checks(armed.rule.when, lambda: self.state, own)
 
     def move(self, state: str) -> None:
         """Change to another named state."""

@@ -33,7 +33,7 @@ def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
             try:
                 asked = _find_requested_rules(call, operation, engine)
             except (UnknownScenario, BadParameters, CannotPerform, BadPreference) as fault:
-                return _make_refusal(fault)
+                return make_refusal(fault)
             call.switch = [armed for armed in asked if not armed.rule.before_auth]
             own = [armed for armed in asked if armed.rule.before_auth]
             rules = [*own, *(rules or ())]
@@ -75,7 +75,8 @@ def _find_requested_rules(call: Call, operation: Operation, engine: Engine) -> l
     return found
 
 
-def _make_refusal(fault: Exception) -> Reply:
+def make_refusal(fault: Exception) -> Reply:
+    """Return the answer to a request that asks for a scenario which it cannot have."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": "Bad scenario switch",

@@ -6,7 +6,6 @@ checks the result again, so an active rule is always valid.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,13 +13,24 @@ from difflib import get_close_matches
 from pathlib import Path as FilePath
 from typing import Any
 
-from mock_platform.scenario import deliveries, match
-from mock_platform.scenario.deliveries import WITHOUT_REQUEST
+from mock_platform.scenario import custom, deliveries
+from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.checking import (
+    as_list,
+    check_defaults,
+    check_references,
+    find_faults,
+    find_parameter_names,
+    format_path,
+    is_without_request,
+)
+from mock_platform.scenario.collection_files import insert_records
+from mock_platform.scenario.custom import CustomRoute
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import Effect
-from mock_platform.scenario.forms import Path, Report, is_number, quote
+from mock_platform.scenario.forms import Path, is_number, quote
 from mock_platform.scenario.moments import is_duration, read_instant
-from mock_platform.scenario.parameters import find_reference_at, find_references, substitute
+from mock_platform.scenario.parameters import find_reference_at, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
 from mock_platform.scenario.source import Malformed, Source, read
 from mock_platform.world.delivery_faults import DeliveryFault
@@ -85,6 +95,8 @@ class Rule:
     """The state that a delivery moves the scenario to."""
     everywhere: bool = False
     """Whether `on` was written as "*"."""
+    routes: tuple[CustomRoute, ...] = ()
+    """The routes of paths that no operation serves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +108,11 @@ class Scenario:
     spec: str
     parameters: Mapping[str, Any]
     document: Mapping[str, Any]
-    operations: tuple[str, ...]
-    """Ids of all operations that exist."""
+    catalog: Catalog
+    """The operations that exist."""
     file: FilePath | None = None
+    files: tuple[FilePath, ...] = ()
+    """Files with the records of its collections."""
     needs_connection: bool = field(default=False)
     """Whether the server must be able to break connections."""
 
@@ -112,13 +126,13 @@ class Scenario:
         rules = [substitute(values, rule) for rule in self.document["rules"]]
         faults: list[tuple[str, str]] = []
         for index, (raw, rule) in enumerate(zip(self.document["rules"], rules, strict=True)):
-            for at, text in _find_faults(rule, self.operations):
+            for at, text in find_faults(rule, self.catalog):
                 named = find_reference_at(raw, at)
-                place = "" if named else f"{_format_path(('rules', index, *at))}: "
+                place = "" if named else f"{format_path(('rules', index, *at))}: "
                 faults.append((named, place + text))
         if faults:
             raise BadParameters(self.name, faults)
-        return tuple(_bind_rule(rule, self.operations) for rule in rules)
+        return tuple(_bind_rule(rule, self.catalog) for rule in rules)
 
     def _merge_values(self, given: Mapping[str, Any]) -> dict[str, Any]:
         faults = []
@@ -130,7 +144,7 @@ class Scenario:
                 faults.append((name, f"is no parameter; its parameters: {known}.{hint}"))
                 continue
             default = self.parameters[name]
-            faults += [(name, text) for text in _find_parameter_names(value)]
+            faults += [(name, text) for text in find_parameter_names(value)]
             if not (value is None or default is None or _is_of_one_type(value, default)):
                 text = (
                     f"expected {_describe_type(default)} like {quote(default)}, got {quote(value)}"
@@ -144,7 +158,7 @@ class Scenario:
 # -- loading -------------------------------------------------------------------------------------
 
 
-def load(file: FilePath, operations: Sequence[str]) -> Scenario:
+def load(file: FilePath, catalog: Catalog) -> Scenario:
     """Load the scenario of a file.
 
     Raises:
@@ -165,10 +179,10 @@ def load(file: FilePath, operations: Sequence[str]) -> Scenario:
         raise BadScenario(
             [ScenarioComplaint(file, fault.line, fault.column, "", fault.text)]
         ) from fault
-    return build_scenario(source, operations, file)
+    return build_scenario(source, catalog, file)
 
 
-def loads(text: str | bytes, operations: Sequence[str], name: str = "scenario.yaml") -> Scenario:
+def loads(text: str | bytes, catalog: Catalog, name: str = "scenario.yaml") -> Scenario:
     """Load a scenario from a text; `name` decides between YAML and JSON, and is in complaints.
 
     Raises:
@@ -182,31 +196,29 @@ def loads(text: str | bytes, operations: Sequence[str], name: str = "scenario.ya
         raise BadScenario(
             [ScenarioComplaint(file, fault.line, fault.column, "", fault.text)]
         ) from fault
-    return build_scenario(source, operations)
+    return build_scenario(source, catalog)
 
 
-def build_scenario(
-    source: Source, operations: Sequence[str], file: FilePath | None = None
-) -> Scenario:
+def build_scenario(source: Source, catalog: Catalog, file: FilePath | None = None) -> Scenario:
     """Check a document and return its scenario.
 
     Raises:
                     BadScenario: It has faults.
     """
-    known = tuple(operations)
     complaints: list[ScenarioComplaint] = []
 
     def report(at: Path, text: str) -> None:
-        complaints.append(
-            ScenarioComplaint(source.file, *source.locate(at), _format_path(at), text)
-        )
+        complaints.append(ScenarioComplaint(source.file, *source.locate(at), format_path(at), text))
 
     document = source.data
-    make_forms(known).document.check(document, (), report)
+    make_forms(catalog.ids).document.check(document, (), report)
+    files: list[FilePath] = []
     if not complaints:
-        _check_references(document, report)
+        files = insert_records(document, file, report)
     if not complaints:
-        _check_defaults(document, known, report)
+        check_references(document, catalog, report)
+    if not complaints:
+        check_defaults(document, catalog, report)
     if complaints:
         raise BadScenario(sorted(complaints, key=lambda fault: (fault.line, fault.column)))
     return Scenario(
@@ -215,151 +227,34 @@ def build_scenario(
         spec=document.get("spec", ""),
         parameters=document.get("parameters") or {},
         document=document,
-        operations=known,
+        catalog=catalog,
         file=file,
+        files=tuple(files),
         needs_connection=any(
             True
             for rule in document["rules"]
-            for effect in _as_list(rule["then"])
+            for effect in as_list(rule["then"])
             for keyword in effect
             if keyword in KINDS and KINDS[keyword].needs_connection
         ),
     )
 
 
-def _check_references(document: Mapping[str, Any], report: Report) -> None:
-    """Report what the form cannot: parameters that are not declared, effects in conflict."""
-    parameters = document.get("parameters") or {}
-    for name, default in parameters.items():
-        for text in _find_parameter_names(default):
-            report(("parameters", name), text)
-    for index, rule in enumerate(document["rules"]):
-        for at, name in find_references(rule, ("rules", index)):
-            if name not in parameters:
-                declared = ", ".join(parameters) or "none"
-                near = get_close_matches(name, list(parameters), 1)
-                hint = f" Did you mean ${near[0]}?" if near else ""
-                report(at, f"${name} is no parameter of this scenario; declared: {declared}.{hint} "
-                           f"For the text itself write $${name}.")  # fmt: skip
-        _check_rule(rule, ("rules", index), report)
-
-
-def _find_parameter_names(value: Any) -> list[str]:
-    """Return faults of a parameter's value that names parameters itself."""
-    named = find_references(value, ())
-    return [f"expected a value of its own, got the parameter ${name}" for _, name in named]
-
-
-def _check_defaults(
-    document: Mapping[str, Any], operations: tuple[str, ...], report: Report
-) -> None:
-    """Report rules that are invalid with the defaults; parameters without one are left open."""
-    parameters = document.get("parameters") or {}
-    defaults = {name: value for name, value in parameters.items() if value is not None}
-    for index, rule in enumerate(document["rules"]):
-        for at, text in _find_faults(substitute(defaults, rule), operations):
-            place = _format_path(("rules", index, *at))
-            named = find_reference_at(rule, at)
-            if named in defaults:
-                report(("parameters", named), f"{text} (the default, in {place})")
-            else:
-                report(("rules", index, *at), f"{text} (with the defaults of the parameters)")
-
-
-def _find_faults(rule: Mapping[str, Any], operations: tuple[str, ...]) -> list[tuple[Path, str]]:
-    """Return the faults of a rule whose parameters are put in: (place in the rule, text)."""
-    found: list[tuple[Path, str]] = []
-
-    def report(at: Path, text: str) -> None:
-        found.append((at, text))
-
-    make_forms(operations).rule.check(rule, (), report)
-    if not found:
-        _check_rule(rule, (), report)
-    return found
-
-
-def _check_rule(rule: Mapping[str, Any], at: Path, report: Report) -> None:
-    match.check_patterns(rule.get("when", {}), (*at, "when"), report)
-    call = rule.get("call")
-    if isinstance(call, dict) and _find_last_call(call) < _find_first_call(call):
-        report((*at, "call", "to"), f"to must not be before from, got {quote(call)}")
-    effects = _as_list(rule["then"])
-    if _is_without_request(rule.get("on")):
-        inside = isinstance(rule["then"], list)
-        places = [(*at, "then", i) if inside else (*at, "then") for i in range(len(effects))]
-        deliveries.report_conflicts(effects, places, report)
-        return
-    inside = isinstance(rule["then"], list)
-
-    def place(index: int, keyword: str) -> Path:
-        return (*at, "then", index, keyword) if inside else (*at, "then", keyword)
-
-    seen: dict[str, str] = {}
-    for index, effect in enumerate(effects):
-        keyword = next(name for name in KINDS if name in effect)
-        kind = KINDS[keyword]
-        role = "answer" if kind.answers else keyword
-        if role in seen and role in {"answer", "fault", "rate_limit"}:
-            text = f"{keyword} and {seen[role]} cannot act on one request; make two rules of them"
-            report(place(index, keyword), text)
-        seen[role] = keyword
-        if kind.changes_answer:
-            seen["true answer"] = keyword
-        if kind.cross_check is not None:
-            kind.cross_check(effect, place(index, keyword), report)
-    replaced = seen.get("answer")
-    if replaced is not None and replaced != "items" and "true answer" in seen:
-        index = next(i for i, effect in enumerate(effects) if seen["true answer"] in effect)
-        text = f"patch acts on the true answer, which {replaced} replaces; drop one of them"
-        report(place(index, "patch"), text)
-    if rule.get("stage") == BEFORE_AUTH and "caller" in rule.get("when", {}):
-        text = "the caller is not known before authentication; leave the stage out"
-        report((*at, "when", "caller"), text)
-
-
-def _is_without_request(on: Any) -> bool:
-    """Return whether a rule acts on deliveries or lines, not on requests."""
-    return isinstance(on, str) and on in WITHOUT_REQUEST
-
-
-def _find_first_call(call: Mapping[str, Any]) -> float:
-    """Return the first matching call on which a rule acts, as far as it is known before binding."""
-    first = call.get("from", 1)
-    return first if isinstance(first, int) else 1
-
-
-def _find_last_call(call: Mapping[str, Any]) -> float:
-    last = call.get("to")
-    return last if isinstance(last, int) else math.inf
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _format_path(at: Path) -> str:
-    text = ""
-    for step in at:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
-
-
 # -- binding -------------------------------------------------------------------------------------
 
 
-def _bind_rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
+def _bind_rule(rule: Mapping[str, Any], catalog: Catalog) -> Rule:
     on = rule.get("on", EVERYTHING)
-    named = operations if on == EVERYTHING else tuple(dict.fromkeys(_as_list(on)))
+    named = catalog.ids if on == EVERYTHING else tuple(dict.fromkeys(as_list(on)))
     call = rule.get("call", {})
     first, last, every = 1, None, 1
     if isinstance(call, int):
         first = last = call
     else:
         first, last, every = call.get("from", 1), call.get("to"), call.get("every", 1)
-    effects, made = _as_list(rule["then"]), []
+    effects, made = as_list(rule["then"]), []
     clock = rule.get("when", {}).get("clock", {})
-    delivery = _is_without_request(on)
+    delivery = is_without_request(on)
     for effect in () if delivery else effects:
         keyword = next(name for name in KINDS if name in effect)
         made.append(KINDS[keyword].make(effect))
@@ -380,6 +275,7 @@ def _bind_rule(rule: Mapping[str, Any], operations: tuple[str, ...]) -> Rule:
         delivery_fault=deliveries.make_fault(effects) if delivery else None,
         next_state=deliveries.find_next_state(effects) if delivery else None,
         everywhere=on == EVERYTHING,
+        routes=tuple(route for path in custom.list_paths(on) for route in custom.list_routes(path)),
     )
 
 

@@ -18,6 +18,7 @@ from mock_platform.records.table import Tables
 from mock_platform.scenario.active import ALL_HOLD, ActiveRule, ActiveScenario, UnfiredRule
 from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
+from mock_platform.scenario.effects.collection import forget_changes
 from mock_platform.scenario.effects.effect import Staging
 from mock_platform.scenario.kept import Ledger, Recorded, as_records
 from mock_platform.scenario.library import Library, UnknownScenario
@@ -84,6 +85,10 @@ class Engine:
         """Rules that act before authentication, by operation id."""
         self.late: dict[str, list[ActiveRule]] = {}
         """All other rules, by operation id."""
+        self.custom: list[ActiveRule] = []
+        """Rules on paths that no operation serves."""
+        self.everywhere: list[ActiveRule] = []
+        """Rules that act on every request."""
         self.begin()
 
     # -- switching -------------------------------------------------------------------------------
@@ -131,6 +136,7 @@ class Engine:
             if running is not None:
                 self._check(scenario)
                 active[scenario.name] = running.restart(scenario)
+                forget_changes(self.world, scenario.name)
             self._put({**self._defined, scenario.name: scenario}, active)
 
     def undefine(self, name: str) -> None:
@@ -162,6 +168,7 @@ class Engine:
             scenario = self.find(name)
             self._check(scenario)
             active = ActiveScenario(scenario, parameters or {})
+            forget_changes(self.world, name)
             others = {other: one for other, one in self._active.items() if other != name}
             self._put(self._defined, {**others, name: active})
             return active
@@ -192,6 +199,7 @@ class Engine:
             running = self._active.get(scenario.name)
             if running is not None and scenario.name not in self._defined:
                 self._check(scenario)
+                forget_changes(self.world, scenario.name)
                 self._put(self._defined, {**self._active, scenario.name: running.restart(scenario)})
 
     def deactivate_unperformable(self) -> None:
@@ -279,6 +287,7 @@ class Engine:
             call.near_misses = find_nearest([*missed])
         if acting is None:
             return proceed(call, self.world)
+        call.path_params = acting.find_path_params(call)
         call.rule = {
             "scenario": acting.active.scenario.name,
             "rule": acting.index,
@@ -375,7 +384,7 @@ class Engine:
         active: dict[str, ActiveScenario] = {}
         for name, document in recorded.list_documents():
             try:
-                defined[name] = loads(dumps(document), self._library.operations, f"{name}.json")
+                defined[name] = loads(dumps(document), self._library.catalog, f"{name}.json")
             except BadScenario as fault:
                 self._log_loss(f"the definition of {name!r} has faults now: {fault}")
         for record in recorded.list_active():
@@ -462,12 +471,19 @@ class Engine:
     def _index_rules(self) -> None:
         early: dict[str, list[ActiveRule]] = {}
         late: dict[str, list[ActiveRule]] = {}
-        for active in self._active.values():
-            for armed in active.rules:
-                table = early if armed.rule.before_auth else late
-                for operation in armed.rule.on:
-                    table.setdefault(operation, []).append(armed)
+        every = [armed for active in self._active.values() for armed in active.rules]
+        for armed in every:
+            table = early if armed.rule.before_auth else late
+            for operation in armed.rule.on:
+                table.setdefault(operation, []).append(armed)
         self.early, self.late = early, late
+        self.custom = sort_by_stage(armed for armed in every if armed.rule.routes)
+        self.everywhere = sort_by_stage(armed for armed in every if armed.rule.everywhere)
+
+
+def sort_by_stage(rules: Iterable[ActiveRule]) -> list[ActiveRule]:
+    """Return rules in the order in which they are asked: those before authentication first."""
+    return sorted(rules, key=lambda armed: not armed.rule.before_auth)
 
 
 def find_nearest(missed: list[tuple[int, ActiveRule, Mismatch]]) -> list[dict[str, Any]]:

@@ -6,11 +6,12 @@ Also finds the scenario files of a folder, and their faults.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
 from mock_platform.operations import TABLES
+from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.document import (
     SUFFIXES,
     BadScenario,
@@ -39,8 +40,8 @@ class UnknownScenario(LookupError):
 class Library:
     """Scenarios by name. The package's folder is read when it is first needed."""
 
-    def __init__(self, folder: Path, operations: Sequence[str]) -> None:
-        self.operations = tuple(operations)
+    def __init__(self, folder: Path, catalog: Catalog) -> None:
+        self.catalog = catalog
         self._folder = folder
         self._files: dict[str, Scenario] = {}
         self._packaged: dict[str, Scenario] | None = None
@@ -67,7 +68,7 @@ class Library:
             if self._packaged is None:
                 found: dict[str, Scenario] = {}
                 for file in list_scenario_files(self._folder):
-                    scenario = load(file, self.operations)
+                    scenario = load(file, self.catalog)
                     found[scenario.name] = scenario
                 self._packaged = found
             return self._packaged
@@ -99,7 +100,7 @@ def is_scenario(file: Path) -> bool:
 
 
 def read_all(
-    files: Iterable[Path], operations: Sequence[str]
+    files: Iterable[Path], catalog: Catalog
 ) -> tuple[dict[Path, Scenario], list[ScenarioComplaint]]:
     """Read each file once; return the scenarios and the complaints about the files.
 
@@ -110,7 +111,7 @@ def read_all(
     names: dict[str, Path] = {}
     for file in dict.fromkeys(files):
         try:
-            scenario = load(file, operations)
+            scenario = load(file, catalog)
         except BadScenario as fault:
             complaints += fault.complaints
             continue
@@ -126,12 +127,12 @@ def _is_same_file(one: Path, other: Path) -> bool:
     return one == other or one.resolve() == other.resolve()
 
 
-def check(paths: Iterable[Path], operations: Sequence[str]) -> list[ScenarioComplaint]:
+def check(paths: Iterable[Path], catalog: Catalog) -> list[ScenarioComplaint]:
     """Return all faults of scenario files, including those in folders."""
     files = [
         file for path in paths for file in (list_scenario_files(path) if path.is_dir() else [path])
     ]
-    return read_all(files, operations)[1]
+    return read_all(files, catalog)[1]
 
 
 def is_file(text: str) -> bool:

@@ -139,8 +139,15 @@ class Check:
     expected: str
 
 
-def make_checks(when: Mapping[str, Any], state: Callable[[], str | None]) -> list[Check]:
-    """Return the conditions of a rule as checks; `state` returns the scenario's current state."""
+def make_checks(
+    when: Mapping[str, Any],
+    state: Callable[[], str | None],
+    find_path_params: Callable[[Call], Mapping[str, str]] | None = None,
+) -> list[Check]:
+    """Return the conditions of a rule as checks; `state` returns the scenario's current state.
+
+    `find_path_params` returns the path parameters of a call if those of its operation do not apply.
+    """
     found: list[Check] = []
     for source, conditions in when.items():
         if source == "state":
@@ -150,6 +157,8 @@ def make_checks(when: Mapping[str, Any], state: Callable[[], str | None]) -> lis
             continue
         for name, condition in conditions.items():
             get = _GETTERS[source](name)
+            if source == "path" and find_path_params is not None:
+                get = _make_own_path_getter(name, find_path_params)
             found += _make_source_checks(
                 f"{source}.{name}", get, condition, as_text=source != "json"
             )
@@ -261,6 +270,10 @@ def _as_number(got: Any, as_text: bool) -> float | None:  # noqa: FBT001 - as ab
 
 def _make_path_getter(name: str) -> Getter:
     return lambda call: call.path_params.get(name, ABSENT)
+
+
+def _make_own_path_getter(name: str, find: Callable[[Call], Mapping[str, str]]) -> Getter:
+    return lambda call: find(call).get(name, ABSENT)
 
 
 def _make_query_getter(name: str) -> Getter:

@@ -9,6 +9,7 @@ from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.operation import Operation
 from mock_platform.scenario.active import ActiveRule, ActiveScenario
+from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.forms import describe_allowed
 
@@ -42,7 +43,7 @@ def parse_preference(header: str, operation: Operation) -> list[ActiveRule]:
             else _make_error(found[2], operation)
         )
         document = {"name": NAME, "rules": [{"on": operation.id, "then": effect}]}
-        scenario = Scenario(NAME, "", "", {}, document, (operation.id,))
+        scenario = Scenario(NAME, "", "", {}, document, Catalog.collect([operation]))
         return ActiveScenario(scenario, {}).rules
     return []
 

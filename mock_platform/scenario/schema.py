@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from mock_platform.scenario.custom import OnForm
 from mock_platform.scenario.deliveries import (
     DELIVERIES,
     LINES,
@@ -93,7 +94,7 @@ def _describe_on(name: str) -> JsonSchema:
 @lru_cache(maxsize=8)
 def make_forms(operations: tuple[str, ...]) -> Forms:
     """Return the forms for a server with these operations."""
-    named = WordForm((*operations, EVERYTHING, *WITHOUT_REQUEST))
+    named = OnForm((*operations, EVERYTHING, *WITHOUT_REQUEST))
     call = TypedForm(
         number=_COUNT,
         object=FieldsForm({"from": _COUNT, "to": _COUNT, "every": _COUNT}, least=1),
@@ -103,8 +104,9 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
         {
             "on": TypedForm(
                 text=named,
-                items=ListForm(WordForm(operations)),
-                what="an operation id, a list of them, '*', 'deliveries' or 'lines'",
+                items=ListForm(OnForm(operations)),
+                what="an operation id, a path that no operation serves, a list of them, '*', "
+                "'deliveries' or 'lines'",
             ),
             "when": StructureForm(WHEN),
             "call": call,

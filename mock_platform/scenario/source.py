@@ -95,7 +95,7 @@ def _read_json(file: FilePath, text: str) -> Source:
         raise Malformed(f"not valid JSON: {fault.msg}", fault.lineno, fault.colno) from fault
     except BadJson as fault:
         raise Malformed(str(fault), fault.line, fault.column) from fault
-    count = _count_values(data)
+    count = count_values(data)
     if count > MAX_VALUES:
         raise Malformed(f"holds more than {MAX_VALUES:,} values")
     return Source(file, data, text)
@@ -123,7 +123,8 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _count_values(data: Any) -> int:
+def count_values(data: Any) -> int:
+    """Return how many values some data hold, itself included; counts no further than the bound."""
     count, stack = 0, [data]
     while stack and count <= MAX_VALUES:
         item = stack.pop()

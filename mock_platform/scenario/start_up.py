@@ -44,7 +44,7 @@ class StartUp:
         Raises:
             BadScenario: It has faults, not the name that it had, or the name of another file.
         """
-        scenario = load(file, self._library.operations)
+        scenario = load(file, self._library.catalog)
         name = self.files.get(file)
         if name is not None and scenario.name != name:
             text = f"the server began with {name!r} from this file; restart it for another name"
@@ -71,7 +71,7 @@ class StartUp:
             ScenarioComplaint(path, 1, 1, "", "there is no such file or folder") for path in absent
         ]
         files = [*(path for path in single if path not in absent), *self._list_folder_files()]
-        scenarios, complaints = read_all(files, self._library.operations)
+        scenarios, complaints = read_all(files, self._library.catalog)
         if nothing or complaints:
             raise BadScenario([*nothing, *complaints])
         for file, scenario in scenarios.items():

@@ -77,7 +77,7 @@ def strays(found: Mapping[tuple[str, str, str], int]) -> list[str]:
 
 def _request(number: int, entry: Entry, same: int, *, whole: bool) -> list[str]:
     at = entry["at"].partition("T")[2].removesuffix("Z")
-    operation = entry["operation"] or "no operation"
+    operation = entry["operation"] or entry.get("custom") or "no operation"
     asked = f"{entry['method']} {strip_origin(entry['url'])}"
     lines = [f"{number}. {at} {asked} -> {entry['status']} {operation}"]
     notes = [] if same == number else [f"the same request as {same}"]

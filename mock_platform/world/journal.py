@@ -54,7 +54,7 @@ class JournalEntry:
     coded_warnings: Sequence[tuple[str, str]] = ()
     """Those about what was sent and ignored, each with its code; not in JSON."""
     custom: str | None = None
-    """The endpoint of a user's route that answered; not in JSON."""
+    """The route of a user or a scenario that answered in place of an operation."""
     diagnosis: dict[str, Any] | None = None
     traceback: str | None = None
     request_headers: Sequence[tuple[str, str]] = ()
@@ -92,6 +92,7 @@ class JournalEntry:
             "at": wire_millis(self.at),
             "world": self.world,
             "operation": self.operation,
+            "custom": self.custom,
             "method": self.method,
             "url": redact.address(self.url),
             "status": self.status,

@@ -50,6 +50,23 @@ def test_check_of_a_folder_of_scenarios(tmp_path: Path) -> None:
     assert 0 == run("check", tmp_path).exit_code
 
 
+def test_check_of_a_collection(tmp_path: Path) -> None:
+    """A file with the records of a collection is neither a scenario nor a fixture."""
+    (tmp_path / "lists.json").write_text('[{"id": "1"}]')
+    (tmp_path / "mine.yaml").write_text(
+        "name: mine\nrules: [{on: /2/lists, then: {collection: lists.json}}]\n"
+    )
+
+    sound = run("check", tmp_path)
+    (tmp_path / "lists.json").write_text('[{"id": "1"}, {}]')
+    bad = run("check", tmp_path / "mine.yaml")
+
+    assert (0, "") == (sound.exit_code, sound.stdout)
+    assert (1, f"{tmp_path / 'mine.yaml'}:2:31: rules[0].then.collection: "
+            f"{tmp_path / 'lists.json'}: record 1: expected a text or a whole number as id; "
+            "it is missing") == (bad.exit_code, bad.stdout.strip())  # fmt: skip
+
+
 def test_list(tmp_path: Path) -> None:
     """Names, parameters and descriptions, as columns or as the control route returns them."""
     file = tmp_path / "a.yaml"

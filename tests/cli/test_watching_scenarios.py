@@ -84,7 +84,7 @@ def test_what_is_off_or_defined_in_the_world_stays_so(
 ) -> None:
     """A reload switches nothing on, and takes no definition of a world's own."""
     platform.worlds.create("own")
-    own = loads(TEXT.replace("DESCRIPTION", "Own."), platform.library.operations)
+    own = loads(TEXT.replace("DESCRIPTION", "Own."), platform.library.catalog)
     engine(platform, "own").define(own)
     engine(platform).deactivate("bad-day")
     write(file, "Second.")
@@ -327,3 +327,26 @@ def test_real_watches_see_into_a_folder(file: Path, monkeypatch: pytest.MonkeyPa
 
     assert ["bad-day", "good-day"] == [name for name, *_ in told(known)]
     assert 1 == len(Watch(known)._threads)
+
+
+def test_records_of_a_collection_are_read_again(tmp_path: Path) -> None:
+    """A change of the file that a collection names loads the scenario again."""
+    (tmp_path / "lists.json").write_text('[{"id": "1"}]')
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: mine\nrules: [{on: /2/lists, then: {collection: lists.json}}]\n")
+    platform = Platform(Settings(scenarios=(str(file),)))
+    files = ScenarioFiles(platform)
+
+    def records() -> object:
+        found = engine(platform).find("mine").document["rules"][0]["then"]["collection"]["items"]
+        return [record["id"] for record in found]
+
+    (tmp_path / "lists.json").write_text('[{"id": "1"}, {"id": "2"}]')
+    files.reload()
+    assert ["1", "2"] == records()
+    (tmp_path / "lists.json").write_text("[")
+    files.reload()
+    assert ["1", "2"] == records()
+    (tmp_path / "lists.json").write_text('[{"id": "3"}]')
+    files.reload()
+    assert ["3"] == records()

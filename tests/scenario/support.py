@@ -7,7 +7,9 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
+from mock_platform import operations
 from mock_platform.core.jsonio import dumps
+from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import BadScenario, Scenario, ScenarioComplaint, loads
 from mock_platform.scenario.engine import Engine
@@ -15,6 +17,9 @@ from mock_platform.world.journal import JournalEntry
 from tests.support import ACCOUNT, BEARER, Sandbox
 
 OPERATIONS = ("line_items.delete", "line_items.list", "line_items.get", "webhooks.replay")
+CATALOG = Catalog.collect(
+    next(op for op in operations.OPERATIONS if op.id == id_) for id_ in OPERATIONS
+)
 SOUND = "name: {}\nrules: [{{then: {{error: 89}}}}]\n"
 LINE_ITEMS = f"/12/accounts/{ACCOUNT}/line_items"
 
@@ -29,7 +34,7 @@ def write(folder: Path, name: str, text: str = "") -> Path:
 
 def read(text: str, name: str = "scenario.yaml") -> Scenario:
     """The scenario of a text, where only a few operations exist."""
-    return loads(text, OPERATIONS, name)
+    return loads(text, CATALOG, name)
 
 
 def complaints(text: str, name: str = "scenario.yaml") -> list[ScenarioComplaint]:
@@ -49,7 +54,7 @@ def engine(box: Sandbox) -> Engine:
 def define(box: Sandbox, document: dict[str, Any]) -> str:
     """Define a scenario, called `s` if it has no name; returns the name."""
     whole = {"name": "s", **document}
-    found = loads(dumps(whole), box.platform.library.operations, "s.json")
+    found = loads(dumps(whole), box.platform.library.catalog, "s.json")
     engine(box).define(found)
     return found.name
 

@@ -10,7 +10,7 @@ from mock_platform.scenario.effects.error import ErrorEffect
 from mock_platform.scenario.effects.fault import FaultEffect
 from mock_platform.scenario.effects.problem import ProblemEffect
 from mock_platform.scenario.library import check
-from tests.scenario.support import OPERATIONS, complaints, read
+from tests.scenario.support import CATALOG, OPERATIONS, complaints, read
 
 EXAMPLE = """
 name: line-item-delete-retried
@@ -64,7 +64,7 @@ def test_the_example_of_the_form() -> None:
         ("name: a\nrules:\n- then: {error: 89, delay: 1}", 3, 21, "rules[0].then.delay",
          "give a list for several"),
         ("name: a\nrules:\n- then: {error: 90}", 3, 10, "rules[0].then.error",
-         "90 is not allowed. Allowed: 32, 34"),
+         "90 is not allowed. Allowed: 25, 32, 34"),
         ("name: a\nrules:\n- then: {error: 404}", 3, 10, "rules[0].then.error",
          "A status is no code: give it beside one, as {code, status}, or `respond`."),
         ("name: a\nrules:\n- then: {problem: usage-caped}", 3, 10, "rules[0].then.problem",
@@ -168,11 +168,11 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(EXAMPLE)
     (tmp_path / "a.txt").write_text(EXAMPLE)
 
-    assert tmp_path / "a.yaml" == load(tmp_path / "a.yaml", OPERATIONS).file
+    assert tmp_path / "a.yaml" == load(tmp_path / "a.yaml", CATALOG).file
     with pytest.raises(BadScenario, match=r"scenario files end in \.yaml, \.yml, \.json"):
-        load(tmp_path / "a.txt", OPERATIONS)
+        load(tmp_path / "a.txt", CATALOG)
     with pytest.raises(BadScenario, match=r"b\.yaml:1:1: cannot be read: No such file"):
-        load(tmp_path / "b.yaml", OPERATIONS)
+        load(tmp_path / "b.yaml", CATALOG)
 
 
 PARAMETERS = """
@@ -225,7 +225,7 @@ def test_bad_parameters(given: dict[str, Any], parameter: str, expected: str) ->
     ("parameters", "rule", "line", "column", "field", "expected"),
     [
         ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
-         "90 is not allowed. Allowed: 32, "),
+         "90 is not allowed. Allowed: 25, 32, "),
         ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
          " (the default, in rules[0].then.error)"),
         ("\n  on: line_items.lst\n  x: 1", "on: [$on]\n  then: {error: 89}", 3, 3, "parameters.on",
@@ -255,7 +255,7 @@ def test_bad_defaults_of_json(tmp_path: Path) -> None:
         '{"name": "a",\n "parameters": {"code": 90},\n "rules": [{"then": {"error": "$code"}}]}'
     )
 
-    (found,) = check([file], OPERATIONS)
+    (found,) = check([file], CATALOG)
 
     assert str(found).startswith(f"{file}:2:17: parameters.code: 90 is not allowed.")
 

@@ -6,7 +6,7 @@ import pytest
 
 from mock_platform.scenario.document import BadScenario, load
 from mock_platform.scenario.library import Library, check, is_file, list_files, list_scenario_files
-from tests.scenario.support import OPERATIONS, SOUND, write
+from tests.scenario.support import CATALOG, SOUND, write
 
 
 def test_shipped_and_given(tmp_path: Path) -> None:
@@ -14,8 +14,8 @@ def test_shipped_and_given(tmp_path: Path) -> None:
     write(tmp_path / "shipped", "b.yaml")
     write(tmp_path / "shipped", "a.json", '{"name": "a", "rules": [{"then": {"error": 89}}]}')
     write(tmp_path / "shipped", "README.md", "no scenario")
-    library = Library(tmp_path / "shipped", OPERATIONS)
-    own = load(write(tmp_path, "b.yml"), OPERATIONS)
+    library = Library(tmp_path / "shipped", CATALOG)
+    own = load(write(tmp_path, "b.yml"), CATALOG)
     library.put(own)
 
     assert ["a", "b"] == [scenario.name for scenario in library]
@@ -25,7 +25,7 @@ def test_shipped_and_given(tmp_path: Path) -> None:
 
 def test_read_late(tmp_path: Path) -> None:
     """The folder is read when it is first needed, so that a start costs nothing."""
-    library = Library(tmp_path, OPERATIONS)
+    library = Library(tmp_path, CATALOG)
     write(tmp_path, "a.yaml", "name: A")
 
     with pytest.raises(BadScenario):
@@ -60,13 +60,13 @@ def test_check(tmp_path: Path) -> None:
     write(tmp_path, "b.yaml", SOUND.format("a"))
     bad = write(tmp_path, "c.yaml", "name: c\nrules: [{then: {eror: 89}}]")
 
-    found = check([tmp_path], OPERATIONS)
+    found = check([tmp_path], CATALOG)
 
     assert [("b.yaml", "name"), ("c.yaml", "rules[0].then.eror")] == [
         (each.file.name, each.field) for each in found
     ]
     assert f"{bad}:2:17: rules[0].then.eror" in str(found[1])
-    assert [] == check([tmp_path / "a.yaml"], OPERATIONS)
+    assert [] == check([tmp_path / "a.yaml"], CATALOG)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,15 @@ from jsonschema import Draft202012Validator
 
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.operations import OPERATIONS
+from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.document import Scenario, load
 from mock_platform.scenario.library import check
 from mock_platform.scenario.schema import json_schema
 from mock_platform.scenario.source import read
 from tests.scenario_library.support import FOLDER, NAMES
 
-IDS = [operation.id for operation in OPERATIONS]
+CATALOG = Catalog.collect(OPERATIONS)
+IDS = CATALOG.ids
 NAMED = {
     "replay-conflict",
     "token-invalidated",
@@ -28,7 +30,7 @@ NAMED = {
 
 def scenario(name: str) -> Scenario:
     """A shipped scenario."""
-    return load(FOLDER / f"{name}.yaml", IDS)
+    return load(FOLDER / f"{name}.yaml", CATALOG)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def test_each_can_be_activated_as_it_is(name: str) -> None:
 
 def test_the_folder_has_no_faults() -> None:
     """`mock-platform check` has nothing to say."""
-    assert [] == check([FOLDER], IDS)
+    assert [] == check([FOLDER], CATALOG)
 
 
 def test_every_problem_type_has_its_scenario() -> None:

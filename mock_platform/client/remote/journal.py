@@ -37,6 +37,7 @@ class RemoteEntry:
     status: int
     milliseconds: float
     operation: str | None
+    custom: str | None
     caller: dict[str, Any] | None
     rule: dict[str, Any] | None
     near_misses: list[dict[str, Any]]
@@ -55,7 +56,7 @@ class RemoteEntry:
     def read(cls, document: dict[str, Any]) -> RemoteEntry:
         """Returns the entry from a document of the control plane."""
         request, response = document["request"], document["response"]
-        plain: dict[str, Any] = {"traceback": None} | {
+        plain: dict[str, Any] = {"traceback": None, "custom": None} | {
             name: document[name]
             for name in cls.__dataclass_fields__
             if name in document and name not in {"at", "changes"}

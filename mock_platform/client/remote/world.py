@@ -23,6 +23,7 @@ from mock_platform.client.sessions import authentication
 from mock_platform.consent.approval import choose_answer, is_address
 from mock_platform.in_process.session import AuthScheme, BasedSession
 from mock_platform.scenario.active import UnfiredRule
+from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.library import UnknownScenario
 from mock_platform.scenario.schema import SCENARIO_NAME
 from mock_platform.world.clock import UPTIME, Instant
@@ -190,7 +191,7 @@ class RemoteWorld:
         Returns its name, for `activate`.
         """
         listed = self._control.ask("GET", "/operations")["operations"]
-        scenario = read_scenario(document, [operation["id"] for operation in listed])
+        scenario = read_scenario(document, Catalog.read(listed))
         self._control.ask("PUT", f"/scenarios/{scenario.name}", scenario.document)
         return scenario.name
 

@@ -10,6 +10,7 @@ EFFECTS = (
     "problem",
     "error",
     "respond",
+    "collection",
     "patch",
     "delay",
     "fault",

@@ -102,4 +102,5 @@ KIND = EffectKind(
         description="The stream that the request opens ends with a last line of this type, or "
         "breaks; with the fault timeout it only goes silent.",
     ),
+    acts_on="operation",
 )

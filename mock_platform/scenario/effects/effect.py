@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.records.table import Tables
@@ -84,5 +84,7 @@ class EffectKind:
     """Whether it needs the true answer to alter."""
     cross_check: Callable[[Mapping[str, Any], Path, Report], None] | None = None
     """Reports faults that its form cannot find, at or below the place of its keyword."""
+    acts_on: Literal["any", "operation", "collection"] = "any"
+    """Whether it needs an operation, or a path without a method that no operation serves."""
     needs_connection: bool = False
     """Whether the server must be able to break connections."""

@@ -153,4 +153,5 @@ KIND = EffectKind(
         description="Refuses items of a batch by their index, from 0.",
     ),
     answers=True,
+    acts_on="operation",
 )

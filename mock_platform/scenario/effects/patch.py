@@ -38,4 +38,5 @@ KIND = EffectKind(
         description="JSON merge patch over the true answer; null removes a field.",
     ),
     changes_answer=True,
+    acts_on="operation",
 )
