@@ -67,6 +67,27 @@ class StateChange:
         return Wait(None if due is None else world.clock.real_seconds_until(due), over)
 
 
+@dataclass(frozen=True, slots=True)
+class DueAct:
+    """A record that the world acts for when it is due; a reset does not end the wait."""
+
+    world: World
+    kind: str
+    key: str
+
+    def look(self) -> Wait:
+        """Act for the record if it is due."""
+        world = self.world
+        try:
+            with world.work():
+                world.transitions.settle(self.kind, self.key)
+                over = world.transitions.is_armed(self.kind, self.key) is None
+                due = world.transitions.find_due_time(self.kind, self.key)
+        except UnknownWorld:
+            return Wait(None, over=True)
+        return Wait(None if due is None else world.clock.real_seconds_until(due), over)
+
+
 class Agenda:
     """Does what is due when it is due. Errors go to `on_error`."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
+from datetime import timedelta
 
 from mock_platform.core.challenge import Challenge
-from mock_platform.delivery.agenda import Agenda, StateChange
+from mock_platform.delivery.agenda import Agenda, DueAct, StateChange
 from mock_platform.delivery.envelope import make_body, make_job_status
 from mock_platform.delivery.rechecks import Recheck
 from mock_platform.delivery.replay_run import ReplayRun
@@ -34,6 +35,7 @@ from mock_platform.world.world import PACED, RESTORED, Notice, World
 
 _ENDED = {f"{REPLAY_JOB.name}:{state}": state for state in REPLAY_JOB.ends}
 _BACK = f"{REPLAY_JOB.name}:{REPLAY_JOB.first}"
+_FAR = timedelta(days=1)
 
 
 class Deliverer:
@@ -55,6 +57,7 @@ class Deliverer:
         world.clock.on_jump(self._agenda.wake)
         world.on_commit(self._watch_changed)
         self._watch_webhooks(world)
+        self._watch_acts(world)
 
     def detach(self, world: World) -> None:
         """Forget a dropped world; its running deliveries end without a record."""
@@ -157,8 +160,25 @@ class Deliverer:
                 if find_next_challenge(entry.record) is not None:
                     self._agenda.watch(Recheck(world, entry.key, self._recheck))
 
+    def _watch_acts(self, world: World) -> None:
+        """Watch the records that the world acts for when they are due.
+
+        What is due later than in a day is done when somebody reads it or moves the clock, so that
+        a world does not need a thread for its fixtures.
+        """
+        with world.lock:
+            for kind in world.transitions.kinds.values():
+                for key in world.transitions.list_running(kind.name) if kind.act else ():
+                    due = world.transitions.find_due_time(kind.name, key)
+                    if due is not None and due - world.clock.now() < _FAR:
+                        self._agenda.watch(DueAct(world, kind.name, key))
+
     def _watch_changed(self, world: World, changes: Iterable[Change]) -> None:
+        acts = {kind.table: kind for kind in world.transitions.kinds.values() if kind.act}
         for change in changes:
+            kind = acts.get(change.table)
+            if kind is not None and change.after and kind.state_of(change.after) == kind.first:
+                self._agenda.watch(DueAct(world, kind.name, change.key))
             after = change.after if change.table == "webhooks" else None
             if after is not None and find_next_challenge(after) is not None:
                 self._agenda.watch(Recheck(world, change.key, self._recheck))

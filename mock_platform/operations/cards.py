@@ -46,7 +46,8 @@ from mock_platform.records.interactive_cards import (
     VIDEO_CONVERSATION,
     VideoConversationCardRecord,
 )
-from mock_platform.records.media import find_media, is_video
+from mock_platform.records.media import is_video
+from mock_platform.rules.account_media import find_media
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 

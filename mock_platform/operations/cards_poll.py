@@ -37,10 +37,10 @@ from mock_platform.records.media import (
     MediaKey,
     compute_aspect,
     compute_ratio,
-    find_in_library,
     is_video,
     strip_extension,
 )
+from mock_platform.rules.account_media import find_in_library
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.world import World

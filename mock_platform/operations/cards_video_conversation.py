@@ -42,12 +42,11 @@ from mock_platform.records.media import (
     compute_aspect,
     compute_ratio,
     derive_poster_key,
-    find_in_library,
-    find_media,
     is_video,
     strip_extension,
 )
 from mock_platform.records.web import WebAddress
+from mock_platform.rules.account_media import find_in_library, find_media
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 

@@ -33,10 +33,10 @@ from mock_platform.records.media import (
     MediaLibraryRecord,
     build_poster,
     derive_poster_key,
-    find_media,
     has_duration,
     is_video,
 )
+from mock_platform.rules.account_media import find_media
 from mock_platform.rules.media_uploads import explain_unusable, is_expired, is_of_account
 from mock_platform.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from marshmallow import Schema, ValidationError, validates_schema
 
-from mock_platform.core.ads import One, ads, fail
+from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.failures.errors import AdsError, AdsFailure
-from mock_platform.core.faults import INCLUSIVE, INVALID, Fault, missing
+from mock_platform.core.faults import INCLUSIVE, Fault
 from mock_platform.core.fields import Choice, CommaList, Flag, Long, Text
 from mock_platform.core.operation import Echo, Operation
-from mock_platform.core.resource import apply_changes
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.cards import CARD_URI
-from mock_platform.records.media import MediaKey, find_media
+from mock_platform.records.media import MediaKey
 from mock_platform.records.posts import (
     CONVERSATION_SETTINGS,
     MAX_NAME_CHARACTERS,
@@ -26,8 +23,19 @@ from mock_platform.records.posts import (
     CreatedPost,
     make_post_object,
 )
-from mock_platform.rules.post_texts import find_entities, make_source
-from mock_platform.rules.posts import create_post
+from mock_platform.rules.advertiser_posts import (
+    GRANT,
+    MEDIA_MIX,
+    TEXT,
+    describe_advertiser_post,
+    find_text_faults,
+    make_advertiser_post,
+    require_author,
+    require_card,
+    require_fit,
+    require_media,
+)
+from mock_platform.rules.post_texts import make_source
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -42,21 +50,6 @@ SHAPE = public_fact(
 TWEET_MODE = settled(
     "post.tweet-mode", "tweet_mode is taken as post_mode, which is what the echo calls it."
 )
-GRANT = settled(
-    "post.grant",
-    "An unknown user answers 403 USER_NOT_FOUND, one who gave the caller no grant for the account "
-    "403 ACTION_NOT_ALLOWED; posting as oneself needs no grant.",
-)
-TEXT = public_fact(
-    "post.text-required",
-    "Without media, an absent text answers MISSING_PARAMETER, a blank one POST_CANNOT_BE_BLANK.",
-    "section 1, usage rules",
-)
-MEDIA_MIX = expectation(
-    "post.media-mix",
-    "Media beyond 4 images, 1 GIF or 1 video, or of several kinds, answer 400 INVALID_PARAMETER; "
-    "unknown media 404 MEDIA_NOT_FOUND, unknown cards 404 CARD_NOT_FOUND.",
-)
 CTA = expectation(
     "post.video-cta",
     "video_cta and video_cta_value need each other. What is said about a video is shown with it in "
@@ -69,9 +62,6 @@ REPEATED = expectation(
 )
 
 MODES = ("compat", "extended")
-_CARD_TABLES = ("cards", "poll_cards", "video_conversation_cards")
-_MOST = {"IMAGE": 4, "GIF": 1, "VIDEO": 1}
-_ENTITY_TYPES = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
 
 
 class PostCreate(Schema):
@@ -96,12 +86,8 @@ class PostCreate(Schema):
     def check_needs(self, data: Record, original: Any, **_: Any) -> None:
         """Require text or media, and a value for a call to action."""
         faults: dict[str, list[Fault]] = {}
-        if "media_keys" not in original:
-            if "text" not in original:
-                faults["text"] = [missing("text", "if there are no media_keys")]
-            elif not original["text"].strip():
-                text = "text may not be blank if there are no media_keys"
-                faults["text"] = [Fault(text, "POST_CANNOT_BE_BLANK")]
+        for name, fault in find_text_faults(original):
+            faults.setdefault(name, []).append(fault)
         cta, value = "video_cta", "video_cta_value"
         if (cta in original) != (value in original):
             text = f"{cta} and {value} need each other"
@@ -116,31 +102,26 @@ def create(call: Call, world: World) -> Record:
     assert call.caller.user is not None
     sent, caller = call.params, call.caller.user["id"]
     mode = _read_mode(call)
-    user_id = _require_author(call, world, caller)
-    media = _find_media(call, world)
-    _require_card(call, world)
-    _check_media_mix(call, media, own=user_id == caller)
-    text = sent.get("text", "")
+    user_id = require_author(call, world, str(sent["as_user_id"]))
+    media = require_media(call, world)
+    require_card(call, world)
+    require_fit(call, media, own=user_id == caller, nullcast=sent["nullcast"])
+    _check_video(call, media)
     author = world.store.get("users", user_id)
     assert author is not None
-    record: Record = {
+    fields: Record = {
         "name": sent.get("name"),
         "source": make_source(call.caller.app),
-        "contributors": None if user_id == caller else [int(caller)],
-        "scopes": {"followers": not sent["nullcast"]},
         "nullcast": sent["nullcast"],
         "conversation_settings": sent["conversation_settings"],
-        "_media_keys": [one["media_key"] for one in media],
-        "_account_id": call.account["id"],
     }
     if "card_uri" in sent:
-        record["card_uri"] = sent["card_uri"]
-    if media:
-        shown = [_make_media_entity(one, len(text), sent) for one in media]
-        record["entities"] = find_entities(world, text) | {"media": shown[:1]}
-        record["extended_entities"] = {"media": shown}
-        _mark_posted(world, media)
-    made = create_post(world, author, text, fields=record)
+        fields["card_uri"] = sent["card_uri"]
+    text, account_id = sent.get("text", ""), call.account["id"]
+    described = describe_advertiser_post(
+        world, account_id, caller, user_id, text, media, said=sent, fields=fields
+    )
+    made = make_advertiser_post(world, author, text, media, described)
     return _show_created(world, made.record, mode, trim=sent["trim_user"])
 
 
@@ -153,81 +134,15 @@ def _read_mode(call: Call) -> str:
     return mode
 
 
-def _require_author(call: Call, world: World, caller: str) -> str:
-    """Return the id of the advertiser, who must have allowed the caller to post.
-
-    Raises:
-        AdsFailure: USER_NOT_FOUND or ACTION_NOT_ALLOWED (403).
-    """
-    assert call.account is not None
-    user_id = str(call.params["as_user_id"])
-    if world.store.get("users", user_id) is None:
-        raise fail("USER_NOT_FOUND", f"No user has the id {user_id}", "as_user_id")
-    grant = {"advertiser_user_id": user_id, "caller_user_id": caller}
-    if user_id != caller and grant not in call.account["_post_grants"]:
-        text = (
-            f"User {user_id} has not granted user {caller} access to post through account "
-            f"{call.account['id']}"
-        )
-        raise fail("ACTION_NOT_ALLOWED", text, "as_user_id")
-    return user_id
-
-
-def _find_media(call: Call, world: World) -> list[Record]:
-    found: list[Record] = []
-    errors: list[AdsError] = []
-    for key in call.params.get("media_keys", ()):
-        media = find_media(world, call.path_params["account_id"], key)
-        if media is None:
-            text = f"No media of this account has the key {key!r}"
-            errors.append(AdsError("MEDIA_NOT_FOUND", text, "media_keys"))
-        else:
-            found.append(media)
-    if errors:
-        call.assume(MEDIA_MIX)
-        raise AdsFailure(*errors)
-    return found
-
-
-def _require_card(call: Call, world: World) -> None:
-    """Require that the card of a post is one of the account's, of any kind."""
-    uri = call.params.get("card_uri")
-    if uri is None:
-        return
-    match = {"_account_id": call.path_params["account_id"], "card_uri": uri, "deleted": False}
-    if not any(world.store.page(table, match, limit=1) for table in _CARD_TABLES):
-        call.assume(MEDIA_MIX)
-        raise fail("CARD_NOT_FOUND", f"No card of this account is {uri!r}", "card_uri")
-
-
-def _check_media_mix(call: Call, media: Sequence[Record], *, own: bool) -> None:
-    """Require media of one kind, not too many, and the caller as author of a public post."""
-    errors: list[AdsError] = []
-    kinds = Counter(one["media_type"] for one in media)
-    if len(kinds) > 1 or any(number > _MOST[kind] for kind, number in kinds.items()):
-        got = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
-        text = f"media_keys takes up to 4 images, or 1 GIF, or 1 video; got {got}"
-        errors.append(AdsError(INVALID, text, "media_keys"))
-        call.assume(MEDIA_MIX)
-    if not call.params["nullcast"] and not own:
-        text = "nullcast may be false only if as_user_id is the authenticated user"
-        errors.append(AdsError(INVALID, text, "nullcast"))
-    if errors:
-        raise AdsFailure(*errors)
+def _check_video(call: Call, media: Sequence[Record]) -> None:
+    """Warn of words about a video that the post does not have."""
     names = [name for name in call.params if name.startswith("video_")]
-    if names:
-        call.assume(CTA)
-    if names and "VIDEO" not in kinds:
+    if not names:
+        return
+    call.assume(CTA)
+    if all(one["media_type"] != "VIDEO" for one in media):
         text = f"{', '.join(names)} say something about a video, and the post has none"
         call.warn(text, NO_EFFECT)
-
-
-def _mark_posted(world: World, media: Sequence[Record]) -> None:
-    """Mark media in the library as posted."""
-    for one in media:
-        if one.get("posted") is False:
-            after = apply_changes(world, one, {"posted": True})
-            world.store.put("media_library", one["media_key"], after)
 
 
 def _show_created(world: World, record: Record, mode: str, *, trim: bool) -> Record:
@@ -240,29 +155,6 @@ def _show_created(world: World, record: Record, mode: str, *, trim: bool) -> Rec
         return shown | {"text": record["full_text"]}
     names = ("full_text", "display_text_range")
     return shown | {name: record[name] for name in names}
-
-
-def _make_media_entity(media: Record, end: int, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return media as a post shows them; a video with its title, text and call to action."""
-    number = media["media_key"].partition("_")[2]
-    shown: dict[str, Any] = {
-        "id": int(number),
-        "id_str": number,
-        "media_key": media["media_key"],
-        "media_url": media["media_url"],
-        "media_url_https": media["media_url"],
-        "type": _ENTITY_TYPES[media["media_type"]],
-        "indices": [end, end],
-    }
-    if media["media_type"] == "VIDEO":
-        said = {name: sent[f"video_{name}"] for name in ("title", "description")
-                if f"video_{name}" in sent}  # fmt: skip
-        if "video_cta" in sent:
-            action = {sent["video_cta"].lower(): {"url": sent["video_cta_value"]}}
-            said["call_to_actions"] = action
-        if said:
-            shown["additional_media_info"] = said
-    return shown
 
 
 OPERATIONS: tuple[Operation, ...] = (

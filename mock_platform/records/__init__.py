@@ -15,6 +15,7 @@ from mock_platform.records import (
     identity,
     interactive_cards,
     media,
+    planned_posts,
     posts,
     stream_rules,
     targeting,
@@ -36,6 +37,7 @@ _GROUPS = (
     cards,
     interactive_cards,
     posts,
+    planned_posts,
     direct_messages,
     stream_rules,
 )

@@ -32,12 +32,8 @@ from mock_platform.rules.media_uploads import (
     MOST_BYTES,
     PENDING,
     SUCCEEDED,
-    explain_unusable,
-    is_expired,
-    is_of_account,
 )
 from mock_platform.store.interface import Record
-from mock_platform.world.world import World
 
 MEDIA_TYPES = ("GIF", "IMAGE", "VIDEO")
 MEDIA_CATEGORIES = ("POST_IMAGE", "POST_GIF", "POST_VIDEO", "AMPLIFY_VIDEO")
@@ -140,24 +136,6 @@ class MediaLibraryRecord(_Sized):
     poster_media_url = Text(allow_none=True)
     poster_media_key = MediaKey(allow_none=True)
     duration = Integer(low=0, allow_none=True)
-
-
-def find_media(world: World, account_id: str, key: str) -> Record | None:
-    """Return media of an account, in its library or only uploaded; `None` if unknown or deleted."""
-    found = find_in_library(world, account_id, key)
-    if found is None:
-        found = world.store.get("media", key)
-    if found is None or is_expired(world, found) or explain_unusable(world, found) is not None:
-        return None
-    return found if is_of_account(world, found, account_id) else None
-
-
-def find_in_library(world: World, account_id: str, key: str) -> Record | None:
-    """Return media in an account's library; `None` if unknown or deleted."""
-    found = world.store.get("media_library", key)
-    if found is None or found["_account_id"] != account_id or found["deleted"]:
-        return None
-    return found
 
 
 def is_video(media: Record) -> bool:

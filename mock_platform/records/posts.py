@@ -37,7 +37,7 @@ CONVERSATION_SETTINGS = ("EVERYONE", "FOLLOWING", "MENTIONED_USERS")
 REPLY_SETTINGS = ("everyone", "following", "mentionedUsers", "subscribers", "verified")
 VIDEO_CTAS = ("VISIT_SITE", "WATCH_NOW")
 MAX_NAME_CHARACTERS = 80
-PUBLISHED = "PUBLISHED"
+DRAFT, PUBLISHED, SCHEDULED = POST_TYPES = ("DRAFT", "PUBLISHED", "SCHEDULED")
 
 
 class Scopes(Schema):
@@ -151,19 +151,28 @@ class CreatedPost(_Shown):
     user = Nested(UserObject, required=True)
 
 
-class NamedPost(_Shown):
-    """A post as the update of its name returns it."""
-
-    text = Text(required=True)
+class _ExtendedPost(_Shown):
     full_text = Text(required=True)
     display_text_range = ListOf(Integer(), required=True)
     user = Nested(UserObject, required=True)
     nullcast = Flag(required=True)
     conversation_settings = Choice(CONVERSATION_SETTINGS, required=True)
-    post_type = Choice((PUBLISHED,), required=True)
     post_id = Text(required=True)
     scheduled_at = Text(required=True, allow_none=True)
     scheduled_status = Text(required=True, allow_none=True)
+
+
+class NamedPost(_ExtendedPost):
+    """A post as the update of its name returns it."""
+
+    text = Text(required=True)
+    post_type = Choice((PUBLISHED,), required=True)
+
+
+class ListedPost(_ExtendedPost):
+    """A post, a draft or a scheduled post as the list of an account's posts returns it."""
+
+    post_type = Choice(POST_TYPES, required=True)
 
 
 def make_author(world: World, user_id: str, *, trim: bool = False) -> Record:

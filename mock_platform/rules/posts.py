@@ -67,7 +67,9 @@ def create_post(
     replaces. `fields` are further fields of the record, in stored form.
     """
     number = world.ids.snowflake()
-    record = _make_record(number, author["id"], created_at or wire_millis(world.clock.now()), text)
+    record = make_post_record(
+        number, author["id"], created_at or wire_millis(world.clock.now()), text
+    )
     record["entities"] = find_entities(world, text)
     if reply_to is not None:
         record |= _refer_to_reply(world, reply_to)
@@ -127,7 +129,7 @@ def delete_post(world: World, post: Record, *, created_at: str | None = None) ->
     return [deletion]
 
 
-def _make_record(number: str, author_id: str, created_at: str, text: str) -> Record:
+def make_post_record(number: str, author_id: str, created_at: str, text: str) -> Record:
     """Return a post with every field that does not depend on anything else."""
     return {
         "id": int(number),

@@ -2,7 +2,8 @@
 
 Each kind is data: its table, its field, its states. Each world sets its progression: at once, after
 some time on the world's clock, after a number of reads, or only by hand. Nothing runs in the
-background; code that reads a record settles it first.
+background; code that reads a record settles it first. A kind whose move changes more than its own
+record (`act`) is settled by the agenda too, when it is due.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ class TransitionKind:
     """Returns other fields that change when the record moves, from the record and its new state."""
     read: Callable[[Mapping[str, Any]], str] | None = None
     """Reads the state of a record, if `field` alone does not contain it; `also` writes it."""
+    act: Callable[[Any, Mapping[str, Any], str], str] | None = None
+    """Does in a world what a record asks for when it moves; returns the state that it reaches."""
     since: str | None = None
     """The field with the moment from which time counts, for a record in its first state whose
     transition was never started: from the fixtures, or stored from outside.
@@ -104,6 +107,7 @@ class Transitions:
         clock: Clock,
         moved: Callable[[TransitionKind, str, str], None],
         paced: Callable[[TransitionKind], None],
+        world: object = None,
     ) -> None:
         self.kinds = {kind.name: kind for kind in kinds}
         self.paces = {kind.name: kind.pace for kind in self.kinds.values()}
@@ -111,6 +115,8 @@ class Transitions:
         self._clock = clock
         self._moved = moved
         self._paced = paced
+        self._world = world
+        """What `act` gets."""
 
     def kind(self, name: str) -> TransitionKind:
         """Returns the kind with this name.
@@ -257,6 +263,9 @@ class Transitions:
 
     def _move(self, kind: TransitionKind, key: str, to: str) -> None:
         self._store.remove(PENDING, f"{kind.name}:{key}")
+        record = self._store.get(kind.table, key)
+        if kind.act is not None and record is not None:
+            to = kind.act(self._world, record, to)
         if self._put_state(kind, key, to):
             self._moved(kind, key, to)
 

@@ -135,7 +135,7 @@ class World:
         self.store = (store or _store_in_memory)(self)
         self.windows.outlives = self.store.outlives
         self.transitions = Transitions(
-            blueprint.kinds, self.store, self.clock, self._notify_move, self._notify_pace
+            blueprint.kinds, self.store, self.clock, self._notify_move, self._notify_pace, self
         )
         if self.store.kept is None:
             self.store.restore(self._beginning(blueprint.base).records)
