@@ -48,6 +48,7 @@ _PATHS = {
     "tailored_audience_id": "1nmth",
     "card_id": "1712870000001000003",
     "participant_id": "3805104374",
+    "scheduled_post_id": "1991600000000000203",
 }
 """What is in the path where the first fitting record of the fixtures does not do."""
 _GUESSES = ("Example", "1", "true", "2026-03-01T00:00:00Z")
@@ -97,6 +98,11 @@ _QUERY: Mapping[str, dict[str, str]] = {
         "keywords": "coffee",
         "start_time": "2026-03-01T00:00:00Z",
         "end_time": "2026-03-05T00:00:00Z",
+    },
+    "scheduled_posts.create": {
+        "as_user_id": "2244994945",
+        "text": "Fresh from the roaster",
+        "scheduled_at": "2027-03-01T08:00:00Z",
     },
     "users.show": {"screen_name": "northbike_co"},
     "stats.get": {

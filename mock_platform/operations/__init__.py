@@ -42,6 +42,7 @@ FAMILIES = (
     "posts",
     "draft_posts",
     "scheduled_posts",
+    "scheduled_promoted_posts",
     "post_previews",
     "accounts",
     "account_apps",

@@ -24,6 +24,19 @@ def record_change(
     """Record a change of an entity of the call's account; an update without changes is skipped."""
     assert call.account is not None
     assert call.caller.user is not None
+    user_id = call.caller.user["id"]
+    record_change_of(world, call.account["id"], user_id, entity, before, after)
+
+
+def record_change_of(
+    world: World,
+    account_id: str,
+    user_id: str,
+    entity: str,
+    before: Record | None,
+    after: Record,
+) -> None:
+    """Record a change of an entity of an account, which a user made; now or long before."""
     old, new = remove_internal_keys(before or {}), remove_internal_keys(after)
     changes = {
         name: {"before": old.get(name), "after": value}
@@ -38,7 +51,7 @@ def record_change(
         kind = "DELETE" if after.get("deleted") and not before.get("deleted") else "UPDATE"
     key = world.ids.base36(10)
     entry = {
-        "change_by": {"user_id": call.caller.user["id"], "platform": "API_OTHER"},
+        "change_by": {"user_id": user_id, "platform": "API_OTHER"},
         "changes": changes,
         "change_time": wire_seconds(world.clock.now()),
         "change_type": kind,
@@ -46,6 +59,6 @@ def record_change(
         "entity_id": after["id"],
         "entity_data": {name: value for name, value in new.items() if name != "id"},
         "_id": key,
-        "_account_id": call.account["id"],
+        "_account_id": account_id,
     }
     world.store.put("account_history", key, entry)

@@ -24,6 +24,7 @@ REQUIRED = {
         "end_time": "2026-10-01T00:00:00Z",
     },
     "custom_audiences.targeted": {"with_active": "false"},
+    "posts.list": {"post_type": "PUBLISHED"},
     "targeting_criteria.list": {"line_item_ids": "itttx,iu0p9,iuc5v"},
     "targeting_options.events": {"event_types": "HOLIDAY,OTHER,CONFERENCE"},
     "targeting_options.tv_shows": {"locale": "en-US"},

@@ -35,6 +35,11 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
         "This application is not allowed to access or delete your direct messages."),
     "campaign-right-missing": refusal("line_items.update", 403, "ACTION_NOT_ALLOWED",
         "A user with the permissions ANALYST may not change campaigns"),
+    "scheduled-post-limit-exceeded": refusal(
+        "scheduled_posts.create", 400, "SCHEDULED_POST_LIMIT_EXCEEDED",
+        "A maximum of 30 posts may be scheduled in 15 minutes", "scheduled_at"),
+    "scheduled-post-out": refusal("scheduled_posts.delete", 403, "ACTION_NOT_ALLOWED",
+        "The scheduled post has the status SUCCESS already", "scheduled_post_id"),
     "account-suspended": refusal("account.verify_credentials", 403, 64,
         "Your account is suspended and is not permitted to access this feature."),
     "user-suspended": refusal("users.show", 403, 63, "User has been suspended."),

@@ -1,0 +1,133 @@
+"""Scheduled promoted posts: line items that promote a scheduled post as soon as it is out."""
+
+from __future__ import annotations
+
+from marshmallow import Schema
+
+from mock_platform.core.ads import One, ads, fail, not_found
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Text
+from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.parents import LINE_ITEM
+from mock_platform.core.resource import ExactFilter, IdsFilter, Resource
+from mock_platform.records.planned_posts import LongId, ScheduledPromotedPostRecord
+from mock_platform.rules.line_item_parts import (
+    INCOMPATIBLE,
+    add_part,
+    find_line_item,
+    require_product,
+)
+from mock_platform.rules.planned_posts import KIND_NAME, SCHEDULED
+from mock_platform.rules.scheduled_promotions import TABLE
+from mock_platform.store.interface import Record
+from mock_platform.world.world import World
+
+ALL = public_fact(
+    "scheduled-promoted-posts.all",
+    "A line item is associated with a scheduled post; post_id is null until the post is out, and "
+    "then the line item promotes it. It can be deleted until then.",
+    "adjacent operations, section 8.4",
+    gap=True,
+)
+REFUSED = expectation(
+    "scheduled-promoted-posts.refusals",
+    "A scheduled post that is unknown answers 404 NOT_FOUND, one that is out or has failed 403 "
+    "ACTION_NOT_ALLOWED, and so does deleting an association whose post is out. The same "
+    "association again is returned as it is.",
+)
+
+SCHEDULED_PROMOTED_POSTS = Resource(
+    name="scheduled_promoted_posts",
+    table=TABLE,
+    path="/12/accounts/:account_id/scheduled_promoted_posts",
+    id_parameter="scheduled_promoted_post_id",
+    schema=ScheduledPromotedPostRecord,
+    noun="scheduled promoted post",
+    spec="Endpoints not shown",
+    parent=LINE_ITEM,
+)
+
+
+class ScheduledPromotedPostCreate(Schema):
+    """Parameters of the creation."""
+
+    line_item_id = Text(required=True, min_length=1)
+    scheduled_post_id = LongId(required=True)
+
+
+def create(call: Call, world: World) -> Record:
+    """Let a line item promote a post when it is out."""
+    line_item = find_line_item(call, world, call.params["line_item_id"])
+    require_product(line_item, "PROMOTED_POSTS", "PROMOTED_ACCOUNT")
+    plan = _require_scheduled(call, world, call.params["scheduled_post_id"])
+    pair = {"line_item_id": line_item["id"], "scheduled_post_id": plan["id"]}
+    for entry in world.store.page(TABLE, pair | {"deleted": False}, limit=1):
+        call.assume(REFUSED)
+        return entry.record
+    return add_part(call, world, TABLE, pair | {"post_id": None})
+
+
+def _require_scheduled(call: Call, world: World, key: str) -> Record:
+    world.transitions.settle(KIND_NAME, key)
+    plan = world.store.get("scheduled_posts", key)
+    if plan is None or plan["_account_id"] != call.path_params["account_id"]:
+        call.assume(REFUSED)
+        raise not_found("NOT_FOUND", "scheduled post", "scheduled_post_id", key)
+    if plan["scheduled_status"] != SCHEDULED:
+        call.assume(REFUSED)
+        text = f"Scheduled post {key} has the status {plan['scheduled_status']} already"
+        raise fail("ACTION_NOT_ALLOWED", text, "scheduled_post_id")
+    return plan
+
+
+def _settle_all(call: Call, world: World) -> None:
+    world.transitions.settle_all(KIND_NAME)
+
+
+def _settle(call: Call, world: World, record: Record) -> Record:
+    world.transitions.settle(KIND_NAME, record["scheduled_post_id"], poll=True)
+    return world.store.get(TABLE, record["id"]) or record
+
+
+def _require_waiting(call: Call, world: World, record: Record) -> None:
+    if record["post_id"] is not None:
+        call.assume(REFUSED)
+        text = f"The scheduled post {record['scheduled_post_id']} is out and is promoted already"
+        raise fail("ACTION_NOT_ALLOWED", text, "scheduled_promoted_post_id")
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    SCHEDULED_PROMOTED_POSTS.list(
+        (
+            ExactFilter("line_item_ids", "line_item_id"),
+            IdsFilter("scheduled_promoted_post_ids"),
+        ),
+        prepare=_settle_all,
+        origin=Origin.NAMED,
+        assumptions=(ALL,),
+    ),
+    SCHEDULED_PROMOTED_POSTS.get(show=_settle, origin=Origin.NAMED, assumptions=(ALL,)),
+    ads(
+        "scheduled_promoted_posts.create",
+        "POST",
+        SCHEDULED_PROMOTED_POSTS.path,
+        create,
+        summary="Promote a scheduled post as soon as it is out",
+        spec=SCHEDULED_PROMOTED_POSTS.spec,
+        returns=One(ScheduledPromotedPostRecord),
+        params=ScheduledPromotedPostCreate,
+        origin=Origin.NAMED,
+        errors=("LINE_ITEM_NOT_FOUND", "NOT_FOUND", "ACTION_NOT_ALLOWED", INCOMPATIBLE),
+        statuses=(403, 404),
+        assumptions=(ALL,),
+        may_assume=(REFUSED,),
+    ),
+    SCHEDULED_PROMOTED_POSTS.delete(
+        prepare=_settle_all,
+        before=_require_waiting,
+        origin=Origin.NAMED,
+        assumptions=(ALL,),
+        may_assume=(REFUSED,),
+    ),
+)
