@@ -121,7 +121,7 @@ def _make_test(call: Call) -> Callable[[Record], bool]:
     def is_wanted(post: Record) -> bool:
         if prefix and not (post["name"] or "").casefold().startswith(prefix):
             return False
-        text = post.get("full_text", post.get("text", ""))
+        text = str(post.get("full_text", post.get("text")))
         addressed = text.startswith("@") or post.get("in_reply_to_status_id") is not None
         return replies or not addressed
 

@@ -20,8 +20,8 @@ from mock_platform.records.media import MediaKey
 from mock_platform.records.planned_posts import (
     DeletedScheduledPost,
     LongId,
-    Minute,
     ScheduledPostRecord,
+    WholeMinute,
 )
 from mock_platform.records.posts import MAX_NAME_CHARACTERS
 from mock_platform.rules.advertiser_posts import GRANT, MEDIA_MIX, TEXT, find_text_faults
@@ -67,14 +67,14 @@ class ScheduledUpdate(Schema):
     card_uri = Text(pattern=CARD_URI, pattern_text="card://<card_id>", allow_none=True)
     nullcast = Flag()
     name = Text(max_length=MAX_NAME_CHARACTERS, allow_none=True)
-    scheduled_at = Minute()
+    scheduled_at = WholeMinute()
 
 
 class ScheduledCreate(Schema):
     """Parameters of the creation of a scheduled post."""
 
     as_user_id = Long(required=True)
-    scheduled_at = Minute(required=True)
+    scheduled_at = WholeMinute(required=True)
     text = Text()
     media_keys = CommaList(MediaKey(), most=4)
     card_uri = Text(pattern=CARD_URI, pattern_text="card://<card_id>")
@@ -96,7 +96,7 @@ def list_(call: Call, world: World) -> PageOf:
 
 
 def create(call: Call, world: World) -> Record:
-    """Schedule a post."""
+    """Schedule a post for a moment of the clock."""
     record = make_plan(call, world, SCHEDULED_POSTS.table) | {
         "scheduled_at": call.params["scheduled_at"],
         "completed_at": None,

@@ -27,7 +27,7 @@ class LongId(Long):
         return str(super()._deserialize(value, attr, data, **kwargs))
 
 
-class Minute(Instant):
+class WholeMinute(Instant):
     """An ISO 8601 moment whose seconds are ignored."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:

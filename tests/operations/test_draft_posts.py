@@ -158,7 +158,7 @@ def test_pages_of_a_hundred(box: Sandbox) -> None:
 
 
 def test_a_preview(box: Sandbox) -> None:
-    """A message and no data; nobody is notified."""
+    """A message and no data; no notification is sent."""
     body = ask(box, "POST", f"{PATH}/preview/{FIRST}")
 
     assert {"request", "message"} == set(body)

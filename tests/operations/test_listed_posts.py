@@ -19,7 +19,7 @@ POST, PUBLIC, FOREIGN = "1712850617439551489", "1712850617439551492", "171285061
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox of its own, whose clock stands still."""
+    """A sandbox of its own, whose clock is stopped."""
     return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 

@@ -40,7 +40,7 @@ KEYS = {
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox of its own, whose clock stands still."""
+    """A sandbox of its own, whose clock is stopped."""
     return sandbox(freeze=NOW)
 
 
@@ -94,7 +94,7 @@ def test_scheduled_and_posted(box: Sandbox) -> None:
 
 
 def test_a_post_is_an_activity_at_its_moment() -> None:
-    """The clock runs: what listens hears of the post although nobody reads the schedule."""
+    """The clock runs: subscriptions get the post without any read of the schedule."""
     box = sandbox()
     path = "/2/activity/subscriptions"
     body = {"event_type": "post.create", "filter": {"user_id": OWNER}}

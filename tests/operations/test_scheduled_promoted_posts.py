@@ -15,7 +15,7 @@ FIRST, SECOND, GONE = "1f0a2", "1f0b7", "1f0c4"
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox of its own, whose clock stands still."""
+    """A sandbox of its own, whose clock is stopped."""
     return sandbox(freeze=NOW)
 
 
