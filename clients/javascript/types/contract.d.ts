@@ -170,6 +170,9 @@ export interface Tables {
   readonly poll_cards: Table;
   readonly video_conversation_cards: Table;
   readonly posts: Table;
+  readonly draft_posts: Table;
+  readonly scheduled_posts: Table;
+  readonly scheduled_promoted_posts: Table;
   readonly direct_messages: Table;
   readonly stream_rules: Table;
   readonly stream_links: Table;
