@@ -22,6 +22,7 @@ import pytest
 import requests
 
 from tests.commands import finished
+from tests.conftest import Tool
 from tests.live.pages import ROOT
 from tests.waits import PATIENCE
 
@@ -208,6 +209,41 @@ def test_the_comments_name_options() -> None:
 
 
 # -- what it is made of --------------------------------------------------------------------------
+
+
+def test_a_linter_finds_nothing(tool: Tool, tmp_path: Path) -> None:
+    """The linter of Dockerfiles passes this one, and would not pass a careless one."""
+    lint = [tool(str(BIN / "hadolint"), "hadolint"), "--failure-threshold", "info"]
+    careless = tmp_path / "Dockerfile"
+    careless.write_text("FROM python\nRUN cd /tmp && sudo pip install x\n", "utf-8")
+
+    passed = finished([*lint, ROOT / "docs" / "Dockerfile"])
+    refused = finished([*lint, careless])
+
+    assert (0, "") == (passed.returncode, passed.stdout)
+    assert 1 == refused.returncode
+    assert {"DL3006", "DL3004", "DL3003"} <= set(re.findall(r"DL\d+", refused.stdout))
+
+
+def test_the_last_stage_has_what_the_first_one_built() -> None:
+    """The first stage installs the package into the folder that the second one takes from it."""
+    names = [name for name, _ in IMAGE.instructions]
+    first = IMAGE.instructions[: names.index("FROM", 1)]
+    (build,) = [rest for name, rest in first if name == "RUN"]
+    (stage,) = [rest.split()[-1] for name, rest in first if name == "FROM"]
+    (folder,) = re.findall(r"python -m venv (\S+) ", build)
+
+    assert re.search(rf"&& {folder}/bin/pip install .* '\.\[all\]'$", build)
+    assert f"--from={stage} {folder} {folder}" == IMAGE.only("COPY")
+
+
+def test_it_is_built_for_several_machines() -> None:
+    """The platforms of the comment, and no instruction that is for one of them."""
+    text = (ROOT / "docs" / "Dockerfile").read_text("utf-8")
+
+    assert "--platform linux/amd64,linux/arm64 -f docs/Dockerfile" in text
+    assert not any("--platform" in rest for _, rest in IMAGE.instructions)
+    assert not re.search("x86_64|aarch64|amd64", "".join(rest for _, rest in IMAGE.instructions))
 
 
 def test_it_is_not_root() -> None:
