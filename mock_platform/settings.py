@@ -12,6 +12,8 @@ _MEBIBYTE = 1024 * 1024
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
+NamesMode = Literal["neutral", "original"]
+NAMES: tuple[NamesMode, ...] = ("neutral", "original")
 Durability = Literal["snapshot", "log", "fsync"]
 """What remains after a crash: `snapshot`, the last snapshot; `log`, every commit if the process was
 killed; `fsync`, every commit even if the power failed.
@@ -85,6 +87,8 @@ class Settings:
     """Whether a request of which something would be ignored is answered, or refused with 400."""
     strict: bool = False
     markers: bool = True
+    names: NamesMode = "neutral"
+    """Which names answers have; with `original` both are taken on input."""
     limits: Literal["spec", "public", "off"] = "spec"
     card_envelope: Literal["object", "array"] = "object"
     releases: Literal["clock", "all"] = "clock"

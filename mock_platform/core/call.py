@@ -12,6 +12,7 @@ from mock_platform.core.challenge import Challenge
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.pairs import Pairs, decode_pairs
+from mock_platform.settings import NamesMode
 from mock_platform.store.interface import Record
 
 Surface = Literal["plain", "sandbox"]
@@ -71,6 +72,10 @@ class Call:
     remote_address: str = ""
     request_id: str = ""
 
+    names: NamesMode = "neutral"
+    """Which names the client uses and gets."""
+    neutral_body: bytes | None = None
+    """The JSON body with neutral names, if it was translated."""
     operation: str | None = None
     """The id of the operation that answers it."""
     dress: Callable[[Call, Failure, Reply], Reply] | None = None
@@ -147,6 +152,19 @@ class Call:
             self._form = [] if text is None else decode_pairs(text)
         return self._form
 
+    def replace_query(self, pairs: Pairs) -> None:
+        """Let the query have other parameters than those that were sent."""
+        self._query = pairs
+
+    def replace_form(self, pairs: Pairs) -> None:
+        """Let the form have other parameters than those that were sent."""
+        self._form = pairs
+
+    @property
+    def json_body(self) -> bytes:
+        """The body as the operation reads it."""
+        return self.body if self.neutral_body is None else self.neutral_body
+
     @property
     def form_text(self) -> str | None:
         """The body as text if it is a form."""
@@ -159,7 +177,7 @@ class Call:
         """The body as JSON, whatever its media type; `ABSENT` if it is not JSON."""
         if self._json is None:
             try:
-                self._json = (loads(self.body),) if self.body else (ABSENT,)
+                self._json = (loads(self.json_body),) if self.body else (ABSENT,)
             except BadJson:
                 self._json = (ABSENT,)
         return self._json[0]

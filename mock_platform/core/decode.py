@@ -227,7 +227,7 @@ def _json(call: Call, max_nesting: int) -> Any:
             call.diagnosis = {"mistake": "world-prefix", "explanation": _PREFIX_MAKES_FORMS}
         raise UnsupportedMediaType(call.media_type, "application/json")
     try:
-        value = loads(call.body, max_nesting=max_nesting)
+        value = loads(call.json_body, max_nesting=max_nesting)
     except BadJson as fault:
         raise BadBody(f"The body is {fault}.") from fault
     if not isinstance(value, dict | list):

@@ -15,6 +15,8 @@ def make_markers(call: Call, assumptions: Sequence[str]) -> Pairs:
         headers.append(("X-Mock-Operation", call.operation))
     elif call.custom is not None:
         headers.append(("X-Mock-Custom", call.custom))
+    if call.names != "neutral":
+        headers.append(("X-Mock-Names", call.names))
     if call.rule is not None:
         headers.append(("X-Mock-Rule", f"{call.rule['scenario']}/{call.rule['rule']}"))
     if call.coded_warnings:

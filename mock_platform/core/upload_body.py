@@ -54,7 +54,7 @@ def _read_body(call: Call, contents: frozenset[str], max_nesting: int) -> list[t
     if call.media_type != "application/json":
         raise UnsupportedMediaType(call.media_type, f"application/json or {MULTIPART}")
     try:
-        value = loads(call.body, max_nesting=max_nesting)
+        value = loads(call.json_body, max_nesting=max_nesting)
     except BadJson as fault:
         raise BadBody(f"The body is {fault}.") from fault
     if not isinstance(value, dict):

@@ -1,0 +1,117 @@
+"""Translates a call before its operation reads it, and its reply when nothing else changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import FORM, Call, Reply
+from mock_platform.core.dialect import Dialect, dialect_of
+from mock_platform.core.jsonio import BadJson, dumps, loads
+from mock_platform.core.operation import Operation
+from mock_platform.core.spelling.pairs import ACCOUNT_ACTIVITY, PAIRS
+from mock_platform.core.spelling.translation import Reading, Spelling
+from mock_platform.core.unread import REPEATED_PARAMETER, Shape, shape_of
+from mock_platform.settings import NAMES, NamesMode
+
+ORIGINAL_NAMES = public_fact(
+    "names.original",
+    "With --names original, a world with these names, or the header X-Mock-Names: original, both "
+    "names are taken on input and answers have the original ones: paths, parameters, keys, "
+    "enumerated values, error codes, problem fields. Texts of the sandbox follow, but for what "
+    "they quote from the request. Version 11 of the advertising interface answers as version 12.",
+    "original names, section 1",
+)
+HEADER = "X-Mock-Names"
+UNKNOWN_NAMES = "unknown-names"
+_SPELLINGS: Mapping[Dialect, Spelling] = {name: Spelling(p) for name, p in PAIRS.items()}
+_ACCOUNT_ACTIVITY = Spelling(ACCOUNT_ACTIVITY)
+_MOST_LEVELS = 256
+_VERSION = "x-current-api-version"
+
+
+def choose_names(call: Call, names: NamesMode) -> NamesMode:
+    """Returns the names of a call: those of its header, else those of its world."""
+    asked = call.header(HEADER)
+    for known in NAMES:
+        if asked == known:
+            return known
+    if asked is not None:
+        known_ones = ", ".join(NAMES)
+        call.warn(f"{HEADER} is one of {known_ones}; {asked!r} was ignored", UNKNOWN_NAMES)
+    return names
+
+
+class Translator:
+    """Translates the calls of a platform's operations; what it needs to know is made once."""
+
+    def __init__(self) -> None:
+        self._readings: dict[str, Reading] = {}
+
+    def read(self, call: Call, operation: Operation) -> None:
+        """Let a call with original names have neutral ones for all that comes.
+
+        What the client sent stays in `query_string` and `body`, for its signature and the journal.
+        """
+        reading = self._readings.get(operation.id)
+        if reading is None:
+            declared = frozenset(_list_declared(operation))
+            reading = Reading(PAIRS[operation.dialect], declared)
+            self._readings[operation.id] = reading
+        if not reading:
+            return
+        call.replace_query(reading.read_pairs(call.query))
+        if call.media_type == FORM:
+            call.replace_form(reading.read_pairs(call.form))
+        elif call.body and call.media_type.endswith("json"):
+            call.neutral_body = _read_body(call, reading)
+
+    def write(self, call: Call, reply: Reply) -> Reply:
+        """Returns a reply with original names; bodies that are not JSON stay as they are."""
+        call.assume(ORIGINAL_NAMES)
+        if call.path.startswith("/11/"):
+            reply.headers = [
+                (name, "11" if name.lower() == _VERSION else value)
+                for name, value in reply.headers
+            ]
+        media_type = (reply.header("content-type") or "").partition(";")[0]
+        if reply.body and media_type.endswith("json"):
+            try:
+                value = loads(reply.body, max_nesting=_MOST_LEVELS)
+            except BadJson:  # a scenario's own text
+                return reply
+            reply.body = dumps(_SPELLINGS[dialect_of(call.path)].write(value))
+        return reply
+
+
+def write_event(body: Mapping[str, Any], product: str | None) -> Any:
+    """Returns the body of a delivery, or the line of a stream, with original names."""
+    spelling = _ACCOUNT_ACTIVITY if product == "account_activity" else _SPELLINGS["v2"]
+    return spelling.write(dict(body))
+
+
+def _read_body(call: Call, reading: Reading) -> bytes:
+    try:
+        value = loads(call.body, max_nesting=_MOST_LEVELS)
+    except BadJson:  # refused where the operation reads it
+        return call.body
+
+    def warn(neutral: str, sent: str) -> None:
+        text = f"key {sent!r} repeats {neutral!r} under its other name; the first one counts"
+        call.warn(text, REPEATED_PARAMETER)
+
+    return dumps(reading.read(value, warn))
+
+
+def _list_declared(operation: Operation) -> Iterator[str]:
+    """Returns the names of all parameters of an operation, at any depth of its body."""
+    if operation.params is None:
+        return
+    shapes: Sequence[Shape] = [shape_of(operation.params())]
+    while shapes:
+        following: list[Shape] = []
+        for shape in shapes:
+            yield from shape.keys
+            following += [inner for inner in shape.keys.values() if inner is not None]
+        shapes = following

@@ -1,0 +1,167 @@
+"""Translates JSON between neutral and original names, by the pairs of a dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from mock_platform.core.spelling.pairs import Names, Pairs
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[a-z_]+)*")
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*"|\[[^\]]*\])')
+"""What a sentence may repeat of the request: between quotes or brackets."""
+_OF_ITS_OWN = re.compile(r'^"([a-z_]+)"(?= is a required parameter)')
+"""The one sentence that puts a parameter's name between quotes."""
+
+
+class Spelling:
+    """The names of one dialect in their original form."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self._pairs = pairs
+        self._words = _collect_words(pairs)
+
+    def write(self, value: Any) -> Any:
+        """Returns a value with original names; neither order nor types change."""
+        return self._write(value, self._pairs.names, self._pairs.values)
+
+    def _write(self, value: Any, names: Names, values: Mapping[str, Names]) -> Any:
+        if isinstance(value, list):
+            return [self._write(item, names, values) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return {
+            names.get(key, key): self._write_member(key, inner, names, values)
+            for key, inner in value.items()
+        }
+
+    def _write_member(
+        self, key: str, value: Any, names: Names, values: Mapping[str, Names]
+    ) -> Any:
+        pairs = self._pairs
+        if key in pairs.free:
+            return value
+        if key in pairs.spoken and isinstance(value, str):
+            return self.write_sentence(value)
+        if isinstance(value, str | list):
+            if key in pairs.named:
+                value = _map_texts(value, self.write_name)
+            elif key in values:
+                value = _map_texts(value, partial(_map_words, values=values[key]))
+        inner = pairs.within.get(key)
+        if inner is not None:
+            names, values = {**names, **inner.names}, {**values, **inner.values}
+        return self._write(value, names, values)
+
+    def write_name(self, name: str) -> str:
+        """Returns the name of a parameter or field, or a path of names such as `a.b[0]`."""
+        whole = self._pairs.names.get(name)
+        return whole or _WORD.sub(lambda word: self._write_word(word[0]), name)
+
+    def write_sentence(self, text: str) -> str:
+        """Returns a sentence of the sandbox with original names; what it quotes stays as it is."""
+        own = _OF_ITS_OWN.match(text)
+        begin = ""
+        if own is not None:
+            begin, text = f'"{self.write_name(own[1])}"', text[own.end() :]
+        parts = _QUOTED.split(text)
+        parts[::2] = [
+            _WORD.sub(lambda word: self._write_word(word[0]), part) for part in parts[::2]
+        ]
+        return begin + "".join(parts)
+
+    def _write_word(self, word: str) -> str:
+        whole = self._words.get(word)
+        return whole or ".".join(self._words.get(part, part) for part in word.split("."))
+
+
+class Reading:
+    """Reads one operation's parameters under either name."""
+
+    def __init__(self, pairs: Pairs, declared: frozenset[str]) -> None:
+        """`declared` are the names that the operation declares, at any depth, in neutral form."""
+        self._pairs = pairs
+        self._names = {
+            original: neutral
+            for neutral, original in pairs.names.items()
+            if neutral in declared and original not in declared
+        }
+        self._values = {
+            name: {original: neutral for neutral, original in values.items()}
+            for name, values in pairs.values.items()
+            if name in declared and name != "code"
+        }
+
+    def __bool__(self) -> bool:
+        """Whether any of them has another name or value."""
+        return bool(self._names or self._values)
+
+    def read_pairs(self, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Returns parameters of a query or form with neutral names and values."""
+        found = []
+        for name, value in pairs:
+            neutral = self._names.get(name, name)
+            values = self._values.get(neutral)
+            if values is not None:
+                value = _map_items(value, values)
+            found.append((neutral, value))
+        return found
+
+    def read(self, value: Any, repeated: Callable[[str, str], object]) -> Any:
+        """Returns a JSON body with neutral names and values.
+
+        If an object has a key under both names the first counts, and `repeated` is called with
+        both.
+        """
+        if isinstance(value, list):
+            return [self.read(item, repeated) for item in value]
+        if not isinstance(value, dict):
+            return value
+        found: dict[str, Any] = {}
+        for key, inner in value.items():
+            neutral = self._names.get(key, key)
+            if neutral in found:
+                repeated(neutral, key)
+                continue
+            values = self._values.get(neutral)
+            if neutral in self._pairs.free:
+                found[neutral] = inner
+            elif values is not None:
+                found[neutral] = _map_texts(inner, partial(_map_items, values=values))
+            else:
+                found[neutral] = self.read(inner, repeated)
+        return found
+
+
+def _map_items(text: str, values: Names) -> str:
+    """Returns a value, or values with commas between them, under other names."""
+    return ",".join(_map_words(each.strip(), values) for each in text.split(","))
+
+
+def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Returns a text, or the texts of a list at any depth, changed; all else as it is."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_map_texts(item, change) for item in value]
+    return value
+
+
+def _map_words(text: str, values: Names) -> str:
+    """Returns a value, or values with blanks between them, under other names."""
+    found = values.get(text)
+    if found is not None or " " not in text:
+        return found or text
+    return " ".join(values.get(word, word) for word in text.split(" "))
+
+
+def _collect_words(pairs: Pairs) -> dict[str, str]:
+    """Returns all names and values that a sentence can have; words of plain English are none."""
+    found = dict(pairs.names)
+    for values in pairs.values.values():
+        found |= values
+    for inner in pairs.within.values():
+        found |= inner.names
+    return {name: original for name, original in found.items() if not name.isalpha()}
