@@ -37,6 +37,8 @@ from mock_platform.core.markers import make_markers
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, Compiled, compile_operation
 from mock_platform.core.routing import Router
+from mock_platform.core.spelling.exchange import ORIGINAL_NAMES, Translator, choose_names
+from mock_platform.core.spelling.pairs import list_original_paths
 from mock_platform.core.unanswered import Unanswered, reply_to_unknown_world
 from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
@@ -73,6 +75,7 @@ _CORE = (
     ORDER,
     REASON,
     HTTP_ON_LOOPBACK,
+    ORIGINAL_NAMES,
     RELEASED,
     STATUS_BY_TYPE,
     TITLES,
@@ -118,6 +121,7 @@ class Platform:
                 freeze=settings.freeze,
                 journal_entries=settings.journal_entries,
                 journal_bytes=settings.journal_bytes,
+                names=settings.names,
                 refuse_warnings=settings.warnings == "error",
             ),
             JournalMemory(settings.journal_total_bytes),
@@ -161,10 +165,10 @@ class Platform:
         ]
         self._challenging = _list_challenging(self.operations)
         """Where paths of operations begin that may wait for a challenge, by method."""
-        self._routers = {
-            "plain": _router(c for c in compiled if not c.operation.sandbox_only),
-            "sandbox": _router(c for c in compiled if c.operation.dialect == "ads"),
-        }
+        self._routers = _make_routers(compiled)
+
+        self._compiled = compiled
+        self._translator = Translator()
 
     # -- a request -------------------------------------------------------------------------------
 
@@ -222,17 +226,24 @@ class Platform:
         self, call: Call, world: World, refused: Exception | None = None
     ) -> tuple[Reply, Sequence[Change]]:
         """Returns the answer of a call's operation, or its refusal, and what it changed."""
+        call.names = choose_names(call, world.names)
+        changes: Sequence[Change] = ()
         try:
             if refused is not None:
                 raise refused
-            found = self._routers[call.surface].find(call.method, call.path)
-            if found.target is not None:
-                return found.target.run(call, world, found.params)
-            return self._answer_unserved(call, world, found.allowed)
+            routers = self._routers if call.names == "neutral" else self._original_routers
+            found = routers[call.surface].find(call.method, call.path)
+            if found.target is None:
+                return self._answer_unserved(call, world, found.allowed)
+            if call.names == "original":
+                self._translator.read(call, found.target.operation)
+            reply, changes = found.target.run(call, world, found.params)
         except Failure as failure:
             reply = render(failure, call)
             find_engine(world).explain_refusal(call, reply.status)
-            return reply, ()
+        if call.names == "original":
+            reply = self._translator.write(call, reply)
+        return reply, changes
 
     def world_of(self, call: Call) -> World:
         """Returns the world of a call: by path prefix, header or credential, or the default one.
@@ -267,6 +278,11 @@ class Platform:
     def methods_at(self, path: str, surface: str = "plain") -> tuple[str, ...]:
         """Returns the methods of the operations with this path; empty if no operation has it."""
         return self._routers[surface].find("", path).allowed
+
+    @cached_property
+    def _original_routers(self) -> dict[str, Router[Compiled]]:
+        """The routers of calls with original names, which take either name."""
+        return _make_routers(self._compiled, original=True)
 
     @cached_property
     def unanswered_requests(self) -> Unanswered:
@@ -445,12 +461,28 @@ def _list_challenging(operations: Iterable[Operation]) -> dict[str, tuple[str, .
     return found
 
 
-def _router(compiled: Iterable[Compiled]) -> Router[Compiled]:
+def _make_routers(
+    compiled: Sequence[Compiled], *, original: bool = False
+) -> dict[str, Router[Compiled]]:
+    """Returns a router for each surface."""
+    return {
+        "plain": _router([c for c in compiled if not c.operation.sandbox_only], original=original),
+        "sandbox": _router(
+            [c for c in compiled if c.operation.dialect == "ads"], original=original
+        ),
+    }
+
+
+def _router(compiled: Sequence[Compiled], *, original: bool) -> Router[Compiled]:
     router = Router(
         (c.operation.method, path, c)
         for c in compiled
         for path in (c.operation.path, *c.operation.also)
     )
+    for each in compiled if original else ():
+        operation = each.operation
+        for path in list_original_paths(operation.path, operation.dialect):
+            router.add(operation.method, path, each)
     for entry in NOT_SERVED:
         router.reserve(entry.path)
     return router

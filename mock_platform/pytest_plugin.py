@@ -38,6 +38,8 @@ _MARKERS = {
     "mock_clock": "mock_clock(instant): stop the clock of the test's world at this moment, ISO "
     "8601.",
     "mock_strict": "mock_strict: refuse what the specification does not show.",
+    "mock_names": "mock_names(names): let the test's clients use and get 'original' or 'neutral' "
+    "names.",
 }
 _FORMS: dict[str, Format] = {".html": "html", ".json": "json", ".txt": "text", ".xml": "junit"}
 _FIXTURE = "mock_platform"
@@ -115,6 +117,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--mock-platform-url does.",
     )
     group.addoption(
+        "--mock-names",
+        choices=["neutral", "original"],
+        help="Names that clients use and get: neutral, or the original ones of the platform. "
+        "Without it, neutral, or as the server at --mock-platform-url does.",
+    )
+    group.addoption(
         "--mock-block-network",
         action="store_true",
         help="Refuse connections and look-ups beyond this machine in the whole run, and name the "
@@ -159,10 +167,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def _make_servers(config: pytest.Config) -> Any:
     url, warnings = config.getoption("--mock-platform-url"), config.getoption("--mock-warnings")
+    names = config.getoption("--mock-names")
     if url is None:
         from mock_platform.testing.servers import LocalServers
 
-        return LocalServers(warnings or "ignore")
+        return LocalServers(warnings or "ignore", names or "neutral")
     from mock_platform.client.errors import Refused, Unreachable
     from mock_platform.testing.shared import SharedServer
 
@@ -171,7 +180,7 @@ def _make_servers(config: pytest.Config) -> Any:
     run = given.get("testrunuid", f"{os.getpid()}-{gethostname()}")
     name = re.sub("[^A-Za-z0-9-]", "-", f"pytest-{given.get('workerid', 'main')}-{run}")
     try:
-        return SharedServer(url, name[:64], warnings)
+        return SharedServer(url, name[:64], warnings, names)
     except (Refused, Unreachable) as fault:
         told = str(fault)
     return pytest.fail(f"mock_platform: --mock-platform-url: {told}", pytrace=False)

@@ -106,6 +106,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("warnings", "Answer a request of which something is ignored, such as an unknown "
                         "parameter, or refuse it with 400.", click.Choice(["ignore", "error"])),
     Setting("strict", "Refuse with 501 what the specification does not show.", flag=True),
+    Setting("names", "Names of the answers: neutral, or the original ones of the platform; with "
+                     "original both are taken.", click.Choice(["neutral", "original"])),
     Setting("no-markers", "Leave the X-Mock-… headers out of the answers.", flag=True),
     Setting("limits", "Rate limits to enforce: those of the specification, also those that only "
                       "the public interface names, or none.",

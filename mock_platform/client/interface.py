@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
+from mock_platform.settings import NamesMode
 from mock_platform.world.clock import Instant
 
 if TYPE_CHECKING:
@@ -234,13 +235,14 @@ class PlatformFace(WorldFace, Protocol):
         freeze: Instant | None = None,
         own_credentials: bool = False,
         warnings: Literal["ignore", "error"] | None = None,
+        names: NamesMode | None = None,
     ) -> WorldFace:
         """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,
         without a prefix or a header. With `warnings="error"` it refuses requests of which something
-        would be ignored.
+        would be ignored. `names="original"` lets its clients use the platform's original names.
 
         Raises:
             BadWorldName: The name is not allowed for a world.
@@ -248,7 +250,7 @@ class PlatformFace(WorldFace, Protocol):
             TooManyWorlds: The server has the maximum number of worlds.
             TypeError: `seed` is not an integer.
             ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds; or
-                `warnings` has another value.
+                `warnings` or `names` has another value.
         """
 
     def drop_world(self, name: str) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from mock_platform.app import create_app
 from mock_platform.client.local import LocalWorld
 from mock_platform.client.remote.platform import RemotePlatform
-from mock_platform.client.warnings import is_error
+from mock_platform.client.world_options import check_names, is_error
 from mock_platform.core.auth.world_credentials import replace_credentials
 from mock_platform.core.call import Call
 from mock_platform.edge.application import PlatformApplication
@@ -26,7 +26,7 @@ from mock_platform.edge.request import Direct, Request
 from mock_platform.restoring import Opened, open_platform, override_settings
 from mock_platform.server import ServerThread
 from mock_platform.server.tls import TlsMaterial
-from mock_platform.settings import Settings
+from mock_platform.settings import NamesMode, Settings
 from mock_platform.world import redact
 from mock_platform.world.clock import Instant, moment
 from mock_platform.world.names import DEFAULT
@@ -128,13 +128,14 @@ class MockPlatform(LocalWorld):
         freeze: Instant | None = None,
         own_credentials: bool = False,
         warnings: Literal["ignore", "error"] | None = None,
+        names: NamesMode | None = None,
     ) -> LocalWorld:
         """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,
         without a prefix or a header. With `warnings="error"` it refuses requests of which something
-        would be ignored.
+        would be ignored. `names="original"` lets its clients use the platform's original names.
         """
         self._platform.worlds.create(
             name,
@@ -143,6 +144,7 @@ class MockPlatform(LocalWorld):
             freeze=None if freeze is None else moment(freeze),
             change=replace_credentials if own_credentials else None,
             refuse_warnings=is_error(warnings),
+            names=check_names(names),
         )
         return LocalWorld(self._platform, name, self._server.url, self.wsgi)
 

@@ -12,6 +12,7 @@ from mock_platform.control.route import ControlRequest
 from mock_platform.core.auth.world_credentials import replace_credentials
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text
 from mock_platform.platform import Platform
+from mock_platform.settings import NAMES
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld
 from mock_platform.world.world import World
@@ -32,6 +33,7 @@ class WorldBody(Schema):
         as_sent=True,
         metadata={"description": "the moment at which its clock is stopped, also after each reset"},
     )
+    names = Choice(NAMES, metadata={"description": "the names that its clients use and get"})
     own_credentials = Flag(
         load_default=False,
         metadata={
@@ -85,6 +87,7 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
             freeze=None if freeze is None else parse_instant(freeze),
             change=replace_credentials if body["own_credentials"] else None,
             refuse_warnings=None if warnings is None else warnings == "error",
+            names=body.get("names"),
         )
     except UnknownWorld as fault:
         raise ControlRefusal(422, f"from: {fault}") from fault

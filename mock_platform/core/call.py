@@ -248,6 +248,8 @@ class Reply:
     """The body of a user's route as it was returned, in place of `body`."""
     stream: LiveBody | None = None
     """The body of a stream, in place of `body`."""
+    is_verbatim: bool = False
+    """Whether somebody wrote the body as it is to be sent, so that no name in it is translated."""
 
     @property
     def is_open_ended(self) -> bool:

@@ -226,7 +226,7 @@ class Deliverer:
             to = None if event is None else find_receiver(world, event["webhook_id"])
         if event is None or to is None or isinstance(to, str):
             return
-        body = make_body(event, to.owner_id)
+        body = make_body(event, to.owner_id, world.names)
         lane = (world, to.epoch, "events", to.webhook_id)
 
         def deliver() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mock_platform.core.spelling.exchange import write_event
 from mock_platform.rules.activities import make_envelope
 from mock_platform.rules.release_history import DIRECTED_SINCE
+from mock_platform.settings import NamesMode
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
 
@@ -21,8 +23,19 @@ _DESCRIPTIONS = {
 }
 
 
-def make_body(event: Record, owner_id: str) -> dict[str, Any]:
-    """Return an event as its product delivers it; `owner_id` as for `make_activity`."""
+def make_body(event: Record, owner_id: str, names: NamesMode = "neutral") -> dict[str, Any]:
+    """Return an event as its product delivers it, with neutral or original names.
+
+    `owner_id` as for `make_activity`.
+    """
+    body = _make_neutral_body(event, owner_id)
+    if names == "neutral":
+        return body
+    written: dict[str, Any] = write_event(body, event.get("_product"))
+    return written
+
+
+def _make_neutral_body(event: Record, owner_id: str) -> dict[str, Any]:
     if event.get("_product") == "account_activity":
         return make_account_activity(event, owner_id)
     if event.get("_product") == "filtered_stream":

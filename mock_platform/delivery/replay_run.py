@@ -82,9 +82,8 @@ class ReplayRun:
         held: Dispatch | None = None
         for event in self._read_events(job, to):
             delivery_fault = self._sender.find_delivery_fault(to, event, holding=held is not None)
-            sent = Dispatch(
-                to, make_body(event, to.owner_id), self._job_id, event["id"], delivery_fault
-            )
+            body = make_body(event, to.owner_id, to.world.names)
+            sent = Dispatch(to, body, self._job_id, event["id"], delivery_fault)
             if delivery_fault is not None and delivery_fault.reorder:
                 held = sent
                 continue

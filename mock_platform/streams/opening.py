@@ -38,7 +38,8 @@ def open_stream(call: Call, world: World, endpoint: StreamEndpoint, settings: Se
         value = problem("streaming-connection", connection_issue="TooManyConnections")
         raise ProblemFailure(value, SLOTS)
     now = wire_millis(world.clock.now())
-    opening = Opening(world.ids.uuid(), endpoint, app["id"], call.params, call.base_url, now, ends)
+    id_, names = world.ids.uuid(), call.names
+    opening = Opening(id_, endpoint, app["id"], call.params, call.base_url, now, ends, names)
     past = find_past(world, endpoint, app["id"], call.params)
     stream = streams.open(opening, past)
     record = {

@@ -14,6 +14,7 @@ from typing import Any
 
 from mock_platform.core.call import FaultKind, Resume
 from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.settings import NamesMode
 from mock_platform.store.interface import Record
 from mock_platform.streams.endpoint import Line, StreamEndpoint
 from mock_platform.streams.lines import (
@@ -45,6 +46,8 @@ class Opening:
     """By the world's clock."""
     ends: bool
     """Whether it ends after the activities that it begins with (a recovery)."""
+    names: NamesMode = "neutral"
+    """Which names its lines have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +311,7 @@ class Stream:
     def _put(self, line: Line, activity: Record, fault: DeliveryFault | None) -> None:
         """Let a line be sent, as a scenario changes that."""
         if fault is None:
-            self._put_line(encode_line(line), line, activity)
+            self._put_line(encode_line(line, self.opening.names), line, activity)
         elif fault.drop:
             error = f"lost by scenario rule {fault.rule}; nothing was sent"
             self._record(line, activity, error)
@@ -323,7 +326,7 @@ class Stream:
             self._put_late(late)
 
     def _put_late(self, late: _Late) -> None:
-        data, fault = encode_line(late.line), late.fault
+        data, fault = encode_line(late.line, self.opening.names), late.fault
         if fault.insert is not None:
             self._ready.append(fault.insert.encode() + KEEP_ALIVE)
         if fault.split:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.in_process.session import BasedSession
+from mock_platform.settings import NamesMode
 from mock_platform.testing import report
 from mock_platform.testing.servers import LocalServers
 from mock_platform.testing.verdict import Verdict
@@ -43,6 +44,8 @@ class PlatformMixin:
 
     mock_warnings: ClassVar[Literal["ignore", "error"]] = "ignore"
     """Whether requests of which something is ignored are answered, or refused with 400."""
+    mock_names: ClassVar[NamesMode | None] = None
+    """Which names clients use and get; `None`: neutral."""
 
     mock_platform_server: ClassVar[MockPlatform]
     """The server of the class's tests."""
@@ -86,6 +89,7 @@ class PlatformMixin:
             tuple(Path(folder) for folder in self.mock_fixtures),
             self.mock_clock,
             self.mock_strict,
+            self.mock_names,
         )
         test: str = self.id()  # type: ignore[attr-defined]
         self.mock_platform, self._verdict = self._servers.open(request, test)

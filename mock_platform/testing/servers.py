@@ -16,6 +16,7 @@ from mock_platform.control.plane import ControlPlane
 from mock_platform.core.warning_counts import WarningDocument
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
+from mock_platform.settings import NamesMode
 from mock_platform.testing.verdict import Verdict
 from mock_platform.testing.world_request import (
     WorldRequest,
@@ -31,8 +32,13 @@ Stray = tuple[str, str, str]
 class LocalServers:
     """The server of a run or of a worker, and a second, strict one when a test needs it."""
 
-    def __init__(self, warnings: Literal["ignore", "error"] = "ignore") -> None:
+    def __init__(
+        self,
+        warnings: Literal["ignore", "error"] = "ignore",
+        names: NamesMode = "neutral",
+    ) -> None:
         self._warnings = warnings
+        self._names_mode = names
         self._lock = threading.Lock()
         self._names: dict[str, str] = {}
         self._strays: Counter[Stray] = Counter()
@@ -108,7 +114,7 @@ class LocalServers:
         return self._strict
 
     def _start(self, **settings: Any) -> MockPlatform:
-        server = MockPlatform.start(warnings=self._warnings, **settings)
+        server = MockPlatform.start(warnings=self._warnings, names=self._names_mode, **settings)
         server.on_stray(self._count_stray)
         return server
 

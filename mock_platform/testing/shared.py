@@ -13,6 +13,7 @@ from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.client.remote.world import RemoteWorld
 from mock_platform.core.warning_counts import WarningDocument, strip_origin
+from mock_platform.settings import NamesMode
 from mock_platform.testing.servers import Stray
 from mock_platform.testing.verdict import Verdict
 from mock_platform.testing.world_request import (
@@ -28,11 +29,15 @@ class SharedServer:
     """A running server that other runs and workers may use at the same time."""
 
     def __init__(
-        self, url: str, world: str, warnings: Literal["ignore", "error"] | None = None
+        self,
+        url: str,
+        world: str,
+        warnings: Literal["ignore", "error"] | None = None,
+        names: NamesMode | None = None,
     ) -> None:
         """Make a world for this worker on the server at `url`; replaces one of the same name.
 
-        Without `warnings`, the server decides whether they are errors.
+        Without `warnings`, the server decides whether they are errors; so it does with `names`.
 
         Raises:
             Refused: The server refuses.
@@ -41,7 +46,9 @@ class SharedServer:
         self.main = MockPlatform.connect(url)
         if world in self.main.worlds:
             self.main.drop_world(world)
-        self._make: Callable[..., RemoteWorld] = partial(self.main.world, warnings=warnings)
+        self._make: Callable[..., RemoteWorld] = partial(
+            self.main.world, warnings=warnings, names=names
+        )
         self._world = self._make(world)
         self._ended: str | None = None
         self._strays: Counter[Stray] = Counter()

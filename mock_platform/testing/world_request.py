@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from mock_platform.client.interface import WorldFace
+from mock_platform.client.world_options import check_names
 from mock_platform.scenario.library import UnknownScenario, is_file
+from mock_platform.settings import NamesMode
 
 W = TypeVar("W")
 
@@ -48,6 +50,8 @@ class WorldRequest:
     """The moment at which the clock is stopped; `None`: it runs."""
     strict: bool = False
     """Whether the server refuses what the specification does not show."""
+    names: NamesMode | None = None
+    """Which names clients use and get; `None`: those of the server."""
 
 
 @dataclass(slots=True)
@@ -59,6 +63,7 @@ class _Reader:
     fixtures: list[Path] = field(default_factory=list)
     clock: datetime | str | None = None
     strict: bool = False
+    names: NamesMode | None = None
 
     def mock_scenario(self, name: str, /, **parameters: Any) -> None:
         chosen: str | Path = name
@@ -77,6 +82,12 @@ class _Reader:
     def mock_strict(self) -> None:
         self.strict = True
 
+    def mock_names(self, names: NamesMode) -> None:
+        try:
+            self.names = check_names(names)
+        except ValueError as fault:
+            raise TypeError(fault) from fault
+
 
 def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
     """Returns the request of these markers, the outermost first; paths are relative to `folder`.
@@ -90,6 +101,7 @@ def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
         "mock_fixtures": reader.mock_fixtures,
         "mock_clock": reader.mock_clock,
         "mock_strict": reader.mock_strict,
+        "mock_names": reader.mock_names,
     }
     for marker in markers:
         take = takers.get(marker.name)
@@ -101,19 +113,20 @@ def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
         except TypeError as fault:
             raise BadWorldRequest(f"@pytest.mark.{_FORMS[marker.name]}: {fault}") from fault
     return WorldRequest(
-        tuple(reader.scenarios), tuple(reader.fixtures), reader.clock, reader.strict
+        tuple(reader.scenarios), tuple(reader.fixtures), reader.clock, reader.strict, reader.names
     )
 
 
 def make_world(make: Callable[..., W], name: str, request: WorldRequest) -> W:
-    """Returns a world from `make(name, freeze=…)`, with the requested clock.
+    """Returns a world from `make(name, …)`, with the requested clock and names.
 
     Raises:
         BadWorldRequest: The clock cannot be stopped at this moment.
     """
     at = request.clock
+    own = {} if request.names is None else {"names": request.names}
     with nullcontext() if at is None else _name_marker(f"mock_clock({at!r})"):
-        return make(name, freeze=at)
+        return make(name, freeze=at, **own)
 
 
 def apply_fixtures(world: WorldFace, request: WorldRequest) -> None:
@@ -153,4 +166,5 @@ _FORMS = {
     "mock_fixtures": "mock_fixtures(path)",
     "mock_clock": "mock_clock(instant)",
     "mock_strict": "mock_strict",
+    "mock_names": "mock_names(names)",
 }

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from mock_platform.settings import NamesMode
 from mock_platform.store.archive import KeptWorld
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.store.interface import Change, SavedWorld
@@ -59,6 +60,8 @@ class WorldSettings:
     journal_bytes: int = 64 * 1024 * 1024
     refuse_warnings: bool = False
     """Whether requests of which something would be ignored are refused."""
+    names: NamesMode = "neutral"
+    """Which names the clients of a world use and get."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ class World:
         self.seed = settings.seed if seed is None else seed
         self.lock = threading.RLock()
         self.closed = False
+        self.names = settings.names
         self.refuses_warnings = settings.refuse_warnings
         self.clock = Clock(settings.freeze, lock=self.lock, record=self._record_jump)
         self.ids = Ids(self.seed, name)
@@ -315,11 +319,13 @@ class World:
             "ids": self.ids.drawn,
             "clock": self.clock.state(),
             "paces": self.transitions.state(),
+            "names": self.names,
         }
 
     def restore_meta(self, meta: dict[str, Any]) -> None:
         """Restore the result of `meta`, without the records."""
         self.seed = meta["seed"]
+        self.names = meta.get("names", self.names)
         self.ids = Ids(self.seed, self.name, meta["ids"])
         self.transitions.restore(meta["paces"])
         self.clock.put(read_state(meta["clock"]))

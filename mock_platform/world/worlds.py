@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from mock_platform.settings import NamesMode
 from mock_platform.store.interface import Change, SavedWorld
 from mock_platform.store.memory import Base
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name
@@ -91,12 +92,13 @@ class Worlds:
         freeze: datetime | None = None,
         change: Callable[[World], None] | None = None,
         refuse_warnings: bool | None = None,
+        names: NamesMode | None = None,
     ) -> World:
         """Returns a new world, a copy of `source` if given. An existing one is returned unchanged.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset. What
         `change` changes in the new world belongs to its start, too.
-        `refuse_warnings` is that of the server or of the source unless given.
+        `refuse_warnings` and `names` are those of the server or of the source unless given.
 
         Raises:
             BadWorldName: The name has another form.
@@ -119,7 +121,9 @@ class Worlds:
             origin = None if source is None else self.get(source)
             saved = None if origin is None else origin.save()
             blueprint = self.blueprint if origin is None else origin.blueprint
-            own: dict[str, Any] = {"freeze": freeze, "refuse_warnings": refuse_warnings}
+            own: dict[str, Any] = {
+                "freeze": freeze, "refuse_warnings": refuse_warnings, "names": names,
+            }  # fmt: skip
             own = {name: value for name, value in own.items() if value is not None}
             if own:
                 blueprint = replace(blueprint, settings=replace(blueprint.settings, **own))

@@ -10,7 +10,8 @@ from mock_platform.client.errors import NotInProcess
 from mock_platform.client.moments import format_moment
 from mock_platform.client.remote.control import Control, connect, read_authority
 from mock_platform.client.remote.world import RemoteWorld
-from mock_platform.client.warnings import is_error
+from mock_platform.client.world_options import check_names, is_error
+from mock_platform.settings import NamesMode
 from mock_platform.world.clock import Instant
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
 from mock_platform.world.worlds import check_seed
@@ -60,13 +61,14 @@ class RemotePlatform(RemoteWorld):
         freeze: Instant | None = None,
         own_credentials: bool = False,
         warnings: Literal["ignore", "error"] | None = None,
+        names: NamesMode | None = None,
     ) -> RemoteWorld:
         """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,
         without a prefix or a header. With `warnings="error"` it refuses requests of which something
-        would be ignored.
+        would be ignored. `names="original"` lets its clients use the platform's original names.
         """
         is_error(warnings)
         wanted = {
@@ -75,6 +77,7 @@ class RemotePlatform(RemoteWorld):
             "freeze": None if freeze is None else format_moment(freeze),
             "own_credentials": own_credentials or None,
             "warnings": warnings,
+            "names": check_names(names),
         }
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)

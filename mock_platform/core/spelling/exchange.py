@@ -71,12 +71,10 @@ class Translator:
         """Returns a reply with original names; bodies that are not JSON stay as they are."""
         call.assume(ORIGINAL_NAMES)
         if call.path.startswith("/11/"):
-            reply.headers = [
-                (name, "11" if name.lower() == _VERSION else value)
-                for name, value in reply.headers
-            ]
+            for headers in (reply.headers, call.extra_headers):
+                headers[:] = [(name, "11" if name == _VERSION else v) for name, v in headers]
         media_type = (reply.header("content-type") or "").partition(";")[0]
-        if reply.body and media_type.endswith("json"):
+        if reply.body and media_type.endswith("json") and not reply.is_verbatim:
             try:
                 value = loads(reply.body, max_nesting=_MOST_LEVELS)
             except BadJson:  # a scenario's own text
@@ -85,7 +83,7 @@ class Translator:
         return reply
 
 
-def write_event(body: Mapping[str, Any], product: str | None) -> Any:
+def write_event(body: Mapping[str, Any], product: str | None = None) -> Any:
     """Returns the body of a delivery, or the line of a stream, with original names."""
     spelling = _ACCOUNT_ACTIVITY if product == "account_activity" else _SPELLINGS["v2"]
     return spelling.write(dict(body))

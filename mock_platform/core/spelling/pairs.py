@@ -27,6 +27,8 @@ class Pairs:
     """Further pairs that hold only below a key."""
     named: frozenset[str] = frozenset()
     """Fields whose values are names of fields or parameters."""
+    keyed: frozenset[str] = frozenset()
+    """Fields whose values are objects with names of parameters as keys."""
     spoken: frozenset[str] = frozenset()
     """Fields whose values are sentences of the sandbox."""
     free: frozenset[str] = frozenset()
@@ -150,6 +152,7 @@ V2 = Pairs(
         "referenced_posts": Pairs({}, values={"type": {"reposted": "retweeted"}}),
     },
     named=_SELECTED,
+    keyed=frozenset({"parameters"}),
     spoken=frozenset({"detail", "message"}),
     free=_FREE,
 )

@@ -15,6 +15,13 @@ _QUOTED = re.compile(r'("(?:[^"\\]|\\.)*"|\[[^\]]*\])')
 _OF_ITS_OWN = re.compile(r'^"([a-z_]+)"(?= is a required parameter)')
 """The one sentence that puts a parameter's name between quotes."""
 
+_NOUN = re.compile(
+    r"^(Could not find |You are not allowed to create a |You are not authorized to delete this )"
+    r"([Pp]ost)\b"
+)
+"""The sentences that name what they are about."""
+_NOUNS = {"post": "tweet", "Post": "Tweet"}
+
 
 class Spelling:
     """The names of one dialect in their original form."""
@@ -37,9 +44,7 @@ class Spelling:
             for key, inner in value.items()
         }
 
-    def _write_member(
-        self, key: str, value: Any, names: Names, values: Mapping[str, Names]
-    ) -> Any:
+    def _write_member(self, key: str, value: Any, names: Names, values: Mapping[str, Names]) -> Any:
         pairs = self._pairs
         if key in pairs.free:
             return value
@@ -50,6 +55,8 @@ class Spelling:
                 value = _map_texts(value, self.write_name)
             elif key in values:
                 value = _map_texts(value, partial(_map_words, values=values[key]))
+        elif key in pairs.keyed and isinstance(value, dict):
+            return {self.write_name(name): inner for name, inner in value.items()}
         inner = pairs.within.get(key)
         if inner is not None:
             names, values = {**names, **inner.names}, {**values, **inner.values}
@@ -62,6 +69,7 @@ class Spelling:
 
     def write_sentence(self, text: str) -> str:
         """Returns a sentence of the sandbox with original names; what it quotes stays as it is."""
+        text = _NOUN.sub(lambda found: f"{found[1]}{_NOUNS[found[2]]}", text)
         own = _OF_ITS_OWN.match(text)
         begin = ""
         if own is not None:
@@ -104,9 +112,7 @@ class Reading:
         for name, value in pairs:
             neutral = self._names.get(name, name)
             values = self._values.get(neutral)
-            if values is not None:
-                value = _map_items(value, values)
-            found.append((neutral, value))
+            found.append((neutral, value if values is None else _map_items(value, values)))
         return found
 
     def read(self, value: Any, repeated: Callable[[str, str], object]) -> Any:
@@ -121,9 +127,10 @@ class Reading:
             return value
         found: dict[str, Any] = {}
         for key, inner in value.items():
-            neutral = self._names.get(key, key)
+            sent = str(key)
+            neutral = self._names.get(sent, sent)
             if neutral in found:
-                repeated(neutral, key)
+                repeated(neutral, sent)
                 continue
             values = self._values.get(neutral)
             if neutral in self._pairs.free:

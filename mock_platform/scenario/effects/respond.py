@@ -26,7 +26,7 @@ class RespondEffect:
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
         """Return the answer; the handler does not run."""
-        return Reply(self.status, self.body, list(self.headers))
+        return Reply(self.status, self.body, list(self.headers), is_verbatim=True)
 
 
 def _make(value: Mapping[str, Any]) -> RespondEffect:

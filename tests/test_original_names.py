@@ -1,0 +1,240 @@
+"""Worlds with original names: the same contract under other words, chosen at each level."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+
+from docs.generators.samples import MINUTE, Sample, sample
+from mock_platform import MockPlatform
+from mock_platform.control.known_credentials import credentials
+from mock_platform.core.operation import Operation
+from mock_platform.core.spelling.pairs import PAIRS, list_original_paths
+from mock_platform.core.spelling.translation import Spelling
+from mock_platform.operations import OPERATIONS
+from mock_platform.settings import Settings
+from tests.support import ACCOUNT, NORTHBIKE, Sandbox, sandbox, signed
+from tests.test_kept_worlds import NOON
+
+STREAMS = {operation.id for operation in OPERATIONS if operation.id.endswith("stream.open")}
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox whose worlds have original names."""
+    return sandbox(names="original")
+
+
+def _samples() -> Iterator[Operation]:
+    found = credentials(Sandbox(Settings(freeze=NOON)).platform)
+    for operation in OPERATIONS:
+        try:
+            sample(operation, found)
+        except LookupError:
+            continue
+        if operation.id not in STREAMS:
+            yield operation
+
+
+@cache
+def _pair() -> tuple[Sandbox, Sandbox]:
+    """Two sandboxes that begin alike, but for their names."""
+    return tuple(  # type: ignore[return-value]
+        Sandbox(Settings(freeze=NOON, limits="off", names=names))
+        for names in ("neutral", "original")
+    )
+
+
+def _translate(operation: Operation, asked: Sample) -> Sample:
+    """The same request with original names, as far as they differ."""
+    pairs = PAIRS[operation.dialect]
+    spelling = Spelling(pairs)
+    path, _, query = asked.path.partition("?")
+    for neutral, original in zip(
+        operation.path.split("/"), _original_path(operation).split("/"), strict=True
+    ):
+        path = path.replace(f"/{neutral}", f"/{original}", 1) if neutral else path
+    shown = [
+        (pairs.names.get(name, name), pairs.values.get(name, {}).get(value, value))
+        for name, value in parse_qsl(query)
+    ]
+    body = asked.body
+    if body is not None and body.startswith("{"):
+        body = json.dumps(spelling.write(json.loads(body)))
+    return Sample(
+        asked.method, f"{path}?{urlencode(shown)}" if shown else path, asked.headers, body
+    )
+
+
+def _original_path(operation: Operation) -> str:
+    found = [p for p in list_original_paths(operation.path, operation.dialect) if "/11/" not in p]
+    return found[0] if found else operation.path
+
+
+def _send(box: Sandbox, asked: Sample) -> Any:
+    body = None if asked.body is None else asked.body.replace(MINUTE, "202603011159")
+    return box.client.open(asked.path, method=asked.method, headers=asked.headers, data=body)
+
+
+@pytest.mark.parametrize("operation", list(_samples()), ids=lambda each: each.id)
+def test_the_same_answer_under_other_names(operation: Operation) -> None:
+    """Every operation: the neutral answer, translated, is the original one; records are alike."""
+    neutral, original = _pair()
+    for each in (neutral, original):
+        each.platform.worlds.default.reset()
+    asked = sample(operation, credentials(neutral.platform))
+
+    expected = _send(neutral, asked)
+    found = _send(original, _translate(operation, asked))
+
+    assert expected.status_code == found.status_code
+    if expected.mimetype.endswith("json") and expected.data:
+        told = Spelling(PAIRS[operation.dialect]).write(expected.get_json())
+        assert told == found.get_json()
+    else:
+        assert expected.data == found.data
+    stores = [each.platform.worlds.default.save().records for each in (neutral, original)]
+    assert repr(stores[0]) == repr(stores[1])
+
+
+def test_neutral_is_the_default() -> None:
+    """Without the option an original path is unknown, and answers have neutral names."""
+    box = sandbox()
+
+    assert 404 == box.call("GET", "/11/accounts").status_code
+    assert "X-Mock-Names" not in box.call("GET", "/12/accounts").headers
+
+
+def test_signature_of_original_names(box: Sandbox) -> None:
+    """A signature covers what was sent; the journal shows it, under the neutral operation."""
+    form = {"as_user_id": "2244994945", "text": "tweet_mode", "tweet_mode": "extended"}
+
+    answer = box.call("POST", f"/12/accounts/{ACCOUNT}/tweet", form=form)
+
+    assert 200 == answer.status_code
+    assert "extended" == answer.get_json()["request"]["params"]["tweet_mode"]
+    assert "retweet_count" in answer.get_json()["data"]
+    entry = box.world.journal.find()[-1].as_json()
+    assert "post.create" == entry["operation"]
+    assert "tweet_mode=extended" in entry["request"]["body"]
+
+
+def test_version_11(box: Sandbox) -> None:
+    """It answers as version 12, and names itself in the header."""
+    answer = box.call("GET", f"/11/accounts/{ACCOUNT}/line_items")
+
+    assert (200, "11") == (answer.status_code, answer.headers["x-current-api-version"])
+    assert "PROMOTED_TWEETS" in {each["product_type"] for each in answer.get_json()["data"]}
+
+
+def test_refusals_have_original_codes_and_parameters(box: Sandbox) -> None:
+    """Codes, names of parameters and texts follow; what the client sent does not."""
+    answer = box.call("PUT", f"/12/accounts/{ACCOUNT}/tweets/1/name", form={"name": "post_id"})
+
+    (error,) = answer.get_json()["errors"]
+    assert ("TWEET_NOT_FOUND", "tweet_id") == (error["code"], error["parameter"])
+
+
+@pytest.mark.parametrize(
+    ("world", "header", "expected"),
+    [
+        ("neutral", None, "repost_count"),
+        ("neutral", "original", "retweet_count"),
+        ("original", None, "retweet_count"),
+        ("original", "neutral", "repost_count"),
+    ],
+)
+def test_the_nearest_choice_wins(world: str, header: str | None, expected: str) -> None:
+    """A header chooses for its request, a world for its clients, the server for the rest."""
+    box = sandbox()
+    made = box.client.put("/_mock/worlds/w1", json={"names": world})
+    assert 200 == made.status_code
+    headers = {} if header is None else {"X-Mock-Names": header}
+
+    path = "/~w1/2/posts/1712850617439551496?post.fields=public_metrics"
+    answer = box.call("GET", path, headers=headers)
+
+    assert expected in answer.get_json()["data"]["public_metrics"]
+
+
+def test_an_unknown_choice_is_reported(box: Sandbox) -> None:
+    """A header with another value is ignored with a warning; as a world's names it is refused."""
+    answer = box.call("GET", "/12/accounts", headers={"X-Mock-Names": "old"})
+
+    assert "unknown-names" in answer.headers["X-Mock-Warnings"]
+    assert 422 == box.client.put("/_mock/worlds/w1", json={"names": "old"}).status_code
+
+
+def test_both_names_of_a_parameter(box: Sandbox) -> None:
+    """They are a repetition: the first counts, with a warning."""
+    path = f"/12/accounts/{ACCOUNT}/tweet"
+    form = {
+        "as_user_id": "2244994945",
+        "text": "x",
+        "tweet_mode": "compat",
+        "post_mode": "extended",
+    }
+
+    answer = box.call("POST", path, form=form)
+
+    assert 200 == answer.status_code
+    assert answer.headers["X-Mock-Warnings"]
+
+
+def test_scenarios_stay_neutral(box: Sandbox) -> None:
+    """Conditions and patches of a scenario speak neutral names; the client sees original ones."""
+    box.client.put(
+        "/_mock/scenarios/counted",
+        json={
+            "name": "counted",
+            "rules": [
+                {
+                    "on": "public_posts.get",
+                    "when": {"query": {"post.fields": "public_metrics"}},
+                    "then": {"patch": {"data": {"public_metrics": {"repost_count": 77}}}},
+                }
+            ],
+        },
+    )
+    box.client.post("/_mock/scenarios/counted/activate")
+
+    answer = box.call("GET", "/2/tweets/1712850617439551496?post.fields=public_metrics")
+
+    assert 77 == answer.get_json()["data"]["public_metrics"]["retweet_count"]
+
+
+def test_an_answer_of_a_scenario_is_sent_as_written(box: Sandbox) -> None:
+    """What `respond` says is the user's own text."""
+    then = {"respond": {"json": {"data": {"repost_count": 1}}}}
+    rules = [{"on": "public_posts.get", "then": then}]
+    box.client.put("/_mock/scenarios/own", json={"name": "own", "rules": rules})
+    box.client.post("/_mock/scenarios/own/activate")
+
+    answer = box.call("GET", "/2/tweets/1712850617439551496")
+
+    assert {"data": {"repost_count": 1}} == answer.get_json()
+
+
+def test_events_are_delivered_with_original_names() -> None:
+    """A stream's line has them, like the answers."""
+    with MockPlatform.start(names="original") as platform:
+        client = platform.session(auth="bearer")
+        client.post(
+            "/2/activity/subscriptions",
+            json={"event_type": "post.create", "filter": {"user_id": "3805104374"}},
+        ).raise_for_status()
+        with client.get("/2/activity/stream", stream=True) as stream:
+            lines = (line for line in stream.iter_lines() if line)
+            url = f"{platform.base_url}/2/tweets"
+            headers = signed("POST", url, NORTHBIKE) | {"Content-Type": "application/json"}
+            posted = platform.session().post(url, json={"text": "Hello"}, headers=headers)
+            assert 201 == posted.status_code
+            line = json.loads(next(lines))
+
+    assert "edit_history_tweet_ids" in line["data"]["payload"]
+    assert "retweet_count" in line["data"]["payload"]["public_metrics"]
