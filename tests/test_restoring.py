@@ -111,6 +111,18 @@ def test_own_credentials_outlive_the_process(tmp_path: Path) -> None:
         assert opened.platform.worlds.owner_of(token) is side
 
 
+def test_names_outlive_the_process(tmp_path: Path) -> None:
+    """A world with original names has them after a restart, and after its reset."""
+    settings = kept(tmp_path)
+    with open_platform(settings) as opened:
+        opened.platform.worlds.create("side", names="original")
+
+    with open_platform(settings) as opened:
+        side = opened.platform.worlds.get("side")
+        side.reset()
+        assert ["original", "neutral"] == [side.names, opened.platform.worlds.default.names]
+
+
 def test_a_dropped_world_stays_dropped(tmp_path: Path) -> None:
     """Dropping a world takes it out of the file; its name can be used again."""
     settings = kept(tmp_path)

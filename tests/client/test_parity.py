@@ -6,6 +6,7 @@ import inspect
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import pytest
@@ -125,6 +126,21 @@ def test_a_world_can_have_its_own_credentials(platform: PlatformFace) -> None:
     assert platform.session().get("/2/webhooks", headers=bearer).ok
 
     assert (1, 0) == (len(own.journal), len(platform.journal))
+    platform.drop_world("w1")
+
+
+def test_a_world_can_have_original_names(platform: PlatformFace) -> None:
+    """Its clients use and get them; another value is refused."""
+    world = platform.world("w1", names="original")
+    with world.session("bearer") as session:
+        answer = session.get("/11/accounts")
+
+    assert ("11", "original") == (
+        answer.headers["x-current-api-version"],
+        answer.headers["X-Mock-Names"],
+    )
+    with pytest.raises(ValueError, match="names is 'neutral' or 'original'"):
+        platform.world("w2", names=cast("Any", "old"))
     platform.drop_world("w1")
 
 

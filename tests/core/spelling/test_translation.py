@@ -32,12 +32,16 @@ def _objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 BODIES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | _objects(inner))
 
 
+def _fail(neutral: str, sent: str) -> None:
+    pytest.fail(f"{neutral} was there as {sent}")
+
+
 @given(BODIES)
 def test_there_and_back(body: Any) -> None:
     """What is written with original names is read as it was, in the same order and types."""
     reading = Reading(ADS, DECLARED)
 
-    read = reading.read(ADS_WORDS.write(body), lambda neutral, sent: pytest.fail(sent))
+    read = reading.read(ADS_WORDS.write(body), _fail)
 
     assert repr(body) == repr(read)
 
@@ -47,7 +51,7 @@ def test_neutral_names_are_read_as_they_are(body: Any) -> None:
     """A client with neutral names is understood as well."""
     reading = Reading(ADS, DECLARED)
 
-    assert repr(body) == repr(reading.read(body, lambda neutral, sent: pytest.fail(sent)))
+    assert repr(body) == repr(reading.read(body, _fail))
 
 
 def test_texts_of_the_user_stay() -> None:
