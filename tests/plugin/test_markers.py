@@ -19,6 +19,8 @@ def test_markers_are_registered(pytester: pytest.Pytester) -> None:
         "@pytest.mark.mock_clock(instant): stop the clock of the test's world at this moment, "
         "ISO 8601.",
         "@pytest.mark.mock_strict: refuse what the specification does not show.",
+        "@pytest.mark.mock_names(names): let the test's clients use and get 'original' or "
+        "'neutral' names.",
     ] == told
 
 
@@ -129,6 +131,32 @@ def test_the_clock_is_where_the_world_begins(wherever: Run) -> None:
     )
 
     result.assert_outcomes(passed=1)
+
+
+def test_names_are_chosen_for_a_test(wherever: Run) -> None:
+    """`mock_names` lets one test use original names; a wrong value is refused."""
+    result = wherever(
+        """
+        import pytest
+
+        @pytest.mark.mock_names("original")
+        def test_original(mock_platform):
+            answer = mock_platform.session("bearer").get("/11/accounts")
+            assert answer.headers["X-Mock-Names"] == "original"
+
+        def test_neutral(mock_platform):
+            assert mock_platform.session("bearer").get("/11/accounts").status_code == 404
+
+        @pytest.mark.mock_names("old")
+        def test_wrong(mock_platform):
+            pass
+        """
+    )
+
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(
+        ["*mock_names(names): names is 'neutral' or 'original', not 'old'*"]
+    )
 
 
 def test_fixtures_count_from_the_clock_as_well(pytester: pytest.Pytester, wherever: Run) -> None:

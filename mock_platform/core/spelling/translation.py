@@ -165,7 +165,7 @@ def _map_words(text: str, values: Names) -> str:
 
 
 def _collect_words(pairs: Pairs) -> dict[str, str]:
-    """Returns all names and values that a sentence can have; words of plain English are none."""
+    """Returns all names and values that a sentence can have, without words of plain English."""
     found = dict(pairs.names)
     for values in pairs.values.values():
         found |= values
