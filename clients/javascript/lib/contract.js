@@ -19,6 +19,7 @@ const OPTIONS = {
   adsAuth: "ads-auth",
   warnings: "warnings",
   strict: "strict",
+  names: "names",
   markers: "markers",
   limits: "limits",
   cardEnvelope: "card-envelope",

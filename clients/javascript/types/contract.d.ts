@@ -41,6 +41,11 @@ export interface Settings {
   warnings?: "ignore" | "error";
   /** Refuse with 501 what the specification does not show. */
   strict?: boolean;
+  /**
+   * Names of the answers: neutral, or the original ones of the platform; with original both are
+   * taken.
+   */
+  names?: "neutral" | "original";
   /** With false: leave the X-Mock-… headers out of the answers. */
   markers?: boolean;
   /**
