@@ -99,6 +99,12 @@ class Settings:
     """Webhooks of all apps of one owner."""
     subscription_limit: int = 1500
     """Activity subscriptions of one app."""
+    campaign_limit: int | None = None
+    """Campaigns of one ad account that have not ended; unlimited unless set."""
+    line_item_limit: int | None = None
+    """Active line items of one ad account; unlimited unless set."""
+    line_items_per_campaign: int | None = None
+    """Line items of one campaign; unlimited unless set."""
     stream_keepalive: float = 20.0
     """Real seconds of silence after which a stream sends a keep-alive; 0 for none."""
     stream_connections: int | None = None

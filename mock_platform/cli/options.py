@@ -120,6 +120,10 @@ SETTINGS: tuple[Setting, ...] = (
             "record, or under data.", click.Choice(["flat", "data"])),
     Setting("webhook-limit", "How many webhooks the apps of one owner may have.", _COUNT),
     Setting("subscription-limit", "How many activity subscriptions an app may have.", _COUNT),
+    Setting("campaign-limit", "How many campaigns an ad account may have that have not ended.",
+            _COUNT),
+    Setting("line-item-limit", "How many active line items an ad account may have.", _COUNT),
+    Setting("line-items-per-campaign", "How many line items a campaign may have.", _COUNT),
     Setting("stream-keepalive", "Silence after which a stream sends a keep-alive, in real time; 0 "
                                 "for none.", SECONDS),
     Setting("stream-connections", "Connections of one app to each stream.", _COUNT,

@@ -19,7 +19,7 @@ from mock_platform.core.faults import Fault, exclusive, expected
 from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
 from mock_platform.core.operation import Limit
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.store.interface import Order, Position, Record, Term
+from mock_platform.store.interface import Order, Position, Record, Term, Within
 from mock_platform.world.world import World
 
 NEXT_CURSOR = public_fact(
@@ -129,11 +129,13 @@ def paginate(
     term: Term | None = None,
     keys: Iterable[str] | None = None,
     where: Callable[[Record], bool] | None = None,
+    within: Within | None = None,
     total: Callable[[], int] | None = None,
 ) -> PageOf:
     """Returns one page of the matching records, with `count`, `cursor` and `sort_by`.
 
-    `keys`, or else `term`, restricts the page to these records; `where` filters further.
+    `keys`, or else `term` and `within`, restrict the page to these records; `where` filters
+    further.
 
     Raises:
         AdsFailure: The cursor does not belong to this list.
@@ -143,7 +145,14 @@ def paginate(
     after = _position(call, order)
     if keys is None:
         found = world.store.page(
-            table, match, term=term, order=order, after=after, limit=count + 1, where=where
+            table,
+            match,
+            term=term,
+            order=order,
+            after=after,
+            limit=count + 1,
+            where=where,
+            within=within,
         )
     else:
         keys = list(keys)
@@ -157,9 +166,9 @@ def paginate(
         elif keys is not None:
             total_count = len(world.store.pick(table, keys, match, where=where))
         elif where is not None:
-            total_count = len(world.store.page(table, match, term=term, where=where))
+            total_count = len(world.store.page(table, match, term=term, where=where, within=within))
         else:
-            total_count = world.store.count(table, match, term)
+            total_count = world.store.count(table, match, term, within)
     more = len(found) > count
     page = found[:count]
     cursor = make_cursor(call, order, page[-1]) if more else None

@@ -26,7 +26,7 @@ from mock_platform.core.paging import (
     paginate,
 )
 from mock_platform.core.parents import CHILDREN, Parent
-from mock_platform.store.interface import Record, Term, words
+from mock_platform.store.interface import Record, Term, Within, words
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.world import World
 
@@ -61,12 +61,17 @@ class OneOfFilter:
 
 @dataclass(frozen=True, slots=True)
 class ExactFilter:
-    """A filter by a field whose values are almost unique, found through an index."""
+    """A filter by some values of a field, found through an index.
+
+    `find` returns the values of the field for those of the parameter, if they differ. All such
+    filters of a list are about the same field.
+    """
 
     parameter: str
     attribute: str
     most: int = 200
     required: bool = False
+    find: Callable[[Call, World, Sequence[str]], Sequence[str]] | None = None
 
     def field(self) -> fields.Field[Any]:
         """Returns the field of the filter's parameter."""
@@ -124,7 +129,9 @@ class WordsFilter:
         return [Term(self.attributes, word) for word in words(text)]
 
 
-Filter = IdsFilter | OneOfFilter | ExactFilter | EqualFilter | PrefixFilter | WordsFilter
+Filter = (
+    IdsFilter | OneOfFilter | ExactFilter | ParentFilter | EqualFilter | PrefixFilter | WordsFilter
+)
 
 
 class ResourceParticulars(Particulars, total=False):
@@ -217,6 +224,9 @@ class Resource:
             parent = self.parent
             if parent is not None and not call.params.get("with_deleted"):
                 tests.append(lambda record: not parent.is_deleted(world, record))
+            within = _find_exact(filters, call, world)
+            if within is not None and keys is not None:
+                tests.append(partial(_has_one_of, within))
             terms, term = _terms(filters, call), None
             if terms == []:
                 keys = ()
@@ -224,7 +234,9 @@ class Resource:
                 term = min(terms, key=lambda each: world.store.count(self.table, match, each))
             tests += [each.stands_in for each in terms or () if each is not term]
             test = (lambda record: all(t(record) for t in tests)) if tests else None
-            page = paginate(call, world, self.table, match, term=term, keys=keys, where=test)
+            page = paginate(
+                call, world, self.table, match, term=term, keys=keys, where=test, within=within
+            )
             if show is None:
                 return page
             shown = [show(call, world, record) for record in page.records]
@@ -386,15 +398,6 @@ def _keys(
         wanted = call.params.get(item.parameter)
         if wanted is not None and isinstance(item, IdsFilter):
             found.append(set(wanted))
-        elif wanted is not None and isinstance(item, ExactFilter):
-            shared = resource.match(call)
-            found.append(
-                {
-                    entry.key
-                    for value in wanted
-                    for entry in world.store.page(resource.table, {**shared, item.attribute: value})
-                }
-            )
         elif wanted is not None and isinstance(item, PrefixFilter):
             hits = world.store.prefix(resource.table, resource.match(call), item.attribute, wanted)
             found.append({record[resource.key] for record in hits})
@@ -415,6 +418,25 @@ def _tests(
     if extra is not None:
         tests.append(extra)
     return tests
+
+
+def _find_exact(filters: Sequence[Filter], call: Call, world: World) -> Within | None:
+    """Returns the values to which filters restrict a field; `None` without such filters."""
+    within: Within | None = None
+    for item in filters:
+        wanted = call.params.get(item.parameter)
+        if wanted is None or not isinstance(item, ExactFilter):
+            continue
+        values = wanted if item.find is None else item.find(call, world, wanted)
+        if within is not None:
+            both = set(values)
+            values = [value for value in within.values if value in both]
+        within = Within(item.attribute, values)
+    return within
+
+
+def _has_one_of(within: Within, record: Record) -> bool:
+    return record.get(within.field) in within.values
 
 
 def _terms(filters: Sequence[Filter], call: Call) -> list[Term] | None:

@@ -5,7 +5,6 @@ Document B only names them; their form is a public fact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from marshmallow import Schema
@@ -17,7 +16,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing
 from mock_platform.core.fields import Choice, Flag, Long, Text
-from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.operation import Handler, Operation, Origin
 from mock_platform.core.resource import (
     TIMESTAMPS,
     ExactFilter,
@@ -36,7 +35,9 @@ from mock_platform.records.campaigns import (
     Campaign,
 )
 from mock_platform.rules.account_history import HISTORY, record_change
+from mock_platform.rules.ad_limits import leave_out_drafts, require_room_for_campaign
 from mock_platform.rules.servability import SERVABILITY, complete_campaign
+from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -121,6 +122,14 @@ class CampaignUpdate(_Writable):
     total_budget_amount_local_micro = Long(low=1, allow_none=True)
     entity_status = Choice(ENTITY_STATUSES)
     purchase_order_number = Text(max_length=50, allow_none=True)
+
+
+def _make_create(settings: Settings) -> Handler:
+    def create_within_limits(call: Call, world: World) -> Record:
+        require_room_for_campaign(call, world, settings)
+        return create(call, world)
+
+    return create_within_limits
 
 
 def create(call: Call, world: World) -> Record:
@@ -237,18 +246,13 @@ def _record_deletion(call: Call, world: World, record: Record) -> None:
     record_change(call, world, "CAMPAIGN", shown, shown | {"deleted": True})
 
 
-def _leave_out_drafts(call: Call) -> Callable[[Record], bool] | None:
-    if call.params["with_draft"]:
-        return None
-    return lambda record: record["entity_status"] != "DRAFT"
-
-
 _READ = (SHAPE, SERVABILITY)
 CREATE = ads(
     "campaigns.create",
     "POST",
     CAMPAIGNS.path,
     create,
+    configure=_make_create,
     summary="Create a campaign",
     spec=CAMPAIGNS.spec,
     returns=One(Campaign),
@@ -256,7 +260,7 @@ CREATE = ads(
     origin=Origin.NAMED,
     assumptions=(*_READ, BUDGETS, DRAFTS),
     may_assume=(HISTORY,),
-    errors=("INVALID_FUNDING_INSTRUMENT",),
+    errors=("INVALID_FUNDING_INSTRUMENT", "TOO_MANY_CAMPAIGNS"),
 )
 UPDATE = ads(
     "campaigns.update",
@@ -298,7 +302,7 @@ OPERATIONS: tuple[Operation, ...] = (
             "standard_delivery",
         ),
         extra={"with_draft": Flag(load_default=False)},
-        where=_leave_out_drafts,
+        where=leave_out_drafts,
         show=_show,
         origin=Origin.NAMED,
         assumptions=(*_READ, DRAFTS),

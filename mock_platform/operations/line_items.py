@@ -1,33 +1,31 @@
 """Line items: update and delete, with every conditional rule of the update table.
 
-Document B, "Line items". Reading them is not shown there and is served as a public fact, so that
-clients can load what they update. Placements have a module of their own.
+Document B, "Line items". It only names their creation and their list, which are public facts, as
+are reads of one and batches. Placements have a module of their own.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from marshmallow import Schema, ValidationError
 
 from mock_platform.core.ads import One, ads
+from mock_platform.core.ads_batch import declare_batch
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.failures.errors import AdsError, AdsFailure, InvalidParameters
+from mock_platform.core.failures.errors import AdsFailure, InvalidParameters
 from mock_platform.core.faults import (
-    INVALID,
-    MISSING,
     flatten,
 )
-from mock_platform.core.fields import Choice, CommaList, Instant, Integer, Long, Text
+from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, Long, Text
 from mock_platform.core.fields import OneOf as OneOfValues
-from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.operation import Handler, Operation, Origin
 from mock_platform.core.resource import (
+    ExactFilter,
     IdsFilter,
-    OneOfFilter,
     PrefixFilter,
     Resource,
     apply_changes,
@@ -45,9 +43,28 @@ from mock_platform.records.campaigns import (
     derive_pay_by,
     derive_standard_delivery,
 )
-from mock_platform.records.line_item_updates import RULES, Update
+from mock_platform.records.line_item_rules import CREATION_RULES, RULES, Write
+from mock_platform.records.new_line_items import (
+    DOMAIN,
+    DOMAIN_TEXT,
+    USER_ID,
+    USER_ID_TEXT,
+    LineItemCreate,
+    check_combination,
+    check_siblings,
+    find_campaign,
+    make_line_item,
+)
 from mock_platform.rules.account_history import HISTORY, record_change
-from mock_platform.store.interface import Record
+from mock_platform.rules.ad_limits import leave_out_drafts, require_room_for_line_item
+from mock_platform.rules.app_platforms import APP_PLATFORM, target_app_platforms
+from mock_platform.rules.business_categories import (
+    CATEGORIES,
+    check_preroll_categories,
+    require_known_categories,
+)
+from mock_platform.settings import Settings
+from mock_platform.store.interface import Record, Within
 from mock_platform.world.world import World
 
 MERGED = settled(
@@ -58,11 +75,6 @@ MERGED = settled(
 AUTO_AMOUNT = settled(
     "line-items.auto-drops-amount",
     "bid_strategy AUTO with an amount is accepted and the amount is not kept.",
-)
-CATEGORIES = settled(
-    "line-items.categories",
-    "categories takes IAB codes or business category ids; for PREROLL_VIEWS they must name one or "
-    "two business categories; unknown ones answer 404 INVALID_IAB_CATEGORY.",
 )
 EXPANSION = expectation(
     "line-items.audience-expansion-served",
@@ -106,9 +118,33 @@ READS = public_fact(
     "section 7, line items",
     gap=True,
 )
-
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-DOMAIN = rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})+"
+CREATION = public_fact(
+    "line-items.create",
+    "Line items are created with the parameters and the rules that are documented publicly; the "
+    "spec only names their creation.",
+    "adjacent operations, section 4",
+    gap=True,
+)
+DEFAULTS = public_fact(
+    "line-items.defaults",
+    "A new line item is ACTIVE, bids MAX if it has a bid (TARGET for REACH and FOLLOWERS), else "
+    "AUTO; its goal follows from its objective, its advertiser_user_id is the FULL promotable user "
+    "of the account, and its times are null unless sent.",
+    "adjacent operations, section 4",
+)
+SIBLINGS = public_fact(
+    "line-items.siblings",
+    "All line items of a campaign have the same objective and product_type; their total budgets "
+    "are at most that of the campaign each. Placements are one of the combinations of GET "
+    "line_items/placements.",
+    "adjacent operations, section 4",
+)
+DRAFTS = public_fact(
+    "line-items.drafts",
+    "DRAFT can be set at the creation only, and left for ACTIVE or PAUSED. Lists leave drafts out "
+    "without with_draft=true; reads of one record show them.",
+    "adjacent operations, sections 3.1 and 4",
+)
 
 
 class PayBy(Choice):
@@ -125,11 +161,9 @@ class LineItemUpdate(Schema):
     advertiser_domain = Text(
         allow_none=True,
         pattern=DOMAIN,
-        pattern_text="a domain without protocol such as example.com",
+        pattern_text=DOMAIN_TEXT,
     )
-    advertiser_user_id = Text(
-        allow_none=True, pattern=r"[0-9]{1,19}", pattern_text="a user id of 1 to 19 digits"
-    )
+    advertiser_user_id = Text(allow_none=True, pattern=USER_ID, pattern_text=USER_ID_TEXT)
     android_app_store_identifier = Text(allow_none=True, min_length=1)
     ios_app_store_identifier = Text(allow_none=True, min_length=1)
     audience_expansion = Choice(AUDIENCE_EXPANSIONS, allow_none=True)
@@ -161,6 +195,53 @@ LINE_ITEMS = Resource(
 _READ_AS = replace(LINE_ITEMS, schema=LineItemRecord)
 
 
+def _make_create(settings: Settings) -> Handler:
+    def create_within_limits(call: Call, world: World) -> Record:
+        require_room_for_line_item(call, world, settings)
+        return create(call, world)
+
+    return create_within_limits
+
+
+def create(call: Call, world: World) -> Record:
+    """Create a line item.
+
+    Raises:
+        AdsFailure: The campaign is not found, or conditions are broken; all of them are reported.
+    """
+    sent, campaign = call.params, find_campaign(call, world)
+    if sent.get("categories"):
+        require_known_categories(call, world, sent["categories"])
+    record = make_line_item(call, world, campaign)
+    _drop_amount_of_auto(call, record)
+    allowlist = (call.caller.app or {}).get("_allowlist", ())
+    wanted = Write(sent, None, record, campaign, allowlist)
+    errors = [error for rule in CREATION_RULES for error in rule(wanted)]
+    errors += [*check_siblings(world, record), *check_combination(world, record)]
+    if record["objective"] == "PREROLL_VIEWS":
+        errors += check_preroll_categories(world, record["categories"])
+    if errors:
+        raise AdsFailure(*errors)
+    if "advertiser_user_id" in sent:
+        call.assume(ADVERTISER_USER)
+        record["advertiser_user_id"] = sent["advertiser_user_id"]
+    world.store.put("line_items", record["id"], record)
+    record_change(call, world, "LINE_ITEM", None, record)
+    target_app_platforms(call, world, {}, record)
+    return record
+
+
+def _drop_amount_of_auto(call: Call, record: Record) -> None:
+    """Forget the bid amount of a line item that bids by AUTO."""
+    if record["bid_strategy"] != "AUTO":
+        return
+    if call.params.get("bid_amount_local_micro") is not None:
+        call.assume(AUTO_AMOUNT)
+        text = "bid_amount_local_micro is not kept, because bid_strategy is AUTO"
+        call.warn(text, NO_EFFECT)
+    record["bid_amount_local_micro"] = None
+
+
 def update(call: Call, world: World) -> Record:
     """Change a line item.
 
@@ -176,24 +257,19 @@ def update(call: Call, world: World) -> Record:
     _refuse_new_pay_by(call, before)
     categories = sent.get("categories")
     if categories:
-        _require_known_categories(call, world, categories)
+        require_known_categories(call, world, categories)
     changes = dict(sent)
     if "categories" in changes:
         changes["categories"] = changes["categories"] or []
     after = apply_changes(world, before, changes)
-    if after["bid_strategy"] == "AUTO":
-        if sent.get("bid_amount_local_micro") is not None:
-            call.assume(AUTO_AMOUNT)
-            text = "bid_amount_local_micro is not kept, because bid_strategy is AUTO"
-            call.warn(text, NO_EFFECT)
-        after["bid_amount_local_micro"] = None
+    _drop_amount_of_auto(call, after)
     _update_derived_fields(sent, before, after)
     campaign = world.store.get("campaigns", before["campaign_id"]) or {}
     allowlist = (call.caller.app or {}).get("_allowlist", ())
-    wanted = Update(sent, before, after, campaign, allowlist)
+    wanted = Write(sent, before, after, campaign, allowlist)
     errors = [error for rule in RULES for error in rule(wanted)]
     if before["objective"] == "PREROLL_VIEWS" and "categories" in sent:
-        errors += _check_preroll_categories(call, world, after["categories"])
+        errors += check_preroll_categories(world, after["categories"])
     if errors:
         raise AdsFailure(*errors)
     if "audience_expansion" in sent:
@@ -202,6 +278,7 @@ def update(call: Call, world: World) -> Record:
         call.assume(ADVERTISER_USER)
     world.store.put("line_items", before["id"], after)
     record_change(call, world, "LINE_ITEM", _to_written_form(before), _to_written_form(after))
+    target_app_platforms(call, world, before, after)
     return _to_written_form(after)
 
 
@@ -255,92 +332,83 @@ def _refuse_new_pay_by(call: Call, before: Record) -> None:
         raise InvalidParameters(found, {"pay_by": value}, call.params) from fault
 
 
-_IAB = re.compile(r"IAB\d{1,2}(?:-\d{1,2})?", re.ASCII)
-
-
-def _find_businesses(world: World, categories: list[str]) -> tuple[set[str], list[str]]:
-    """Return the ids of the business categories that codes or ids name, and unknown names."""
-    named, unknown = set(), []
-    entries = world.store.page("advertiser_business_categories")
-    for category in categories:
-        hits = {
-            entry.key
-            for entry in entries
-            if entry.key == category or category in entry.record["iab_categories"]
-        }
-        named |= hits
-        if not hits:
-            unknown.append(category)
-    return named, unknown
-
-
-def _require_known_categories(call: Call, world: World, categories: list[str]) -> None:
-    call.assume(CATEGORIES)
-    _, unknown = _find_businesses(world, categories)
-    if unknown:
-        raise AdsFailure(
-            *(
-                AdsError(
-                    "INVALID_IAB_CATEGORY",
-                    f"{category!r} is no known IAB category or business category"
-                    + ("" if _IAB.fullmatch(category) else "; IAB codes look like IAB8 or IAB8-18"),
-                    "categories",
-                )
-                for category in unknown
-            )
-        )
-
-
-def _check_preroll_categories(call: Call, world: World, categories: list[str]) -> list[AdsError]:
-    """PREROLL_VIEWS requires one or two business categories ("Advertiser business category")."""
-    named, _ = _find_businesses(world, categories)
-    if 1 <= len(named) <= 2:
-        return []
-    text = (
-        "one or two business categories must be set for the objective PREROLL_VIEWS; "
-        f"categories names {len(named)}"
-    )
-    return [AdsError(INVALID if named else MISSING, text, "categories")]
+def _find_campaigns(call: Call, world: World, instruments: Sequence[str]) -> list[str]:
+    """Return the ids of the account's campaigns that these funding instruments pay for."""
+    match = {"_account_id": call.path_params["account_id"]}
+    paid_by = Within("funding_instrument_id", instruments)
+    return [entry.key for entry in world.store.page("campaigns", match, within=paid_by)]
 
 
 _SHOWN: tuple[Assumption, ...] = (PAY_BY_FOLLOWS, DELIVERY)
 _READ: tuple[Assumption, ...] = (READS, FUNDING, EXPANSION, *_SHOWN)
 
+UPDATE = ads(
+    "line_items.update",
+    "PUT",
+    f"{LINE_ITEMS.path}/:line_item_id",
+    update,
+    summary="Change a line item",
+    spec="Line items: PUT",
+    returns=One(LineItem),
+    params=LineItemUpdate,
+    assumptions=(MERGED, *_SHOWN),
+    may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, NOTHING, TIMES, HISTORY),
+    errors=(
+        "LINE_ITEM_NOT_FOUND",
+        "INVALID_IAB_CATEGORY",
+        "INVALID_TIME_WINDOW",
+    ),
+    statuses=(404,),
+)
+DELETE = LINE_ITEMS.delete(
+    before=_record_deletion,
+    show=_show_deleted,
+    assumptions=_SHOWN,
+    may_assume=(HISTORY,),
+)
+CREATE = ads(
+    "line_items.create",
+    "POST",
+    LINE_ITEMS.path,
+    create,
+    configure=_make_create,
+    summary="Create a line item",
+    spec=LINE_ITEMS.spec,
+    returns=One(LineItem),
+    params=LineItemCreate,
+    origin=Origin.NAMED,
+    assumptions=(CREATION, DEFAULTS, SIBLINGS, DRAFTS, *_SHOWN),
+    may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, TIMES, HISTORY, APP_PLATFORM),
+    errors=(
+        "CAMPAIGN_NOT_FOUND",
+        "INVALID_IAB_CATEGORY",
+        "INVALID_PLACEMENT_TYPE",
+        "INVALID_TIME_WINDOW",
+        "TOO_MANY_LINE_ITEMS",
+    ),
+    statuses=(404,),
+)
+
 OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "line_items.update",
-        "PUT",
-        f"{LINE_ITEMS.path}/:line_item_id",
-        update,
-        summary="Change a line item",
-        spec="Line items: PUT",
-        returns=One(LineItem),
-        params=LineItemUpdate,
-        assumptions=(MERGED, *_SHOWN),
-        may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, NOTHING, TIMES, HISTORY),
-        errors=(
-            "LINE_ITEM_NOT_FOUND",
-            "INVALID_IAB_CATEGORY",
-            "INVALID_TIME_WINDOW",
-        ),
-        statuses=(404,),
-    ),
-    LINE_ITEMS.delete(
-        before=_record_deletion,
-        show=_show_deleted,
-        assumptions=_SHOWN,
-        may_assume=(HISTORY,),
-    ),
+    UPDATE,
+    DELETE,
     _READ_AS.list(
         (
             IdsFilter("line_item_ids"),
-            OneOfFilter("campaign_ids", "campaign_id", most=200),
+            ExactFilter("campaign_ids", "campaign_id"),
+            ExactFilter("funding_instrument_ids", "campaign_id", find=_find_campaigns),
             PrefixFilter("q", longest=255),
         ),
         sort=("created_at", "updated_at", "deleted", "bid_amount_local_micro"),
-        origin=Origin.PUBLIC_FACT,
-        assumptions=_READ,
+        extra={"with_draft": Flag(load_default=False)},
+        where=leave_out_drafts,
+        origin=Origin.NAMED,
+        assumptions=(*_READ, DRAFTS),
         show=_show_read,
     ),
-    _READ_AS.get(origin=Origin.PUBLIC_FACT, assumptions=_READ, show=_show_read),
+    _READ_AS.get(origin=Origin.ADJACENT, assumptions=_READ, show=_show_read),
+    CREATE,
+    declare_batch(
+        _READ_AS, (CREATE, UPDATE, DELETE), most=40, show=_show_read, origin=Origin.ADJACENT
+    ),
 )

@@ -83,7 +83,7 @@ DURATIONS = (1, 7, 30)
 OPERATORS = ("EQ", "NE", "GTE", "LT")
 ENTITIES = ("CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA", "PROMOTED_ACCOUNT")
 
-_GOAL_OF = {
+GOAL_OF = {
     "APP_ENGAGEMENTS": "APP_CLICKS",
     "APP_INSTALLS": "APP_INSTALLS",
     "ENGAGEMENTS": "ENGAGEMENT",
@@ -112,7 +112,7 @@ def derive_pay_by(goal: str | None, objective: str, bid_strategy: str) -> str:
     Goals that are not paid in a unit of their own pay by impression, or by link click where a
     TARGET bid rules impressions out.
     """
-    found = _PAY_BY_OF.get(goal or _GOAL_OF[objective])
+    found = _PAY_BY_OF.get(goal or GOAL_OF[objective])
     if found is None:
         return "LINK_CLICK" if bid_strategy == "TARGET" else "IMPRESSION"
     return found
@@ -299,7 +299,7 @@ class AccountHistoryRecord(Schema):
 
 def _complete_line_item(record: Record) -> Record:
     """Fill in what follows from a line item's objective, goal and budget."""
-    goal = record.get("goal", _GOAL_OF[record["objective"]])
+    goal = record.get("goal", GOAL_OF[record["objective"]])
     filled = {
         "goal": goal,
         "pay_by": derive_pay_by(goal, record["objective"], record["bid_strategy"]),

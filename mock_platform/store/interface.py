@@ -59,6 +59,13 @@ class Term(NamedTuple):
         return self.word in text.casefold() and self.word in words(text)
 
 
+class Within(NamedTuple):
+    """A field that has one of several values."""
+
+    field: str
+    values: Sequence[Any]
+
+
 def words(text: str) -> set[str]:
     """Returns the words of a text: runs of letters and digits, in lower case."""
     return {word.casefold() for word in _WORD.findall(text)}

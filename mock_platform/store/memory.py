@@ -29,6 +29,7 @@ from mock_platform.store.interface import (
     Slot,
     Snapshot,
     Term,
+    Within,
 )
 from mock_platform.store.scope import Scope
 
@@ -127,16 +128,24 @@ class MemoryStore:
         after: Position | None = None,
         limit: int | None = None,
         where: Callable[[Record], bool] | None = None,
+        within: Within | None = None,
     ) -> list[Entry]:
-        """Returns at most `limit` matching entries in order, after the position `after`."""
-        base, overlay, group = self._find(table, *choose_index(match or {}, order, term))
+        """Returns at most `limit` matching entries in order, after the position `after`.
+
+        `within` restricts a field to several values; each costs one look into an index.
+        """
         down = order.descending
         changed = self._rows.get(table, {})
-        entries = base.walk(group, after, descending=down)
-        if changed:
-            entries = (entry for entry in entries if entry[2] not in changed)
-        if overlay is not None and group in overlay.groups:
-            entries = merge(entries, overlay.walk(group, after, descending=down), reverse=down)
+        walks: list[Iterator[tuple[Any, int, str]]] = []
+        for each in _expand(match or {}, within):
+            base, overlay, group = self._find(table, *choose_index(each, order, term))
+            walk = base.walk(group, after, descending=down)
+            if changed:
+                walk = (entry for entry in walk if entry[2] not in changed)
+            walks.append(walk)
+            if overlay is not None and group in overlay.groups:
+                walks.append(overlay.walk(group, after, descending=down))
+        entries = walks[0] if len(walks) == 1 else merge(*walks, reverse=down)
         own = self._base.rows.get(table, {})
         found = (
             Entry((sort_key, seq), key, (changed.get(key) or own[key]).record)
@@ -182,12 +191,20 @@ class MemoryStore:
         above = overlay.begins(group, folded) if overlay is not None else iter(())
         return iter([cast("Row", self._row(table, e[2])).record for e in merge(below, above)])
 
-    def count(self, table: str, match: Match | None = None, term: Term | None = None) -> int:
+    def count(
+        self,
+        table: str,
+        match: Match | None = None,
+        term: Term | None = None,
+        within: Within | None = None,
+    ) -> int:
         """Returns how many records match, and contain a word."""
-        base, overlay, group = self._find(table, *choose_index(match or {}, INSERTION, term))
-        total = len(base.groups.get(group, ()))
-        if overlay is not None:
-            total += len(overlay.groups.get(group, ())) - overlay.masked[group]
+        total = 0
+        for each in _expand(match or {}, within):
+            base, overlay, group = self._find(table, *choose_index(each, INSERTION, term))
+            total += len(base.groups.get(group, ()))
+            if overlay is not None:
+                total += len(overlay.groups.get(group, ())) - overlay.masked[group]
         return total
 
     def tables(self) -> list[str]:
@@ -369,6 +386,13 @@ class MemoryStore:
                 if key in base_rows:
                     overlay.mask(base_rows[key].record)
         return base, overlay, group
+
+
+def _expand(match: Match, within: Within | None) -> Sequence[Match]:
+    """Returns one search for each value that `within` allows."""
+    if within is None:
+        return (match,)
+    return [{**match, within.field: value} for value in dict.fromkeys(within.values)]
 
 
 def _identical(one: Record, other: Record) -> bool:
