@@ -63,7 +63,7 @@ def test_created_as_in_the_public_sample(box: Sandbox) -> None:
         "start_time": "2026-11-21T00:00:00Z",
         "account_id": ACCOUNT,
     }
-    expected = {
+    expected: dict[str, Any] = {
         "entity_status": "ACTIVE",
         "goal": "ENGAGEMENT",
         "pay_by": "ENGAGEMENT",
