@@ -129,9 +129,7 @@ class WordsFilter:
         return [Term(self.attributes, word) for word in words(text)]
 
 
-Filter = (
-    IdsFilter | OneOfFilter | ExactFilter | ParentFilter | EqualFilter | PrefixFilter | WordsFilter
-)
+Filter = IdsFilter | OneOfFilter | ExactFilter | EqualFilter | PrefixFilter | WordsFilter
 
 
 class ResourceParticulars(Particulars, total=False):

@@ -23,6 +23,7 @@ from mock_platform.core.faults import (
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, Long, Text
 from mock_platform.core.fields import OneOf as OneOfValues
 from mock_platform.core.operation import Handler, Operation, Origin
+from mock_platform.core.parents import CAMPAIGN
 from mock_platform.core.resource import (
     ExactFilter,
     IdsFilter,
@@ -191,6 +192,7 @@ LINE_ITEMS = Resource(
     noun="line item",
     spec="Line items",
     missing="LINE_ITEM_NOT_FOUND",
+    parent=CAMPAIGN,
 )
 _READ_AS = replace(LINE_ITEMS, schema=LineItemRecord)
 

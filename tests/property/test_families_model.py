@@ -70,7 +70,7 @@ def paid_from(line_item: Record) -> Record:
     return {"funding_instrument_id": line_item["funding_instrument_id"]}
 
 
-def told(before: Record, optimization: str, sent: Mapping[str, str]) -> set[tuple[str, str]]:
+def told(before: Record, campaign: Record, sent: Mapping[str, str]) -> set[tuple[str, str]]:
     """What document B's update table forbids, written in another way than the product.
 
     Only rules in which a parameter of the request takes part.
@@ -106,7 +106,18 @@ def told(before: Record, optimization: str, sent: Mapping[str, str]) -> set[tupl
             INVALID,
             "duration_in_days",
         ),
-        (bool(sent.get(DAILY)) and optimization != "LINE_ITEM", INVALID, DAILY),
+        (
+            bool(sent.get(DAILY)) and campaign["budget_optimization"] != "LINE_ITEM",
+            INVALID,
+            DAILY,
+        ),
+        (
+            bool(sent.get(TOTAL))
+            and after[TOTAL] != before[TOTAL]
+            and (after[TOTAL] or 0) > (campaign[TOTAL] or Decimal("inf")),
+            INVALID,
+            TOTAL,
+        ),
         (
             budgets and (after[DAILY] or 0) > (after[TOTAL] or Decimal("inf")),
             INVALID,
@@ -140,9 +151,8 @@ class LineItems(Family):
             link["id"]: link for link in data(self.call("GET", self.links_path, query_string=query))
         }
         self.changes: dict[str, list[str]] = {key: [] for key in self.items}
-        self.plans: dict[str, str] = {
-            entry.key: entry.record["budget_optimization"]
-            for entry in self.world.store.page("campaigns")
+        self.plans: dict[str, Record] = {
+            entry.key: entry.record for entry in self.world.store.page("campaigns")
         }
 
     links_path = f"{BASE}/line_item_curated_categories"
@@ -259,7 +269,8 @@ class LineItems(Family):
 
         assert self.changes[item["id"]] == [entry["change_type"] for entry in found]
         if found:
-            last = {name: value for name, value in item.items() if name != "id"}
+            unrecorded = {"id", *paid_from(item)}
+            last = {name: value for name, value in item.items() if name not in unrecorded}
             assert (
                 last | {"updated_at": found[-1]["entity_data"]["updated_at"]}
                 == (found[-1]["entity_data"])
