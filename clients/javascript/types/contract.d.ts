@@ -66,6 +66,12 @@ export interface Settings {
   webhookLimit?: number;
   /** How many activity subscriptions an app may have. */
   subscriptionLimit?: number;
+  /** How many campaigns an ad account may have that have not ended. */
+  campaignLimit?: number;
+  /** How many active line items an ad account may have. */
+  lineItemLimit?: number;
+  /** How many line items a campaign may have. */
+  lineItemsPerCampaign?: number;
   /** Silence after which a stream sends a keep-alive, in real time; 0 for none. */
   streamKeepalive?: number | string;
   /** Connections of one app to each stream. */
