@@ -80,6 +80,15 @@ _JSON: Mapping[str, Any] = {
     "product_catalogs.products.upsert": {"products": _PRODUCTS},
     "product_catalogs.products.delete": {"product_keys": ["1547080787865940084"]},
 }
+_DAY = {"start_time": "2026-11-16T08:00:00Z", "end_time": "2026-11-17T08:00:00Z"}
+_FIGURES = {
+    "entity": "LINE_ITEM",
+    "entity_ids": "itttx",
+    "granularity": "TOTAL",
+    "placement": "ALL_ON_PLATFORM",
+    "metric_groups": "ENGAGEMENT,BILLING",
+    **_DAY,
+}
 _QUERY: Mapping[str, dict[str, str]] = {
     "account_history.list": {
         "entity_type": "CAMPAIGN",
@@ -105,15 +114,11 @@ _QUERY: Mapping[str, dict[str, str]] = {
         "scheduled_at": "2027-03-01T08:00:00Z",
     },
     "users.show": {"screen_name": "northbike_co"},
-    "stats.get": {
-        "entity": "LINE_ITEM",
-        "entity_ids": "itttx",
-        "start_time": "2026-11-16T08:00:00Z",
-        "end_time": "2026-11-17T08:00:00Z",
-        "granularity": "TOTAL",
-        "placement": "ALL_ON_PLATFORM",
-        "metric_groups": "ENGAGEMENT,BILLING",
-    },
+    "stats.get": _FIGURES,
+    "stats.active_entities": {"entity": "LINE_ITEM", **_DAY},
+    "stats.reach.campaigns": {"campaign_ids": "8wku2", **_DAY},
+    "stats.reach.funding_instruments": {"funding_instrument_ids": "m2k8s", **_DAY},
+    "stats_jobs.create": _FIGURES,
     "post.create": {"as_user_id": "2244994945", "text": "Fresh from the roaster"},
     "product_catalogs.create": {"name": "Second shop"},
     "promoted_accounts.create": {"line_item_id": "iuj2q", "user_id": "2244994945"},

@@ -71,6 +71,7 @@ FAMILIES = (
     "targeting_options",
     "insights",
     "stats",
+    "stats_jobs",
     "product_sets",
     "product_catalogs",
     "tailored_audiences",

@@ -49,20 +49,25 @@ def measure(
     edges: Sequence[int],
     names: Iterable[str],
     placement: str | None = None,
+    *,
+    now: int | None = None,
 ) -> Series:
-    """Return metrics of an entity for each bucket between two edges.
+    """Return metrics of an entity for each bucket between two edges, as far as they happened.
 
     Edges are seconds since 1970, growing. Without `placement` the figures of all of them add up.
+    Nothing happens after `now`, by default the world's present time.
     """
+    if now is None:
+        now = to_seconds(world.clock.now())
     wanted = {_ALIASES.get(name, name) for name in names}
     pins = _find_pins(world, entity, key, placement)
     if not pins:
-        found = _measure_ads(world, entity, key, edges, wanted, placement)
+        found = _measure_ads(world, entity, key, edges, wanted, placement, now)
     else:
         first, last = edges[0], edges[-1]
         moments = {moment for pin in pins for moment in (pin.start, pin.end)}
         finer = sorted({*edges, *(moment for moment in moments if first < moment < last)})
-        question = _Question(world, finer, wanted, placement)
+        question = _Question(world, finer, wanted, placement, now)
         found = _merge(question.measure((entity, key), pins), finer, edges)
     return {
         name: found[source]
@@ -81,6 +86,27 @@ def measure_spend(world: World, entity: str, key: str, until: int | None = None)
     return sum(found.get(CHARGE, ()))
 
 
+def find_activity(
+    world: World, entity: str, account_id: str, start: int, end: int
+) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return when ads of each entity of an account were first and last shown in a window.
+
+    The result is by the entity's id and by placement; moments are seconds since 1970.
+    """
+    now = to_seconds(world.clock.now())
+    found: dict[str, dict[str, tuple[int, int]]] = {}
+    for ad in find_ads(world, ACCOUNT, account_id, now):
+        if entity in CREATIVES and ad.entity != entity:
+            continue
+        shown = ad.find_shown(start, min(end, now))
+        if shown is not None:
+            key = ad.id if entity in CREATIVES else ad.parents[PARENTS.index(entity)]
+            by_placement = found.setdefault(key, {})
+            first, last = by_placement.get(ad.placement, shown)
+            by_placement[ad.placement] = (min(first, shown[0]), max(last, shown[1]))
+    return found
+
+
 def _measure_ads(
     world: World,
     entity: str,
@@ -88,8 +114,8 @@ def _measure_ads(
     edges: Sequence[int],
     names: set[str],
     placement: str | None,
+    now: int,
 ) -> Series:
-    now = to_seconds(world.clock.now())
     sums: Series = {}
     for ad in find_ads(world, entity, key, now):
         if placement is not None and ad.placement != placement:
@@ -146,22 +172,22 @@ def _find_pins(world: World, entity: str, key: str, placement: str | None) -> li
     for entry in world.store.page("pinned_figures"):
         record = entry.record
         if placement in {None, record["placement"]}:
-            nodes = _list_nodes(world, record["entity"], record["entity_id"])
+            nodes = list_containing(world, record["entity"], record["entity_id"])
             if (entity, key) in nodes:
                 found.append(_Pin(record, nodes))
     return found
 
 
-def _list_nodes(world: World, entity: str, key: str) -> list[_Node]:
-    """Return an entity and what contains it."""
+def list_containing(world: World, entity: str, key: str) -> list[_Node]:
+    """Return an entity and what contains it, from the inside to the outside, by name and id."""
     found = [(entity, key)]
     record = world.store.get(TABLE_OF[entity], key)
     if record is not None and entity in CREATIVES:
-        found += _list_nodes(world, LINE_ITEM, record["line_item_id"])
+        found += list_containing(world, LINE_ITEM, record["line_item_id"])
     elif record is not None and entity != ACCOUNT:
         outer = PARENTS[PARENTS.index(entity) + 1]
         field = "_account_id" if outer == ACCOUNT else f"{outer.lower()}_id"
-        found += _list_nodes(world, outer, record[field])
+        found += list_containing(world, outer, record[field])
     return found
 
 
@@ -169,12 +195,13 @@ class _Question:
     """The same edges, metrics and placement, asked of several entities."""
 
     def __init__(
-        self, world: World, edges: Sequence[int], names: set[str], placement: str | None
+        self, world: World, edges: Sequence[int], names: set[str], placement: str | None, now: int
     ) -> None:
         self._world = world
         self._edges = edges
         self._names = names
         self._placement = placement
+        self._now = now
 
     def measure(self, node: _Node, pins: Sequence[_Pin]) -> Series:
         """Return the figures of an entity, with the pinned ones of it and of what it contains."""
@@ -191,7 +218,9 @@ class _Question:
         return found
 
     def _measure_ads(self, node: _Node) -> Series:
-        return _measure_ads(self._world, *node, self._edges, self._names, self._placement)
+        return _measure_ads(
+            self._world, *node, self._edges, self._names, self._placement, self._now
+        )
 
     def _replace(self, found: Series, old: Series, new: Series) -> None:
         zeros = [0] * (len(self._edges) - 1)

@@ -6,7 +6,7 @@ end. Within each day of a phase it is shown in one stretch, which ends early if 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -137,6 +137,14 @@ class Ad:
         self.billed += billed
         self.charge += charge
         return charge
+
+    def find_shown(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return when it was first and last shown in a window; `None` if it was not."""
+        first = max(bisect_right(self.starts, start) - 1, 0)
+        last = bisect_left(self.starts, end)
+        parts = [(max(s.start, start), min(s.end, end)) for s in self.stretches[first:last]]
+        parts = [(begun, over) for begun, over in parts if begun < over]
+        return (parts[0][0], parts[-1][1]) if parts else None
 
     def count_until(self, edges: Sequence[int], now: int) -> list[int]:
         """Return how often it had been shown at each edge; nothing is shown after now."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ from mock_platform.rules.account_days import read_timezone
 from mock_platform.rules.ad_book import ACCOUNT, TABLE_OF
 from mock_platform.rules.ad_figures import measure
 from mock_platform.rules.ad_metrics import ASKED_ALONE, ENTITIES, METRIC_GROUPS, list_metrics
+from mock_platform.rules.ad_segments import split
 from mock_platform.rules.ad_serving import PLACEMENTS
 from mock_platform.rules.ad_versions import read_seconds
 from mock_platform.rules.daily_rhythm import DAY_SECONDS, HOUR_SECONDS
@@ -162,6 +164,21 @@ def write_time(seconds: int) -> str:
     return wire_seconds(datetime.fromtimestamp(seconds, UTC))
 
 
+def read_question(call: Call, world: World) -> Question:
+    """Return what a call asks for."""
+    params = call.params
+    return Question(
+        entity=params["entity"],
+        entity_ids=params["entity_ids"],
+        start=read_time(params["start_time"], call, world),
+        end=read_time(params["end_time"], call, world),
+        granularity=params["granularity"],
+        metric_groups=params["metric_groups"],
+        placement=params["placement"],
+        segmentation_type=params.get("segmentation_type"),
+    )
+
+
 # -- answers -----------------------------------------------------------------------------------
 
 
@@ -187,23 +204,33 @@ def find_entities(world: World, account_id: str, entity: str, keys: Sequence[str
     return found
 
 
-def answer(world: World, account_id: str, question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures that a question asks for; `start` and `end` are in seconds since 1970."""
-    entity, placement = question["entity"], question["placement"]
-    edges = make_edges(question["start"], question["end"], question["granularity"])
-    names = list_metrics(entity, question["metric_groups"])
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked for; `start`, `end` and `now` are in seconds since 1970."""
+
+    entity: str
+    entity_ids: Sequence[str]
+    start: int
+    end: int
+    granularity: str
+    metric_groups: Sequence[str]
+    placement: str
+    segmentation_type: str | None = None
+    now: int | None = None
+    """Nothing happens from then on; by default the world's present time."""
+
+
+def answer(world: World, account_id: str, question: Question) -> dict[str, Any]:
+    """Return the figures that a question asks for."""
+    entity, kind = question.entity, question.segmentation_type
+    edges = make_edges(question.start, question.end, question.granularity)
+    names = list_metrics(entity, question.metric_groups)
     nothing: dict[str, list[int] | None] = dict.fromkeys(names)
-    data = [
-        {
-            "id": record["id"],
-            "id_data": [
-                {
-                    "segment": None,
-                    "metrics": nothing
-                    | measure(world, entity, record["id"], edges, names, placement),
-                }
-            ],
-        }
-        for record in find_entities(world, account_id, entity, question["entity_ids"])
-    ]
+    data = []
+    for record in find_entities(world, account_id, entity, question.entity_ids):
+        key, placement = record["id"], question.placement
+        found = measure(world, entity, key, edges, names, placement, now=question.now)
+        parts = [(None, found)] if kind is None else split(world.ids, key, kind, found)
+        rows = [{"segment": segment, "metrics": nothing | part} for segment, part in parts]
+        data.append({"id": key, "id_data": rows})
     return {"time_series_length": len(edges) - 1, "data": data}

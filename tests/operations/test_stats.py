@@ -308,3 +308,112 @@ class TestPinned:
         text = response.get_data(as_text=True)
         for part in ("whole hour", "later than start_time", "whole number", "is not a metric"):
             assert part in text
+
+
+class TestActiveEntities:
+    """Which entities were shown."""
+
+    def active(self, box: Sandbox, **params: str) -> Any:
+        """The answer to a question about two days."""
+        times = {name: QUERY[name] for name in ("start_time", "end_time")}
+        return box.call("GET", f"{PATH}/active_entities", query_string=times | params)
+
+    def test_the_entities_with_figures(self, box: Sandbox) -> None:
+        """Exactly those that have impressions, with the hours in which they were shown."""
+        found = self.active(box, entity="LINE_ITEM").get_json()["data"]
+        every = [e.key for e in box.world.store.page("line_items", {"_account_id": ACCOUNT})]
+        shown = [key for key in every if metrics(box, entity_ids=key)["impressions"]]
+
+        assert shown
+        assert [row["entity_id"] for row in found] == sorted(shown)
+        assert found[0] == {
+            "entity_id": found[0]["entity_id"],
+            "activity_start_time": QUERY["start_time"],
+            "activity_end_time": QUERY["end_time"],
+            "placements": ["ALL_ON_PLATFORM"],
+        }
+
+    @pytest.mark.parametrize(
+        ("params", "ids"),
+        [
+            ({"entity": "PROMOTED_POST", "line_item_ids": CLICKS}, ["1efwlo", "1efx0t"]),
+            ({"entity": "PROMOTED_POST", "line_item_ids": "iu8h1"}, []),
+            ({"entity": "LINE_ITEM", "campaign_ids": CAMPAIGN}, [CLICKS]),
+            ({"entity": "CAMPAIGN", "funding_instrument_ids": FUNDING}, [CAMPAIGN]),
+            ({"entity": "FUNDING_INSTRUMENT", "funding_instrument_ids": FUNDING}, [FUNDING]),
+        ],
+    )
+    def test_filters(self, box: Sandbox, params: dict[str, str], ids: list[str]) -> None:
+        """Only what belongs to one of the named entities."""
+        found = self.active(box, **params).get_json()["data"]
+
+        assert [row["entity_id"] for row in found] == ids
+
+    def test_one_filter_at_most(self, box: Sandbox) -> None:
+        """Two exclude each other."""
+        refused = self.active(box, entity="LINE_ITEM", campaign_ids="1", line_item_ids="2")
+
+        assert refusal(refused) == (400, [("EXCLUSIVE_PARAMETERS", "line_item_ids")])
+
+    @pytest.mark.parametrize(
+        ("params", "parameter"),
+        [
+            ({"entity": "ACCOUNT"}, "entity"),
+            ({"entity": "LINE_ITEM", "start_time": "2026-11-16T08:15:00Z"}, "start_time"),
+            ({"entity": "LINE_ITEM", "line_item_ids": ",".join(["1"] * 201)}, "line_item_ids"),
+        ],
+    )
+    def test_refused(self, box: Sandbox, params: dict[str, str], parameter: str) -> None:
+        """Another entity, a quarter of an hour, too many ids."""
+        assert refusal(self.active(box, **params)) == (400, [("INVALID_PARAMETER", parameter)])
+
+
+class TestReach:
+    """How many people saw the ads."""
+
+    def reach(self, box: Sandbox, noun: str, end: str = "2026-11-18", **params: str) -> Any:
+        """The answer about some days."""
+        times = {"start_time": "2026-11-16", "end_time": end}
+        return box.call("GET", f"{PATH}/reach/{noun}", query_string=times | params)
+
+    @pytest.mark.parametrize(
+        ("noun", "params"),
+        [
+            ("campaigns", {"campaign_ids": f"{CAMPAIGN},unknown,8x7ny"}),
+            ("funding_instruments", {"funding_instrument_ids": FUNDING}),
+        ],
+    )
+    def test_fewer_people_than_impressions(
+        self, box: Sandbox, noun: str, params: dict[str, str]
+    ) -> None:
+        """Each person sees an ad once or more often; unknown ids are left out."""
+        body = self.reach(box, noun, **params).get_json()
+        entity = {"campaigns": "CAMPAIGN", "funding_instruments": "FUNDING_INSTRUMENT"}[noun]
+        row = body["data"][0]
+        shown = metrics(box, entity=entity, entity_ids=row["id"], granularity="TOTAL")
+
+        assert list(body) == ["data_type", "data", "request"]
+        assert body["data_type"] == "reach"
+        assert 1 < row["average_frequency"] < 3
+        frequency = shown["impressions"][0] / row["total_audience_reach"]
+        assert row["average_frequency"] == pytest.approx(frequency, abs=0.01)
+        nothing = {"id": "8x7ny", "total_audience_reach": 0, "average_frequency": 0}
+        assert body["data"][1:] == ([nothing] if noun == "campaigns" else [])
+
+    def test_more_days_reach_more_people(self, box: Sandbox) -> None:
+        """And each of them more often."""
+        two, four = (
+            self.reach(box, "campaigns", end=end, campaign_ids=CAMPAIGN).get_json()["data"][0]
+            for end in ("2026-11-18", "2026-11-20")
+        )
+
+        assert two["total_audience_reach"] < four["total_audience_reach"]
+        assert two["average_frequency"] <= four["average_frequency"]
+
+    @pytest.mark.parametrize(("count", "status"), [(20, 200), (21, 400)])
+    def test_twenty_at_most(self, box: Sandbox, count: int, status: int) -> None:
+        """One more is refused, and so is a question without ids."""
+        ids = ",".join(f"c{number}" for number in range(count))
+
+        assert self.reach(box, "campaigns", campaign_ids=ids).status_code == status
+        assert self.reach(box, "campaigns").status_code == 400

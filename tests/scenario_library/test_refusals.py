@@ -105,6 +105,8 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
         "Time cannot be fractional hours", "start_time"),
     "stats-window-too-long": refusal("stats.get", 400, "INVALID_TIME_WINDOW",
         "The end_time can be a maximum of 7.days+1.hours after the start_time", "end_time"),
+    "stats-jobs-limit-reached": refusal("stats_jobs.create", 429, "TOO_MANY_REQUESTS",
+        "The limit of concurrent jobs has been reached"),
     "sandbox-only": refusal("accounts.create", 405, "METHOD_NOT_ALLOWED", "Method not allowed"),
 }  # fmt: skip
 """Operation, conditions on its query, status and error of each."""
