@@ -122,6 +122,7 @@ const KEYS = {
   user_settings: "_id",
   tax_settings: "_account_id",
   pinned_figures: "id",
+  stats_jobs: "id_str",
 };
 
 module.exports = { KEYS, OPTIONS };

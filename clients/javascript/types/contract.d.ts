@@ -200,4 +200,5 @@ export interface Tables {
   readonly user_settings: Table;
   readonly tax_settings: Table;
   readonly pinned_figures: Table;
+  readonly stats_jobs: Table;
 }
