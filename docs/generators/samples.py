@@ -121,6 +121,7 @@ _QUERY: Mapping[str, dict[str, str]] = {
     "stats_jobs.create": _FIGURES,
     "post.create": {"as_user_id": "2244994945", "text": "Fresh from the roaster"},
     "product_catalogs.create": {"name": "Second shop"},
+    "custom_audiences.create": {"name": "Gift buyers"},
     "promoted_accounts.create": {"line_item_id": "iuj2q", "user_id": "2244994945"},
     "promoted_posts.create": {"line_item_id": "itttx", "post_ids": "1712850617439551491"},
     "targeting_criteria.create": {

@@ -77,6 +77,8 @@ FAMILIES = (
     "tailored_audiences",
     "do_not_reach_lists",
     "custom_audiences",
+    "custom_audiences_permissions",
+    "custom_audiences_users",
 )
 """The modules that declare operations. Each has `OPERATIONS`, and may have `TABLES`, `KINDS` and
 `NOT_SERVED`."""

@@ -1,15 +1,20 @@
-"""Custom audiences: who targets them, who may use them, and uploads of their users (document B)."""
+"""Custom audiences: list, read, create, update, delete, and who targets them.
+
+Document B shows who targets an audience; the audience itself is a public fact.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from marshmallow import Schema
 
-from mock_platform.core.ads import Data, Many, ads, fail
-from mock_platform.core.ads_batch import as_operations
-from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.ads import Many, One, ads, fail
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
-from mock_platform.core.operation import Limit, Location
+from mock_platform.core.fields import Choice, CommaList, Flag, Text
+from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.paging import (
     NEXT_CURSOR,
     TOTAL_COUNT_LIMIT,
@@ -17,61 +22,200 @@ from mock_platform.core.paging import (
     list_parameters,
     paginate,
 )
-from mock_platform.core.resource import TIMESTAMPS, IdsFilter, OneOfFilter, Resource
-from mock_platform.records.audiences import (
-    IDENTIFIERS,
-    CustomAudiencePermission,
-    TargetedEntry,
-    UserCounts,
+from mock_platform.core.resource import (
+    TIMESTAMPS,
+    apply_changes,
+    draw_unused_id,
+    make_timestamps,
+    mark_deleted,
 )
+from mock_platform.records.audiences import CustomAudience, OwnAudience, TargetedEntry
 from mock_platform.rules.audiences import (
-    OWN_ROWS,
+    AUDIENCE,
+    AUDIENCES,
+    PERMISSIONS,
+    PROCESSING,
+    TOO_SMALL,
     VISIBLE,
-    apply_uploads,
+    YOUNG,
     find_audience,
     find_permission,
     find_targeting_criteria,
-    resize,
-    show_own_permissions,
+    read_audience,
+    require_owner,
 )
 from mock_platform.rules.servability import is_line_item_servable
-from mock_platform.rules.user_batches import (
-    ASSUMPTIONS,
-    HASH,
-    OPERATION_TYPES,
-    BatchRules,
-)
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
-BASE = "/12/accounts/:account_id/custom_audiences/:custom_audience_id"
-MAX_OPERATIONS = 2500
+PATH = "/12/accounts/:account_id/custom_audiences"
+BASE = f"{PATH}/:custom_audience_id"
+SPEC = "Custom audiences"
+KINDS = (AUDIENCE,)
+OWNER, SHARED = "OWNER", "SHARED"
 
-PERMISSIONS_SHAPE = public_fact(
-    "custom-audiences.permissions-shape",
-    "GET permissions has the parameters and the shape of the version 5 permissions, with "
-    "custom_audience_id; the spec shows neither.",
-    "section 7, custom audiences permissions",
-    gap=True,
-)
 TARGETED = settled(
     "custom-audiences.targeted-servable",
     "servable is true for an ACTIVE line item that is not deleted, within its times, in a servable "
     "campaign.",
 )
-READ_WRITE = settled(
-    "custom-audiences.upload-rights",
-    "Users are uploaded by the owner or an account with a READ_WRITE permission.",
+TARGETED_DELETED = expectation(
+    "custom-audiences.targeted-deleted",
+    "Deleting an audience leaves the targeting criteria that name it; its targeted entries can "
+    "still be listed.",
 )
-USER_COUNTS = public_fact(
-    "custom-audiences.counts-users",
-    "success_count and total_count count user records, not operations.",
-    "section 7, custom audience users",
+ALL = public_fact(
+    "custom-audiences.all",
+    "Custom audiences are listed (permission_scope OWNER or SHARED), read, created, updated and "
+    "deleted as documented publicly; the spec shows none of this. The answer to an update has "
+    "is_owner as well.",
+    "adjacent operations, section 7.1",
+    gap=True,
+)
+UNIQUE = public_fact(
+    "custom-audiences.unique-name",
+    "The name of another audience of the account that is not deleted answers 400 "
+    "INVALID_PARAMETER.",
+    "adjacent operations, section 7.1",
+)
+RIGHTS = expectation(
+    "custom-audiences.rights",
+    "An audience is deleted by its owner, and updated by its owner or with a READ_WRITE "
+    "permission; others who see it get 403 ACTION_NOT_ALLOWED.",
 )
 
 
-def _find_audience(call: Call, world: World) -> Record:
-    return find_audience(call, world, "custom_audience_id", "NOT_FOUND")
+class AudienceCreate(Schema):
+    """Parameters of the creation."""
+
+    name = Text(required=True, min_length=1)
+    description = Text()
+
+
+class AudienceUpdate(Schema):
+    """Parameters of the update; an empty description unsets it."""
+
+    name = Text(min_length=1)
+    description = Text(allow_none=True)
+
+
+class AudienceGet(Schema):
+    """Parameters of the read."""
+
+    with_deleted = Flag(load_default=False)
+
+
+def _find_audience(call: Call, world: World, **more: Any) -> Record:
+    return find_audience(call, world, "custom_audience_id", "NOT_FOUND", **more)
+
+
+def _show(world: World, record: Record, account_id: str) -> Record:
+    """Return an audience as an account sees it: with the permission level that it has."""
+    shown = {name: value for name, value in record.items() if name != "is_owner"}
+    if record["owner_account_id"] != account_id:
+        granted = find_permission(world, record, account_id)
+        if granted is not None:
+            shown["permission_level"] = granted["permission_level"]
+    return shown
+
+
+# -- the audiences ------------------------------------------------------------------------------
+
+
+def list_(call: Call, world: World) -> PageOf:
+    """Return one page of the audiences that the account owns, or of those it may use."""
+    params, account_id = call.params, call.path_params["account_id"]
+    match: dict[str, Any] = {} if params["with_deleted"] else {"deleted": False}
+    keys: set[str] | None = None
+    if params["permission_scope"] == OWNER:
+        match["owner_account_id"] = account_id
+    else:
+        granted = {"granted_account_id": account_id, "deleted": False}
+        keys = {e.record["_audience_id"] for e in world.store.page(PERMISSIONS, granted)}
+    keys = _intersect(keys, params.get("custom_audience_ids"))
+    if "q" in params:
+        found = world.store.prefix(AUDIENCES, match, "name", params["q"])
+        keys = _intersect(keys, [record["id"] for record in found])
+    page = paginate(call, world, AUDIENCES, match, keys=keys)
+    records = [read_audience(world, one["id"], poll=True) or one for one in page.records]
+    shown = [_show(world, record, account_id) for record in records]
+    return PageOf(shown, page.next_cursor, page.total_count)
+
+
+def _intersect(keys: set[str] | None, wanted: Iterable[str] | None) -> set[str] | None:
+    if wanted is None:
+        return keys
+    return set(wanted) if keys is None else keys.intersection(wanted)
+
+
+def get(call: Call, world: World) -> Record:
+    """Return one audience."""
+    record = _find_audience(call, world, with_deleted=call.params["with_deleted"], poll=True)
+    return _show(world, record, call.path_params["account_id"])
+
+
+def create(call: Call, world: World) -> Record:
+    """Create an audience, which is processed first."""
+    account_id = call.path_params["account_id"]
+    _require_free_name(call, world, account_id)
+    key = draw_unused_id(world, AUDIENCES, 5)
+    record: Record = {
+        "id": key,
+        "name": call.params["name"],
+        "description": call.params.get("description"),
+        "targetable": False,
+        "targetable_types": ["CRM", "EXCLUDED_CRM"],
+        "audience_type": "CRM",
+        "permission_level": "READ_WRITE",
+        "owner_account_id": account_id,
+        "reasons_not_targetable": [PROCESSING, TOO_SMALL],
+        "partner_source": "OTHER",
+        "audience_size": None,
+        **make_timestamps(world),
+        "_size": 0,
+    }
+    world.store.put(AUDIENCES, key, record)
+    world.transitions.begin(AUDIENCE.name, key)
+    return world.store.get(AUDIENCES, key) or record
+
+
+def update(call: Call, world: World) -> Record:
+    """Change the name or the description of an audience."""
+    account_id = call.path_params["account_id"]
+    record = _find_audience(call, world)
+    granted = find_permission(world, record, account_id) or {}
+    own = record["owner_account_id"] == account_id
+    if not own and granted.get("permission_level") != "READ_WRITE":
+        call.assume(RIGHTS)
+        raise fail("ACTION_NOT_ALLOWED", "This account may not change this audience")
+    if "name" in call.params:
+        _require_free_name(call, world, record["owner_account_id"], but=record["id"])
+    if call.params:
+        record = apply_changes(world, record, call.params)
+        world.store.put(AUDIENCES, record["id"], record)
+    return _show(world, record, account_id) | {"is_owner": own}
+
+
+def delete(call: Call, world: World) -> Record:
+    """Delete an audience; the criteria that name it stay."""
+    record = _find_audience(call, world)
+    require_owner(call, record)
+    gone = mark_deleted(world, record)
+    world.store.put(AUDIENCES, gone["id"], gone)
+    return _show(world, gone, call.path_params["account_id"])
+
+
+def _require_free_name(call: Call, world: World, owner: str, but: str | None = None) -> None:
+    """Require that no other audience of the account has the name of the call.
+
+    Raises:
+        AdsFailure: INVALID_PARAMETER (400).
+    """
+    name = call.params["name"]
+    match = {"owner_account_id": owner, "name": name, "deleted": False}
+    if any(entry.key != but for entry in world.store.page(AUDIENCES, match)):
+        call.assume(UNIQUE)
+        raise fail("INVALID_PARAMETER", f"An audience of this account is called {name!r}", "name")
 
 
 # -- targeted -----------------------------------------------------------------------------------
@@ -80,8 +224,11 @@ def _find_audience(call: Call, world: World) -> Record:
 def list_targeted(call: Call, world: World) -> PageOf:
     """Return one page of the campaigns whose line items target the audience."""
     account = call.path_params["account_id"]
+    audience = _find_audience(call, world, with_deleted=True)
+    if audience["deleted"]:
+        call.assume(TARGETED_DELETED)
     found: dict[str, dict[str, Record]] = {}
-    for criterion in find_targeting_criteria(world, _find_audience(call, world), account):
+    for criterion in find_targeting_criteria(world, audience, account):
         line_item = world.store.get("line_items", criterion["line_item_id"])
         if line_item is not None:
             found.setdefault(line_item["campaign_id"], {})[line_item["id"]] = line_item
@@ -114,95 +261,84 @@ def _make_entry(
     }
 
 
-# -- permissions --------------------------------------------------------------------------------
-
-
-PERMISSIONS = Resource(
-    name="custom_audiences.permissions",
-    table="audience_permissions",
-    path=f"{BASE}/permissions",
-    id_parameter="custom_audience_permission_id",
-    schema=CustomAudiencePermission,
-    noun="custom audience permission",
-    spec="Custom audiences: GET permissions",
-    owner="_audience_id",
-    owner_parameter="custom_audience_id",
-)
-
-
-def _limit_list(call: Call, world: World) -> None:
-    show_own_permissions(call, _find_audience(call, world))
-
-
-def _show_record(call: Call, world: World, record: Record) -> Record:
-    return record | {"custom_audience_id": record["_audience_id"]}
-
-
-# -- users --------------------------------------------------------------------------------------
-
-
-class User(Schema):
-    """One user, by hashed identifiers; only partner_user_id is plain."""
-
-    email = ListOf(Text(pattern=HASH))
-    device_id = ListOf(Text(pattern=HASH))
-    handle = ListOf(Text(pattern=HASH))
-    platform_id = ListOf(Text(pattern=HASH))
-    phone_number = ListOf(Text(pattern=HASH))
-    partner_user_id = ListOf(Text(min_length=1))
-
-
-class UserParams(Schema):
-    """The `params` of one operation of the batch."""
-
-    users = ListOf(Nested(User), required=True, least=1)
-    effective_at = Instant()
-    expires_at = Instant()
-
-
-class UserOperation(Schema):
-    """One operation of the batch."""
-
-    operation_type = Choice(OPERATION_TYPES, required=True)
-    params = Nested(UserParams, required=True)
-
-
-class UserBatch(UserOperation):
-    """The body: an array of up to 2,500 operations."""
-
-    class Meta:
-        """The body is an array of operations."""
-
-        many = True
-
-
-RULES = BatchRules(IDENTIFIERS, most=MAX_OPERATIONS, effective=True)
-
-
-def upload_users(call: Call, world: World) -> dict[str, int]:
-    """Add users to the audience and remove users from it, all of them or none."""
-    uploads = call.params["items"]
-    audience = _find_audience(call, world)
-    _require_upload_right(call, world, audience)
-    grown = apply_uploads(world, audience["id"], uploads)
-    world.store.put(
-        "custom_audiences", audience["id"], resize(world, audience, "audience_size", grown)
-    )
-    count = sum(len(upload.users) for upload in uploads)
-    return {"success_count": count, "total_count": count}
-
-
-def _require_upload_right(call: Call, world: World, audience: Record) -> None:
-    account = call.path_params["account_id"]
-    if audience["owner_account_id"] == account:
-        return
-    granted = find_permission(world, audience, account)
-    if granted is None or granted["permission_level"] != "READ_WRITE":
-        call.assume(READ_WRITE)
-        raise fail("ACTION_NOT_ALLOWED", "This account may not change the users of this audience")
-
-
-OPERATIONS = (
+OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "custom_audiences.list",
+        "GET",
+        PATH,
+        list_,
+        summary="List custom audiences",
+        spec=SPEC,
+        returns=Many(CustomAudience),
+        params=list_parameters(
+            "CustomAudiencesList",
+            {
+                "custom_audience_ids": CommaList(Text(min_length=1), most=200),
+                "permission_scope": Choice((OWNER, SHARED), load_default=OWNER),
+                "q": Text(min_length=1, max_length=255),
+            },
+            sort=(*TIMESTAMPS, "name"),
+        ),
+        limits=(TOTAL_COUNT_LIMIT,),
+        origin=Origin.ADJACENT,
+        assumptions=(ALL, YOUNG, NEXT_CURSOR),
+    ),
+    ads(
+        "custom_audiences.get",
+        "GET",
+        BASE,
+        get,
+        summary="Read one custom audience",
+        spec=SPEC,
+        returns=One(CustomAudience),
+        params=AudienceGet,
+        origin=Origin.ADJACENT,
+        assumptions=(ALL, YOUNG),
+        may_assume=(VISIBLE,),
+        errors=("NOT_FOUND",),
+        statuses=(404,),
+    ),
+    ads(
+        "custom_audiences.create",
+        "POST",
+        PATH,
+        create,
+        summary="Create a custom audience",
+        spec=SPEC,
+        returns=One(CustomAudience),
+        params=AudienceCreate,
+        origin=Origin.ADJACENT,
+        assumptions=(ALL, YOUNG, UNIQUE),
+    ),
+    ads(
+        "custom_audiences.update",
+        "PUT",
+        BASE,
+        update,
+        summary="Change a custom audience",
+        spec=SPEC,
+        returns=One(OwnAudience),
+        params=AudienceUpdate,
+        origin=Origin.ADJACENT,
+        assumptions=(ALL, UNIQUE, RIGHTS),
+        may_assume=(VISIBLE,),
+        errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
+        statuses=(403, 404),
+    ),
+    ads(
+        "custom_audiences.delete",
+        "DELETE",
+        BASE,
+        delete,
+        summary="Delete one custom audience",
+        spec=SPEC,
+        returns=One(CustomAudience),
+        origin=Origin.ADJACENT,
+        assumptions=(ALL, RIGHTS),
+        may_assume=(VISIBLE,),
+        errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
+        statuses=(403, 404),
+    ),
     ads(
         "custom_audiences.targeted",
         "GET",
@@ -216,38 +352,8 @@ OPERATIONS = (
         ),
         limits=(TOTAL_COUNT_LIMIT,),
         assumptions=(TARGETED, NEXT_CURSOR),
-        may_assume=(VISIBLE,),
+        may_assume=(VISIBLE, TARGETED_DELETED),
         errors=("NOT_FOUND",),
         statuses=(404,),
-    ),
-    PERMISSIONS.list(
-        (
-            IdsFilter("custom_audience_permission_ids"),
-            OneOfFilter("granted_account_ids", "granted_account_id", most=200),
-        ),
-        sort=TIMESTAMPS,
-        prepare=_limit_list,
-        show=_show_record,
-        assumptions=(PERMISSIONS_SHAPE,),
-        may_assume=(OWN_ROWS, VISIBLE),
-    ),
-    ads(
-        "custom_audiences.users",
-        "POST",
-        f"{BASE}/users",
-        upload_users,
-        summary="Upload users of an audience",
-        spec="Custom audiences: POST users",
-        returns=Data(UserCounts),
-        params=UserBatch,
-        location=Location.JSON,
-        read_body=as_operations,
-        rules=RULES.check,
-        limits=(Limit("audience uploads", 1500, 60),),
-        public_limits=False,
-        assumptions=(USER_COUNTS,),
-        may_assume=(VISIBLE, READ_WRITE, *ASSUMPTIONS),
-        errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
-        statuses=(404, 413),
     ),
 )

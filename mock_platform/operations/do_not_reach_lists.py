@@ -1,4 +1,4 @@
-"""Do-not-reach lists: uploads of their users, and their deletion (document B)."""
+"""Do-not-reach lists: list, create, delete, and uploads of their users (document B)."""
 
 from __future__ import annotations
 
@@ -7,26 +7,34 @@ from typing import Any
 
 from marshmallow import Schema
 
-from mock_platform.core.ads import Batch, ads
+from mock_platform.core.ads import Batch, Many, One, ads, fail
 from mock_platform.core.ads_batch import as_operations
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
-from mock_platform.core.operation import Location
-from mock_platform.core.resource import Resource, apply_changes
-from mock_platform.records.audiences import (
-    PROCESSING,
-    TOO_SMALL,
-    DoNotReachListRecord,
-    UserCounts,
+from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
+from mock_platform.core.operation import Location, Origin
+from mock_platform.core.paging import NEXT_CURSOR, PageOf
+from mock_platform.core.resource import (
+    Resource,
+    apply_changes,
+    draw_unused_id,
+    make_timestamps,
 )
-from mock_platform.rules.audiences import SMALLEST_TARGETABLE_USERS, apply_uploads
+from mock_platform.records.audiences import DoNotReachListRecord, UserCounts
+from mock_platform.rules.audiences import (
+    PROCESSED,
+    PROCESSING,
+    SMALLEST_TARGETABLE_USERS,
+    TOO_SMALL,
+    apply_uploads,
+)
 from mock_platform.rules.user_batches import (
     ASSUMPTIONS,
     HASH,
     OPERATION_TYPES,
     BatchRules,
 )
+from mock_platform.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
@@ -51,6 +59,14 @@ YOUNG = public_fact(
     "section 7, do-not-reach",
 )
 
+ALL = public_fact(
+    "do-not-reach.all",
+    "Do-not-reach lists are listed and created as documented publicly; the spec shows neither. An "
+    "account has one list; a second one answers 400 INVALID_PARAMETER.",
+    "adjacent operations, section 7.3",
+    gap=True,
+)
+
 LISTS = Resource(
     name="do_not_reach_lists",
     table="do_not_reach_lists",
@@ -60,7 +76,6 @@ LISTS = Resource(
     noun="do-not-reach list",
     spec="Do-not-reach lists",
 )
-PROCESSED = "PROCESSED"
 KINDS = (
     TransitionKind(
         "do_not_reach_list",
@@ -79,6 +94,18 @@ KINDS = (
     ),
 )
 RULES = BatchRules(("email", "phone_number"), latest_months=13)
+
+
+class DoNotReachListsList(Schema):
+    """Parameters of the list."""
+
+    with_deleted = Flag(load_default=False)
+
+
+class DoNotReachListCreate(Schema):
+    """Parameters of the creation."""
+
+    description = Text()
 
 
 class ListUser(Schema):
@@ -122,6 +149,44 @@ def upload_users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapp
     return counts, [upload.describe(call.path_params) for upload in uploads]
 
 
+def list_(call: Call, world: World) -> PageOf:
+    """Return the lists of the account."""
+    match: dict[str, Any] = {"_account_id": call.path_params["account_id"]}
+    if not call.params["with_deleted"]:
+        match["deleted"] = False
+    keys = [entry.key for entry in world.store.page(LISTS.table, match)]
+    for key in keys:
+        world.transitions.settle(KINDS[0].name, key, poll=True)
+    return PageOf([entry.record for entry in world.store.pick(LISTS.table, keys)])
+
+
+def create(call: Call, world: World) -> Record:
+    """Create the list of the account, which is processed first.
+
+    Raises:
+        AdsFailure: INVALID_PARAMETER (400); the account has one.
+    """
+    account_id = call.path_params["account_id"]
+    match = {"_account_id": account_id, "deleted": False}
+    if world.store.page(LISTS.table, match, limit=1):
+        raise fail("INVALID_PARAMETER", f"Account {account_id} has a do-not-reach list already")
+    key = draw_unused_id(world, LISTS.table, 5)
+    record: Record = {
+        "id": key,
+        "name": "Do Not Reach List",
+        "description": call.params.get("description"),
+        "targetable": False,
+        "reasons_not_targetable": [PROCESSING, TOO_SMALL],
+        "list_size": None,
+        **make_timestamps(world),
+        "_size": 0,
+        "_account_id": account_id,
+    }
+    world.store.put(LISTS.table, key, record)
+    world.transitions.begin(KINDS[0].name, key)
+    return world.store.get(LISTS.table, key) or record
+
+
 def settle(call: Call, world: World) -> None:
     """Let the list of the path leave PROCESSING if it is due.
 
@@ -153,6 +218,30 @@ def _make_size_fields(record: Mapping[str, Any], size: int, *, processing: bool)
 
 
 OPERATIONS = (
+    ads(
+        "do_not_reach_lists.list",
+        "GET",
+        LISTS.path,
+        list_,
+        summary="List do-not-reach lists",
+        spec=LISTS.spec,
+        returns=Many(DoNotReachListRecord),
+        params=DoNotReachListsList,
+        origin=Origin.ADJACENT,
+        assumptions=(ALL, YOUNG, NEXT_CURSOR),
+    ),
+    ads(
+        "do_not_reach_lists.create",
+        "POST",
+        LISTS.path,
+        create,
+        summary="Create a do-not-reach list",
+        spec=LISTS.spec,
+        returns=One(DoNotReachListRecord),
+        params=DoNotReachListCreate,
+        origin=Origin.ADJACENT,
+        assumptions=(ALL, YOUNG),
+    ),
     ads(
         "do_not_reach_lists.users",
         "POST",

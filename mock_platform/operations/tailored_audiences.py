@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema
 
-from mock_platform.core.ads import One, ads, fail
-from mock_platform.core.assumptions import settled
+from mock_platform.core.ads import One, ads
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.resource import (
@@ -13,26 +12,19 @@ from mock_platform.core.resource import (
     IdsFilter,
     OneOfFilter,
     Resource,
-    draw_unused_id,
-    make_timestamps,
 )
 from mock_platform.records.audiences import PERMISSION_LEVELS, TailoredAudiencePermissionRecord
 from mock_platform.rules.audiences import (
     OWN_ROWS,
+    TWICE,
     VISIBLE,
     find_audience,
-    find_permission,
+    grant_permission,
     require_owner,
     show_own_permissions,
 )
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
-
-OUTSIDE_BUSINESS = "SHARE_AUDIENCE_OUTSIDE_BUSINESS"
-TWICE = settled(
-    "audiences.granted-twice",
-    "Granting an account that has a permission already answers 400; revoke it first.",
-)
 
 
 class Grant(Schema):
@@ -69,37 +61,7 @@ def _show_record(call: Call, world: World, record: Record) -> Record:
 
 def create(call: Call, world: World) -> Record:
     """Grant another account the use of an audience."""
-    audience = _find_audience(call, world)
-    require_owner(call, audience)
-    granted = world.store.get("accounts", call.params["granted_account_id"])
-    owner = call.account
-    assert owner is not None
-    if granted is None or granted["deleted"]:
-        key = call.params["granted_account_id"]
-        raise fail("ACCOUNT_NOT_FOUND", f"There is no account {key}", "granted_account_id")
-    if granted["id"] == owner["id"]:
-        text = "granted_account_id must be another account than the owner"
-        raise fail("INVALID_PARAMETER", text, "granted_account_id")
-    same = owner["business_id"] is not None and owner["business_id"] == granted["business_id"]
-    if not same and OUTSIDE_BUSINESS not in owner["_features"]:
-        raise fail(
-            "FEATURE_NOT_AVAILABLE",
-            "Audiences are shared between accounts of one business, or by an owner with the "
-            f"account feature {OUTSIDE_BUSINESS}",
-            "granted_account_id",
-        )
-    if find_permission(world, audience, granted["id"]) is not None:
-        call.assume(TWICE)
-        text = f"Account {granted['id']} has a permission on this audience already"
-        raise fail("INVALID_PARAMETER", text, "granted_account_id")
-    record = {
-        "id": draw_unused_id(world, PERMISSIONS.table, 4),
-        **call.params,
-        **make_timestamps(world),
-        "_audience_id": audience["id"],
-    }
-    world.store.put(PERMISSIONS.table, record["id"], record)
-    return _show_record(call, world, record)
+    return _show_record(call, world, grant_permission(call, world, _find_audience(call, world)))
 
 
 def _require_owner_to_revoke(call: Call, world: World, record: Record) -> None:

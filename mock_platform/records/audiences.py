@@ -14,10 +14,9 @@ from marshmallow import Schema, fields, pre_load
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, ListOf, Text
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.table import Reference, Table, rename_fields
+from mock_platform.rules.audiences import PROCESSING, TOO_SMALL
 from mock_platform.store.interface import Record
 
-PROCESSING = "PROCESSING"
-TOO_SMALL = "TOO_SMALL"
 PERMISSION_LEVELS = ("READ_ONLY", "READ_WRITE")
 IDENTIFIERS = (
     "email",
@@ -29,8 +28,8 @@ IDENTIFIERS = (
 )
 
 
-class CustomAudienceRecord(Stamped):
-    """A custom audience; tailored audiences of version 5 are the same records."""
+class CustomAudience(Stamped):
+    """A custom audience as it is served."""
 
     id = Text(required=True)
     name = Text(required=True)
@@ -43,7 +42,21 @@ class CustomAudienceRecord(Stamped):
     owner_account_id = Text(required=True)
     partner_source = Text(load_default="OTHER")
     permission_level = Choice(PERMISSION_LEVELS, load_default="READ_WRITE")
-    is_owner = Flag(load_default=True)
+
+
+class OwnAudience(CustomAudience):
+    """A custom audience as its update answers."""
+
+    is_owner = Flag()
+
+
+class CustomAudienceRecord(OwnAudience):
+    """A custom audience as stored; tailored audiences of version 5 are the same records.
+
+    `_size` is how many users it has while it is being processed and does not show its size.
+    """
+
+    _size = Integer(low=0, load_default=None, allow_none=True)
 
 
 class TailoredAudiencePermissionRecord(Stamped):

@@ -13,13 +13,20 @@ from hashlib import blake2b
 from typing import Any
 
 from mock_platform.core.ads import fail, not_found
-from mock_platform.core.assumptions import expectation, settled
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.resource import apply_changes
+from mock_platform.core.resource import apply_changes, draw_unused_id, make_timestamps
 from mock_platform.store.interface import Record
+from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
+AUDIENCES = "custom_audiences"
+PERMISSIONS = "audience_permissions"
 USERS = "audience_users"
+PROCESSING = "PROCESSING"
+PROCESSED = "PROCESSED"
+TOO_SMALL = "TOO_SMALL"
+OUTSIDE_BUSINESS = "SHARE_AUDIENCE_OUTSIDE_BUSINESS"
 SMALLEST_TARGETABLE_USERS = 100
 DEFAULT_EXPIRY_MONTHS = 13
 
@@ -48,6 +55,18 @@ VISIBLE = expectation(
 )
 
 
+TWICE = settled(
+    "audiences.granted-twice",
+    "Granting an account that has a permission already answers 400; revoke it first.",
+)
+YOUNG = public_fact(
+    "custom-audiences.young",
+    "A new audience is PROCESSING and TOO_SMALL, its size not shown, until its transition of kind "
+    "audience, by default an hour after its creation. Uploads are taken all the time.",
+    "adjacent operations, section 7.1",
+)
+
+
 def add_months(moment: datetime, months: int = DEFAULT_EXPIRY_MONTHS) -> datetime:
     """Return the moment some calendar months later, clipped to the end of its month."""
     index = moment.month - 1 + months
@@ -60,25 +79,43 @@ def add_months(moment: datetime, months: int = DEFAULT_EXPIRY_MONTHS) -> datetim
 # -- whose it is --------------------------------------------------------------------------------
 
 
-def find_audience(call: Call, world: World, parameter: str, code: str) -> Record:
-    """Return the audience in the path, if the account may see it.
+def find_audience(
+    call: Call,
+    world: World,
+    parameter: str,
+    code: str,
+    *,
+    with_deleted: bool = False,
+    poll: bool = False,
+) -> Record:
+    """Return the audience in the path, if the account may see it; `poll` counts as a read.
 
     Raises:
         AdsFailure: 404 with `code`.
     """
     key = call.path_params[parameter]
-    audience = world.store.get("custom_audiences", key)
+    audience = read_audience(world, key, poll=poll)
     account = call.path_params["account_id"]
-    if audience is None or audience["deleted"] or not _may_see(world, audience, account):
+    if (
+        audience is None
+        or (audience["deleted"] and not with_deleted)
+        or not _may_see(world, audience, account)
+    ):
         call.assume(VISIBLE)
         raise not_found(code, "audience", parameter, key)
     return audience
 
 
+def read_audience(world: World, key: str, *, poll: bool = False) -> Record | None:
+    """Return an audience as it is now: its processing has ended if that is due."""
+    world.transitions.settle(AUDIENCE.name, key, poll=poll)
+    return world.store.get(AUDIENCES, key)
+
+
 def find_permission(world: World, audience: Record, account: str) -> Record | None:
     """Return the permission that an account has on another account's audience, if any."""
     found = world.store.page(
-        "audience_permissions",
+        PERMISSIONS,
         {"_audience_id": audience["id"], "granted_account_id": account, "deleted": False},
         limit=1,
     )
@@ -103,6 +140,44 @@ def require_owner(call: Call, audience: Record) -> None:
     """
     if audience["owner_account_id"] != call.path_params["account_id"]:
         raise fail("ACTION_NOT_ALLOWED", "Only the account that owns the audience may do this")
+
+
+def grant_permission(call: Call, world: World, audience: Record) -> Record:
+    """Store the permission that the call's parameters describe, and return it.
+
+    Raises:
+        AdsFailure: The audience is not the account's, or it may not be shared with the other one.
+    """
+    require_owner(call, audience)
+    granted = world.store.get("accounts", call.params["granted_account_id"])
+    owner = call.account
+    assert owner is not None
+    if granted is None or granted["deleted"]:
+        key = call.params["granted_account_id"]
+        raise fail("ACCOUNT_NOT_FOUND", f"There is no account {key}", "granted_account_id")
+    if granted["id"] == owner["id"]:
+        text = "granted_account_id must be another account than the owner"
+        raise fail("INVALID_PARAMETER", text, "granted_account_id")
+    same = owner["business_id"] is not None and owner["business_id"] == granted["business_id"]
+    if not same and OUTSIDE_BUSINESS not in owner["_features"]:
+        raise fail(
+            "FEATURE_NOT_AVAILABLE",
+            "Audiences are shared between accounts of one business, or by an owner with the "
+            f"account feature {OUTSIDE_BUSINESS}",
+            "granted_account_id",
+        )
+    if find_permission(world, audience, granted["id"]) is not None:
+        call.assume(TWICE)
+        text = f"Account {granted['id']} has a permission on this audience already"
+        raise fail("INVALID_PARAMETER", text, "granted_account_id")
+    record = {
+        "id": draw_unused_id(world, PERMISSIONS, 4),
+        **call.params,
+        **make_timestamps(world),
+        "_audience_id": audience["id"],
+    }
+    world.store.put(PERMISSIONS, record["id"], record)
+    return record
 
 
 def show_own_permissions(call: Call, audience: Record) -> None:
@@ -172,17 +247,52 @@ def apply_uploads(world: World, audience_id: str, uploads: Iterable[Upload]) -> 
     return grown
 
 
-def resize(world: World, record: Record, field: str, grown: int) -> Record:
-    """Return the record of an audience or list that grew by `grown` users; not stored yet."""
-    size = max(0, (record[field] or 0) + grown)
-    small = size < SMALLEST_TARGETABLE_USERS
-    others = [reason for reason in record["reasons_not_targetable"] if reason != "TOO_SMALL"]
-    reasons = [*others, "TOO_SMALL"] if small else others
-    return apply_changes(
-        world,
-        record,
-        {field: size, "targetable": not reasons, "reasons_not_targetable": reasons},
-    )
+def resize(world: World, audience: Record, grown: int) -> Record:
+    """Return an audience that grew by `grown` users; not stored yet."""
+    size = max(0, _read_size(audience) + grown)
+    processing = PROCESSING in audience["reasons_not_targetable"]
+    changes = _make_size_fields(audience, size, processing=processing)
+    return apply_changes(world, audience, changes)
+
+
+def _read_size(audience: Mapping[str, Any]) -> int:
+    """Return how many users an audience has, even if it does not show its size."""
+    hidden: int | None = audience.get("_size")
+    return audience["audience_size"] or 0 if hidden is None else hidden
+
+
+def _make_size_fields(
+    audience: Mapping[str, Any], size: int, *, processing: bool
+) -> dict[str, Any]:
+    """Return the fields of an audience that follow from its size."""
+    own = [PROCESSING, TOO_SMALL] if processing else []
+    if not processing and size < SMALLEST_TARGETABLE_USERS:
+        own = [TOO_SMALL]
+    others = [r for r in audience["reasons_not_targetable"] if r not in {PROCESSING, TOO_SMALL}]
+    return {
+        "targetable": not (own or others),
+        "reasons_not_targetable": [*others, *own],
+        "audience_size": None if processing else size,
+        "_size": size if processing else None,
+    }
+
+
+AUDIENCE = TransitionKind(
+    "audience",
+    AUDIENCES,
+    "reasons_not_targetable",
+    PROCESSING,
+    (PROCESSED,),
+    Pace("time", seconds=3600),
+    also=lambda record, to: _make_size_fields(
+        record, _read_size(record), processing=to == PROCESSING
+    ),
+    read=lambda record: (
+        PROCESSING if PROCESSING in record.get("reasons_not_targetable", ()) else PROCESSED
+    ),
+    since="created_at",
+)
+"""How a new audience gets its size."""
 
 
 def _put_users(world: World, audience_id: str, upload: Upload, holders: Holders | None) -> int:

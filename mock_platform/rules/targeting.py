@@ -17,7 +17,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError
 from mock_platform.core.faults import INVALID, unlisted
 from mock_platform.core.fields import Text
-from mock_platform.rules.audiences import may_target
+from mock_platform.rules.audiences import may_target, read_audience
 from mock_platform.rules.line_item_parts import add_part
 from mock_platform.rules.promotable_users import FULL, find_promotable_type
 from mock_platform.store.interface import Record
@@ -238,7 +238,7 @@ _Check = Callable[[Call, World, Record, Target], Iterator[AdsError]]
 def _check_audience(
     call: Call, world: World, line_item: Record, target: Target
 ) -> Iterator[AdsError]:
-    audience = world.store.get("custom_audiences", target.value)
+    audience = read_audience(world, target.value)
     account_id = call.path_params["account_id"]
     if audience is None or audience["deleted"] or not may_target(world, audience, account_id):
         text = f"No audience has the id {target.value!r}"

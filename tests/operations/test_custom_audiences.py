@@ -124,13 +124,16 @@ def test_servable_follows_status_times_and_campaign(
 
 
 def test_an_audience_out_of_reach_is_not_found(box: Sandbox) -> None:
-    """Unknown, deleted and foreign audiences answer 404."""
-    found = [
-        box.call("GET", f"{base(audience)}/targeted").status_code
-        for audience in ("nope", "2d0aa", "3k2pf", "4q7sd")
-    ]
+    """Unknown, deleted and foreign audiences answer 404; targeted shows a deleted one's."""
+    found = {
+        name: [
+            box.call("GET", f"{base(audience)}/{name}").status_code
+            for audience in ("nope", "2d0aa", "3k2pf", "4q7sd")
+        ]
+        for name in ("targeted", "permissions")
+    }
 
-    assert found == [404, 404, 404, 200]
+    assert found == {"targeted": [404, 200, 404, 200], "permissions": [404, 404, 404, 200]}
 
 
 # -- permissions --------------------------------------------------------------------------------

@@ -308,3 +308,19 @@ def test_a_promoted_post_is_rejected(box: Sandbox) -> None:
 
     assert ("REJECTED", "ACCEPTED") == (rejected["approval_status"], other["approval_status"])
     assert box.record("promoted_posts", "1efwlo")["approval_status"] == "ACCEPTED"
+
+
+def test_an_audience_takes_its_time(box: Sandbox) -> None:
+    """So many reads of one audience show it as new, the next one as it is."""
+    stage = Stage("audience-processing", box, custom_audience_id="1nmth", reads=2)
+    path = f"/12/accounts/{ACCOUNT}/custom_audiences"
+
+    def read(key: str) -> Any:
+        return stage.ask("custom_audiences.get", path=f"{path}/{key}").get_json()["data"]
+
+    other = read("2906h")
+    seen = [read("1nmth") for _ in range(3)]
+
+    assert [None, None, 24800] == [record["audience_size"] for record in seen]
+    assert [False, False, True] == [record["targetable"] for record in seen]
+    assert other["targetable"] is True

@@ -107,6 +107,10 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
         "The end_time can be a maximum of 7.days+1.hours after the start_time", "end_time"),
     "stats-jobs-limit-reached": refusal("stats_jobs.create", 429, "TOO_MANY_REQUESTS",
         "The limit of concurrent jobs has been reached"),
+    "audience-name-taken": refusal("custom_audiences.create", 400, "INVALID_PARAMETER",
+        "An audience of this account has this name", "name"),
+    "do-not-reach-list-exists": refusal("do_not_reach_lists.create", 400, "INVALID_PARAMETER",
+        "This account has a do-not-reach list already", ""),
     "sandbox-only": refusal("accounts.create", 405, "METHOD_NOT_ALLOWED", "Method not allowed"),
 }  # fmt: skip
 """Operation, conditions on its query, status and error of each."""
