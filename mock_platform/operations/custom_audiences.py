@@ -149,7 +149,7 @@ def _intersect(keys: set[str] | None, wanted: Iterable[str] | None) -> set[str] 
 
 
 def get(call: Call, world: World) -> Record:
-    """Return one audience."""
+    """Return one audience that the account may see."""
     record = _find_audience(call, world, with_deleted=call.params["with_deleted"], poll=True)
     return _show(world, record, call.path_params["account_id"])
 

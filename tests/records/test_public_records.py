@@ -555,6 +555,28 @@ PUBLIC: dict[str, Sample | list[Sample]] = {
         },
         own=OWN,
     ),
+    "promoted_accounts": Sample(
+        {
+            "line_item_id": "iuj2q",
+            "id": "19pl3",
+            "entity_status": "ACTIVE",
+            "approval_status": "ACCEPTED",
+            "user_id": USER,
+            **STAMPS,
+        },
+        f"{BASE}/promoted_accounts/19pl3",
+        own=OWN,
+    ),
+    "scheduled_promoted_posts": Sample(
+        {
+            "line_item_id": "itttx",
+            "id": "1xboq",
+            "scheduled_post_id": "1991600000000000203",
+            "post_id": None,
+            **STAMPS,
+        },
+        own=OWN,
+    ),
     "targeting_criteria": Sample(
         {
             "line_item_id": "itttz",
