@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.resource import draw_unused_id, make_timestamps
-from mock_platform.rules.account_history import record_change
+from mock_platform.rules.targeting import TABLE, Target, add_criterion
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -16,14 +15,14 @@ APP_PLATFORM = public_fact(
     "adjacent operations, section 4",
 )
 _SYSTEMS = {
-    "ios_app_store_identifier": ("iOS", "0"),
-    "android_app_store_identifier": ("Android", "1"),
+    "ios_app_store_identifier": "0",
+    "android_app_store_identifier": "1",
 }
 
 
 def target_app_platforms(call: Call, world: World, before: Record, after: Record) -> None:
     """Add the criteria for those stores whose identifier a line item did not have before."""
-    for name, (title, value) in _SYSTEMS.items():
+    for name, value in _SYSTEMS.items():
         if not after.get(name) or before.get(name):
             continue
         call.assume(APP_PLATFORM)
@@ -33,17 +32,6 @@ def target_app_platforms(call: Call, world: World, before: Record, after: Record
             "targeting_value": value,
             "deleted": False,
         }
-        if world.store.count("targeting_criteria", match):
+        if world.store.count(TABLE, match):
             continue
-        criterion = {
-            "id": draw_unused_id(world, "targeting_criteria"),
-            "line_item_id": after["id"],
-            "name": title,
-            "targeting_type": "PLATFORM",
-            "targeting_value": value,
-            "operator_type": "EQ",
-            **make_timestamps(world),
-            "_account_id": after["_account_id"],
-        }
-        world.store.put("targeting_criteria", criterion["id"], criterion)
-        record_change(call, world, "TARGETING_CRITERIA", None, criterion)
+        add_criterion(call, world, after["id"], Target("PLATFORM", value, "EQ"))

@@ -100,8 +100,6 @@ _SINGULAR = {
 LANGUAGE = r"[a-z]{2}"
 LANGUAGE_TEXT = "an ISO 639-1 code such as en"
 """The form of the parameter `lang`."""
-ANDROID, IOS = "1", "0"
-_PLATFORM_OF = {"android_app_store_identifier": ANDROID, "ios_app_store_identifier": IOS}
 
 LIMITS = public_fact(
     "targeting-criteria.limits",
@@ -122,14 +120,6 @@ TV = public_fact(
     "locations in a country of the show (400 TV_SHOW_OUTSIDE_MARKET).",
     "adjacent operations, section 6",
 )
-APP_PLATFORM = public_fact(
-    "targeting-criteria.app-platform",
-    "Setting an app store identifier of a line item adds a PLATFORM criterion for that system, "
-    "unless it has one.",
-    "adjacent operations, section 4",
-)
-
-
 CATEGORY_SETS = public_fact(
     "targeting-criteria.content-categories",
     "IAB_CATEGORY criteria come as the whole set of IAB categories of a content category, together "
@@ -340,19 +330,6 @@ def _derive_name(target: Target, option: Record) -> str:
     if target.type == "GENDER":
         return _GENDERS[target.value]
     return str(option.get("name", target.value))
-
-
-def add_app_platforms(
-    call: Call, world: World, line_item: Record, before: Record | None = None
-) -> None:
-    """Add the PLATFORM criteria of apps that a line item got; `before` is None for a new one."""
-    for name, platform in _PLATFORM_OF.items():
-        if line_item.get(name) is None or line_item[name] == (before or {}).get(name):
-            continue
-        match = {"line_item_id": line_item["id"], "targeting_type": "PLATFORM", "deleted": False}
-        if world.store.count(TABLE, match | {"targeting_value": platform}) == 0:
-            add_criterion(call, world, line_item["id"], Target("PLATFORM", platform, "EQ"))
-            call.assume(APP_PLATFORM)
 
 
 def show_localized(world: World, criterion: Record, language: str) -> Record:

@@ -7,19 +7,17 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.core.call import Call, Caller
-from mock_platform.rules.targeting import MOST, TYPES, add_app_platforms
+from mock_platform.rules.targeting import MOST, TYPES
 from tests.operations.line_item_parts import (
     CLICKS,
     DELETED,
     FOREIGN,
     PREROLL,
-    VIDEO,
     call,
     data,
     history,
 )
-from tests.support import ACCOUNT, Sandbox, faults, refusal
+from tests.support import Sandbox, faults, refusal
 
 OWN_USER, NORTHBIKE_USER = "2244994945", "3805104374"
 US, UK, GERMANY = "96683cc9126741d1", "6416b8512febefc9", "fdcd221ac44fa326"
@@ -285,35 +283,6 @@ def test_a_new_location_counts_for_curated_categories(box: Sandbox) -> None:
 
     assert refusal(refused) == (400, [("INVALID_PARAMETER", "curated_category_id")])
     assert call(box, "POST", "line_item_curated_categories", **link).status_code == 200
-
-
-def test_the_apps_of_a_line_item_add_platforms(box: Sandbox) -> None:
-    """An app of a system targets that system, once; the account's history has it."""
-    line_item = box.record("line_items", VIDEO)
-    with_app = line_item | {"ios_app_store_identifier": "1423330822"}
-    both = with_app | {"android_app_store_identifier": "com.example.app"}
-    with box.world.work():
-        request = _make_call(box)
-        add_app_platforms(request, box.world, with_app, line_item)
-        add_app_platforms(request, box.world, with_app, with_app)
-        add_app_platforms(request, box.world, both, with_app)
-        add_app_platforms(request, box.world, both)
-
-    listed = data(call(box, "GET", "targeting_criteria", line_item_ids=VIDEO))
-    platforms = [record for record in listed if record["targeting_type"] == "PLATFORM"]
-    assert [("0", "iOS"), ("1", "Android")] == [
-        (record["targeting_value"], record["name"]) for record in platforms
-    ]
-    assert ["CREATE"] == history(box, "TARGETING_CRITERIA", platforms[0]["id"])
-
-
-def _make_call(box: Sandbox) -> Any:
-    """A call of the well-known user for the account."""
-    return Call(
-        "POST", "http://localhost/", "/", "http://localhost", (),
-        path_params={"account_id": ACCOUNT}, account=box.record("accounts", ACCOUNT),
-        caller=Caller("oauth1", user=box.record("users", OWN_USER)),
-    )  # fmt: skip
 
 
 def test_targeted_follows_new_criteria(box: Sandbox) -> None:
