@@ -14,6 +14,8 @@ from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
 from mock_platform.app import create_app
+from mock_platform.client.interface import WorldFace
+from mock_platform.client.local import LocalWorld
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
@@ -149,6 +151,12 @@ class Sandbox:
 def sandbox(**settings: Any) -> Sandbox:
     """A fresh sandbox with these settings."""
     return Sandbox(Settings(**settings))
+
+
+def find_inner(running: WorldFace) -> Platform:
+    """What a running sandbox of this process is made of."""
+    assert isinstance(running, LocalWorld)
+    return running._platform
 
 
 class Sandboxes:

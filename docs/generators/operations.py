@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from docs.generators.markdown import table
-from mock_platform.cli.listing import display_path, sort_operations
+from mock_platform.cli.printing import display_path, sort_operations
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform
 
@@ -18,7 +18,7 @@ _FAMILIES = {
 
 def write_page() -> str:
     """Returns the page."""
-    operations = sort_operations(Platform())
+    operations = sort_operations(Platform().operations)
     counts = Counter(_origin(operation) for operation in operations)
     counted = ", ".join(f"{origin} {count}" for origin, count in sorted(counts.items()))
     lines = [

@@ -9,6 +9,7 @@ from docs.generators import (
     architecture,
     assumptions,
     codes,
+    constants,
     effects,
     javascript,
     operations,
@@ -19,6 +20,7 @@ from docs.generators import (
 DOCS = Path(__file__).parents[1]
 PAGES: dict[str, Callable[[], str]] = {
     "../mock_platform/core/codes.json": codes.write_page,
+    "../mock_platform/cli/constants.json": constants.write_page,
     "operations.md": operations.write_page,
     "assumptions.md": assumptions.write_page,
     "scenarios.md": scenarios.write_page,

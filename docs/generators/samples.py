@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from marshmallow import ValidationError
 from marshmallow.fields import Field
 
-from mock_platform.control.known_credentials import Credentials
+from mock_platform.control.credential_texts import Credentials
 from mock_platform.core.fields import Choice
 from mock_platform.core.jsonio import loads
 from mock_platform.core.operation import Location, Operation

@@ -13,7 +13,8 @@ from werkzeug.test import TestResponse
 
 from docs.generators.samples import MINUTE, Sample, sample
 from mock_platform.app import create_app
-from mock_platform.control.known_credentials import Credentials, credentials, environment
+from mock_platform.control.credential_texts import Credentials, environment
+from mock_platform.control.known_credentials import credentials
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform

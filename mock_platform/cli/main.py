@@ -183,7 +183,7 @@ def run(
 )  # fmt: skip
 def operations(*, format: str) -> None:
     """List the operations: method, path, id and heading of the specification."""
-    from mock_platform.cli.listing import operations_text
+    from mock_platform.cli.printing import operations_text
 
     click.echo(operations_text(format))
 
@@ -198,7 +198,7 @@ def where(request: tuple[str, ...], *, format: str) -> None:
 
     METHOD PATH may be one argument or two; PATH may be a whole address.
     """
-    from mock_platform.cli.listing import where_text
+    from mock_platform.cli.printing import where_text
 
     words = " ".join(request).split()
     if len(words) != 2:
@@ -239,7 +239,7 @@ def check(paths: tuple[Path, ...], *, no_default_fixtures: bool) -> None:
 )  # fmt: skip
 def credentials(*, format: str, fixtures: tuple[Path, ...], url: str) -> None:
     """Print the published test credentials."""
-    from mock_platform.cli.listing import credentials_text
+    from mock_platform.cli.printing import credentials_text
 
     click.echo(credentials_text(format, fixtures, url), nl=False)
 

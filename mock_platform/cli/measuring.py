@@ -12,7 +12,7 @@ import requests
 
 from mock_platform.cli.trouble import CheckFailed
 from mock_platform.client.remote.control import read_authority
-from mock_platform.control.known_credentials import environment
+from mock_platform.control.credential_texts import environment
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import pretty
 from mock_platform.coverage import CoverageDocument, Format, render

@@ -15,7 +15,7 @@ from mock_platform.cli.signals import Signals
 from mock_platform.cli.trouble import convert_errors
 from mock_platform.cli.trusting import trust_variables
 from mock_platform.client.platform import MockPlatform
-from mock_platform.control.known_credentials import environment
+from mock_platform.control.credential_texts import environment
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127

@@ -1,7 +1,7 @@
 """The interface of a sandbox, declared once.
 
-`local` and `platform` implement it for a sandbox in this process, `remote` for a server elsewhere.
-The same mistake raises the same exception on both. What only one of them can do raises
+`local` and `local_platform` implement it for a sandbox in this process, `remote` for a server
+elsewhere. The same mistake raises the same exception on both. What only one of them can do raises
 `NotInProcess` on the other. A server elsewhere may also be `Unreachable`, or it may have `Refused`
 a request, for instance because of its control token or the size of a body.
 `world_parts` declares clock, journal and records.
@@ -19,8 +19,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
-from mock_platform.settings import NamesMode
-from mock_platform.world.clock import Instant
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
 
     from mock_platform.in_process.session import AuthScheme, BasedSession
     from mock_platform.scenario.active import UnfiredRule
+    from mock_platform.settings import NamesMode
+    from mock_platform.world.clock import Instant
 
 
 class WorldFace(Protocol):

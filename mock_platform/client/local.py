@@ -19,8 +19,9 @@ from mock_platform.client.scenarios import copy_as_json, read_scenario
 from mock_platform.client.sessions import authentication
 from mock_platform.consent.approval import approve, choose_answer
 from mock_platform.control.clock import settle
+from mock_platform.control.credential_texts import Credentials
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
-from mock_platform.control.known_credentials import Credentials, credentials
+from mock_platform.control.known_credentials import credentials
 from mock_platform.control.plane import ControlPlane
 from mock_platform.control.route import load_query
 from mock_platform.control.worlds import addresses

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mock_platform.client.errors import MissingCredentials
-from mock_platform.control.known_credentials import Credentials
+from mock_platform.control.credential_texts import Credentials
 from mock_platform.in_process.session import AuthScheme, BearerAuth, OAuth1Auth
 
 

@@ -11,11 +11,12 @@ from collections.abc import (
     ValuesView,
 )
 from datetime import datetime
-from typing import Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from mock_platform.client.queries import EntryQuery, PageQuery
-from mock_platform.core.call import FaultKind
-from mock_platform.world.clock import Instant
+if TYPE_CHECKING:
+    from mock_platform.client.queries import EntryQuery, PageQuery
+    from mock_platform.core.call import FaultKind
+    from mock_platform.world.clock import Instant
 
 Record = dict[str, Any]
 

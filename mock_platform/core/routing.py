@@ -11,12 +11,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 from urllib.parse import unquote
 
-from mock_platform.core.operation import Operation
-
 T = TypeVar("T")
+
+
+class Routed(Protocol):
+    """What is needed of an operation to find it by its path."""
+
+    @property
+    def method(self) -> str:
+        """The method of its requests."""
+
+    @property
+    def path(self) -> str:
+        """Its path in the notation of the specification."""
+
+    @property
+    def dialect(self) -> str:
+        """The interface that it belongs to."""
+
+    @property
+    def sandbox_only(self) -> bool:
+        """Whether it exists on the sandbox address only."""
+
+
+R = TypeVar("R", bound=Routed)
 
 
 @dataclass(slots=True)
@@ -95,7 +116,7 @@ _MAX_NAMED = 3
 _KEPT_ANSWERS = 256
 
 
-class Nearest:
+class Nearest(Generic[R]):
     """Finds the operations nearest to a request that no operation answers.
 
     All of them belong to one interface: that of the path's first segment, or, if no interface has
@@ -103,8 +124,8 @@ class Nearest:
     clients repeat their mistakes.
     """
 
-    def __init__(self, operations: Iterable[Operation]) -> None:
-        self._by_shape: dict[str, list[Operation]] = {}
+    def __init__(self, operations: Iterable[R]) -> None:
+        self._by_shape: dict[str, list[R]] = {}
         self._is_advertising: dict[str, bool] = {}
         for operation in operations:
             shape = _shape(operation.path)
@@ -112,16 +133,16 @@ class Nearest:
             self._is_advertising[_first_segment(shape)] = operation.dialect == "ads"
         self._answer = lru_cache(_KEPT_ANSWERS)(self._rank)
 
-    def to(self, method: str, path: str) -> Sequence[Operation]:
+    def to(self, method: str, path: str) -> Sequence[R]:
         """Returns up to three nearest operations, the nearest first; none if no path is similar."""
         return self._answer(method, _shape(path))
 
-    def _rank(self, method: str, wanted: str) -> tuple[Operation, ...]:
+    def _rank(self, method: str, wanted: str) -> tuple[R, ...]:
         shapes = self._keep_one_interface(wanted, self._by_shape)
         near = get_close_matches(wanted, shapes, _MAX_NAMED)
         if near:
             near = self._keep_one_interface(near[0], near)
-        found: list[Operation] = []
+        found: list[R] = []
         for shape in near:
             found += sorted(self._by_shape[shape], key=lambda each: each.method != method)
         return tuple(found[:_MAX_NAMED])

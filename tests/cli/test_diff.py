@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from mock_platform.cli.listing import credentials_text
 from mock_platform.cli.main import group
+from mock_platform.cli.printing import credentials_text
 from mock_platform.server.binding import bind
 from tests.drift.servers import Differing, differing
 

@@ -23,6 +23,7 @@ from mock_platform.scenario.library import UnknownScenario
 from mock_platform.streams.open_streams import UnknownStream
 from mock_platform.world.names import BadWorldName, UnknownWorld
 from mock_platform.world.worlds import TooManyWorlds
+from tests.support import find_inner
 
 USER = "2244994945"
 NAIVE = datetime(2026, 3, 1, 12)  # noqa: DTZ001 - the mistake
@@ -213,7 +214,7 @@ def test_mistakes_with_a_world(local: PlatformFace, remote: PlatformFace, mistak
 def test_a_server_that_cannot_break_connections() -> None:
     """A scenario that needs it is refused on both."""
     with MockPlatform.start() as local, MockPlatform.connect(local.base_url) as remote:
-        local._platform.disable_connections()
+        find_inner(local).disable_connections()
         found = [_raised(lambda p: p.activate("answer-lost"), each) for each in (local, remote)]
 
     _same(CannotPerform, *found)

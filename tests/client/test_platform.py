@@ -20,6 +20,7 @@ from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.world import World
 from tests.commands import python
+from tests.support import find_inner
 from tests.waits import PATIENCE
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -56,6 +57,8 @@ def test_importing_the_package_is_cheap() -> None:
         "mock_platform.WsgiAdapter\n"
         "assert not {'flask', 'marshmallow', 'httptools'} & set(sys.modules)\n"
         "mock_platform.MockPlatform\n"
+        "assert not {'flask', 'marshmallow', 'httptools'} & set(sys.modules)\n"
+        "mock_platform.create_app\n"
         "assert 'flask' in sys.modules"
     )
 
@@ -129,8 +132,8 @@ def test_overrides_are_settings(tmp_path: Path) -> None:
     ) as platform:
         assert "9" in platform.state["users"]
         assert platform.clock.now() == NOON
-        assert platform._platform.settings.seed == 4
-        assert platform._platform.settings.delivery.attempts == 1
+        assert find_inner(platform).settings.seed == 4
+        assert find_inner(platform).settings.delivery.attempts == 1
 
 
 @pytest.mark.parametrize(
@@ -301,7 +304,7 @@ def test_moving_the_clock_lets_due_things_happen(platform: MockPlatform) -> None
         "state": "IN_PROGRESS",
     }
     platform.state["replay_jobs"].put(job, unchecked=True)
-    world = platform._platform.worlds.default
+    world = find_inner(platform).worlds.default
     with world.work():
         world.transitions.begin("replay_job", "55")
 
@@ -393,7 +396,7 @@ def test_a_world_is_made_once_and_can_be_a_copy(platform: MockPlatform) -> None:
 
 def test_deliveries_are_copies(platform: MockPlatform) -> None:
     """The list of deliveries can be changed without changing the world."""
-    platform._platform.worlds.default.deliveries.append({"id": "d1", "status": 200})
+    find_inner(platform).worlds.default.deliveries.append({"id": "d1", "status": 200})
 
     platform.deliveries[0]["status"] = 500
 

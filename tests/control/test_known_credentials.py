@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from mock_platform.control.known_credentials import credentials, environment, environment_text
+from mock_platform.control.credential_texts import environment, environment_text
+from mock_platform.control.known_credentials import credentials
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from tests.support import ACCOUNT, BEARER, HARBOR, sandbox

@@ -12,6 +12,7 @@ from werkzeug.routing import Rule, Submount
 from mock_platform import MockPlatform
 from mock_platform.edge.application import PlatformApplication, UnreachableRoute
 from mock_platform.edge.request import Request
+from tests.support import find_inner
 from tests.waits import PATIENCE
 
 ACCOUNTS = "/12/accounts"
@@ -33,7 +34,7 @@ def test_every_operation_is_a_rule_under_its_id(platform: MockPlatform) -> None:
     """Method and endpoint of each; addresses are built from ids."""
     found = {rule.endpoint: rule.methods or set() for rule in platform.app.url_map.iter_rules()}
 
-    operations = platform._platform.operations
+    operations = find_inner(platform).operations
     assert {operation.id for operation in operations} == set(found)
     assert all(operation.method in found[operation.id] for operation in operations)
     with platform.app.test_request_context():

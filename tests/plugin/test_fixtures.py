@@ -13,6 +13,7 @@ from mock_platform.testing.servers import LocalServers
 from mock_platform.testing.world_request import WorldRequest
 from tests.plugin.conftest import Run
 from tests.plugin.reading import headings, section
+from tests.support import find_inner
 
 
 def test_it_is_registered() -> None:
@@ -205,7 +206,7 @@ def test_a_request_that_outlives_its_world_is_told(monkeypatch: pytest.MonkeyPat
         platform.on_stray(lambda *stray: seen.append(stray))
         world = platform.world("w1")
         monkeypatch.setattr(
-            platform._platform,
+            find_inner(platform),
             "observers",
             [lambda _: platform.drop_world("w1")],
         )
