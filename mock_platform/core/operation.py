@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from typing import Any, Literal, TypedDict
 
 from marshmallow import Schema
@@ -206,6 +207,8 @@ class Operation:
         if self.declared_at is not None:
             return self.declared_at
         code = inspect.unwrap(self.handler)
+        while isinstance(code, partial):
+            code = code.func
         return inspect.getsourcefile(code) or "", inspect.getsourcelines(code)[1]
 
     def as_json(self) -> dict[str, Any]:
