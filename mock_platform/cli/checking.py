@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -15,37 +16,44 @@ from mock_platform.records import fixtures
 from mock_platform.scenario import library
 from mock_platform.settings import Settings
 
+Warnings = Literal["show", "ignore", "error"]
 _BARE = Settings(default_fixtures=False)
 
 
-def check_files(paths: Sequence[Path], *, default_fixtures: bool) -> None:
+def check_files(
+    paths: Sequence[Path], *, default_fixtures: bool, warnings: Warnings = "show"
+) -> None:
     """Print `file:line:column: message` for each fault of folders or single files.
 
-    Scenario files are distinguished from fixtures by their name and form.
+    Scenario files are distinguished from fixtures by their name and form. Warnings go to standard
+    error; `warnings` says whether they are shown, ignored, or count as faults.
 
     Raises:
         CheckFailed: The files have faults.
     """
     under = [shipped.folder("fixtures")] if default_fixtures else []
     files = [file for path in paths for file in _find_scenarios(path)]
-    named: set[Path] = set()
     complaints: list[object] = []
+    odd: list[object] = []
+    named: Collection[Path] = ()
     if files:
-        found, faults = library.read_all(files, Platform(_BARE).library.catalog)
-        complaints += faults
-        named = {file.resolve() for scenario in found.values() for file in scenario.files}
+        checked = library.check(files, Platform(_BARE).library.catalog)
+        complaints += checked.complaints
+        odd += checked.warnings
+        named = checked.named
     others = [path for path in paths if not _contains_only_scenarios(path, named)]
     if others:
-        complaints = [*fixtures.check([*under, *others], TABLES, _warn), *complaints]
+        complaints = [*fixtures.check([*under, *others], TABLES, odd.append), *complaints]
     for complaint in complaints:
         click.echo(str(complaint))
+    for warning in odd if warnings != "ignore" else ():
+        click.echo(f"Warning: {warning}", err=True)
     if complaints:
         raise CheckFailed(f"{count_faults(len(complaints))} found.")
+    if odd and warnings == "error":
+        count = "One warning" if len(odd) == 1 else f"{len(odd)} warnings"
+        raise CheckFailed(f"{count} found, and --warnings error makes them faults.")
     click.echo(f"No faults in {', '.join(str(path) for path in paths)}.", err=True)
-
-
-def _warn(warning: fixtures.FixtureComplaint) -> None:
-    click.echo(str(warning), err=True)
 
 
 def _find_scenarios(path: Path) -> list[Path]:

@@ -212,14 +212,27 @@ def where(request: tuple[str, ...], *, format: str) -> None:
 @click.option(
     "--no-default-fixtures/--default-fixtures", help="Check PATHs without the default fixtures."
 )
-def check(paths: tuple[Path, ...], *, no_default_fixtures: bool) -> None:
+@click.option(
+    "--warnings",
+    type=click.Choice(["show", "ignore", "error"]),
+    default="show",
+    show_default=True,
+    help="What to do with warnings, such as a rule that can never act; error: exit status 1.",
+)
+def check(
+    paths: tuple[Path, ...],
+    *,
+    no_default_fixtures: bool,
+    warnings: Literal["show", "ignore", "error"],
+) -> None:
     """Check fixtures and scenarios, folders or files, and print every fault.
 
-    Fixtures are added to those named before. Exit status 1 if there is any fault.
+    Fixtures are added to those named before. Exit status 1 if there is any fault. Warnings are
+    about what is valid, but hardly what was meant; they go to standard error.
     """
     from mock_platform.cli.checking import check_files
 
-    check_files(paths, default_fixtures=not no_default_fixtures)
+    check_files(paths, default_fixtures=not no_default_fixtures, warnings=warnings)
 
 
 @group.command()

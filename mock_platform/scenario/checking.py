@@ -13,6 +13,7 @@ from mock_platform.scenario.deliveries import WITHOUT_REQUEST
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import EffectKind
 from mock_platform.scenario.forms import Path, Report, parse_reference, quote
+from mock_platform.scenario.names import check_names
 from mock_platform.scenario.parameters import find_reference_at, find_references, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, make_forms
 
@@ -70,6 +71,7 @@ def find_faults(rule: Mapping[str, Any], catalog: Catalog) -> list[tuple[Path, s
 def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Report) -> None:
     match.check_patterns(rule.get("when", {}), (*at, "when"), report)
     custom.check_routes(rule.get("on"), (*at, "on"), catalog, report)
+    check_names(rule, at, catalog, report)
     call = rule.get("call")
     if isinstance(call, dict) and _find_last_call(call) < _find_first_call(call):
         report((*at, "call", "to"), f"to must not be before from, got {quote(call)}")

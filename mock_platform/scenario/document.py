@@ -164,12 +164,20 @@ def load(file: FilePath, catalog: Catalog) -> Scenario:
     Raises:
         BadScenario: The file has faults, or cannot be read.
     """
+    return build_scenario(read_source(file), catalog, file)
+
+
+def read_source(file: FilePath) -> Source:
+    """Read a file as data with places, which need not be a scenario.
+
+    Raises:
+        BadScenario: It is neither YAML nor JSON, or cannot be read.
+    """
     if file.suffix not in SUFFIXES:
         text = f"scenario files end in {', '.join(SUFFIXES)}"
         raise BadScenario([ScenarioComplaint(file, 1, 1, "", text)])
     try:
-        content = file.read_bytes()
-        source = read(file, content)
+        return read(file, file.read_bytes())
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise BadScenario(
@@ -179,7 +187,6 @@ def load(file: FilePath, catalog: Catalog) -> Scenario:
         raise BadScenario(
             [ScenarioComplaint(file, fault.line, fault.column, "", fault.text)]
         ) from fault
-    return build_scenario(source, catalog, file)
 
 
 def loads(text: str | bytes, catalog: Catalog, name: str = "scenario.yaml") -> Scenario:

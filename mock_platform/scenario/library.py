@@ -6,18 +6,22 @@ Also finds the scenario files of a folder, and their faults.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from mock_platform.operations import TABLES
+from mock_platform.scenario.advice import find_warnings
 from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.checking import format_path
 from mock_platform.scenario.document import (
     SUFFIXES,
     BadScenario,
     Scenario,
     ScenarioComplaint,
     load,
+    read_source,
 )
 
 _TABLES = frozenset(table.name for table in TABLES)
@@ -127,12 +131,34 @@ def _is_same_file(one: Path, other: Path) -> bool:
     return one == other or one.resolve() == other.resolve()
 
 
-def check(paths: Iterable[Path], catalog: Catalog) -> list[ScenarioComplaint]:
-    """Return all faults of scenario files, including those in folders."""
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The result of checking scenario files."""
+
+    complaints: Sequence[ScenarioComplaint]
+    warnings: Sequence[ScenarioComplaint]
+    """What is valid, but hardly what the author meant."""
+    named: frozenset[Path]
+    """Files that the scenarios name."""
+
+
+def check(paths: Iterable[Path], catalog: Catalog) -> Checked:
+    """Return the faults and the oddities of scenario files, including those in folders."""
     files = [
         file for path in paths for file in (list_scenario_files(path) if path.is_dir() else [path])
     ]
-    return read_all(files, catalog)[1]
+    found, complaints = read_all(files, catalog)
+    warnings: list[ScenarioComplaint] = []
+    for file, scenario in found.items():
+        odd = find_warnings(scenario)
+        source = read_source(file) if odd else None
+        warnings += [
+            ScenarioComplaint(file, *source.locate(at), format_path(at), text)
+            for at, text in odd
+            if source is not None
+        ]
+    named = frozenset(file.resolve() for each in found.values() for file in each.files)
+    return Checked(complaints, warnings, named)
 
 
 def is_file(text: str) -> bool:

@@ -123,3 +123,29 @@ def test_bad_start_up(tmp_path: Path) -> None:
     assert f"1 fault in the scenarios.\n{file}:2:17: rules[0].then.eror" in found[0].stderr
     assert "TABLE/ID" in found[1].stderr
     assert "There is no scenario 'no-such-scenario'" in found[2].stderr
+
+
+ODD = (
+    "name: odd\nrules:\n  - on: line_items.list\n    call: 1\n    times: 2\n"
+    "    then: {error: 130}\n"
+)
+
+
+def test_warnings(tmp_path: Path) -> None:
+    """What is odd is shown on standard error, and fails only if that is asked for."""
+    file = tmp_path / "odd.yaml"
+    file.write_text(ODD)
+    text = (
+        f"Warning: {file}:5:5: rules[0].times: has no effect: with this `call` the rule acts at "
+        "most once"
+    )
+
+    shown, ignored = run("check", file), run("check", file, "--warnings", "ignore")
+    refused = run("check", file, "--warnings", "error")
+
+    assert (0, "") == (shown.exit_code, shown.stdout)
+    assert text in shown.stderr
+    assert (0, False) == (ignored.exit_code, text in ignored.stderr)
+    assert 1 == refused.exit_code
+    assert text in refused.stderr
+    assert "One warning found, and --warnings error makes them faults." in refused.stderr

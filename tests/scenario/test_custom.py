@@ -286,7 +286,10 @@ def test_effects_that_are_refused(box: Sandbox, on: Any, then: Any, text: str) -
 
 # -- collections ---------------------------------------------------------------------------------
 
-LISTS = [{"id": "1", "name": "Roasters"}, {"id": 2, "name": "Mugs", "tags": {"a": 1, "b": 2}}]
+LISTS: list[dict[str, Any]] = [
+    {"id": "1", "name": "Roasters"},
+    {"id": 2, "name": "Mugs", "tags": {"a": 1, "b": 2}},
+]
 COLLECTION = {"on": "/2/lists", "then": {"collection": LISTS}}
 
 
@@ -380,7 +383,7 @@ def test_without_an_envelope(box: Sandbox) -> None:
 
     assert LISTS == get(box, "/lists").get_json()
     assert LISTS[0] == get(box, "/lists/1").get_json()
-    assert {**LISTS[0], "deleted": True} == box.call("DELETE", "/lists/1", keys=None).get_json()
+    assert dict(LISTS[0], deleted=True) == box.call("DELETE", "/lists/1", keys=None).get_json()
 
 
 def test_each_start_has_the_authors_records(box: Sandbox) -> None:

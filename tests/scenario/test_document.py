@@ -255,7 +255,7 @@ def test_bad_defaults_of_json(tmp_path: Path) -> None:
         '{"name": "a",\n "parameters": {"code": 90},\n "rules": [{"then": {"error": "$code"}}]}'
     )
 
-    (found,) = check([file], CATALOG)
+    (found,) = check([file], CATALOG).complaints
 
     assert str(found).startswith(f"{file}:2:17: parameters.code: 90 is not allowed.")
 

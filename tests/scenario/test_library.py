@@ -60,13 +60,13 @@ def test_check(tmp_path: Path) -> None:
     write(tmp_path, "b.yaml", SOUND.format("a"))
     bad = write(tmp_path, "c.yaml", "name: c\nrules: [{then: {eror: 89}}]")
 
-    found = check([tmp_path], CATALOG)
+    found = check([tmp_path], CATALOG).complaints
 
     assert [("b.yaml", "name"), ("c.yaml", "rules[0].then.eror")] == [
         (each.file.name, each.field) for each in found
     ]
     assert f"{bad}:2:17: rules[0].then.eror" in str(found[1])
-    assert [] == check([tmp_path / "a.yaml"], CATALOG)
+    assert [] == check([tmp_path / "a.yaml"], CATALOG).complaints
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ CONDITION = st.one_of(
 )
 NAMES = st.dictionaries(WORD, CONDITION, min_size=1, max_size=3)
 WHEN = st.fixed_dictionaries(
-    {}, optional={"path": NAMES, "query": NAMES, "json": NAMES, "form": NAMES, "headers": NAMES,
+    {}, optional={"query": NAMES, "json": NAMES, "form": NAMES, "headers": NAMES,
                   "state": st.none() | WORD, "caller": st.fixed_dictionaries({"app": CONDITION})},
 )  # fmt: skip
 ANSWERS = st.one_of(
@@ -166,6 +166,7 @@ def _beyond_the_schema(found: list[ScenarioComplaint]) -> bool:
         "true answer",
         "no regular expression",
         "is no parameter",
+        " parameter '",
         "is no field of line_items",
         " for name",
         " for deleted",
