@@ -87,12 +87,14 @@ class LiveServer:
         self.ca: str | None = ready.get("ca")
         self._numbers = itertools.count(1)
 
-    def world(self, *, own: bool = False) -> LiveWorld:
+    def world(self, *, own: bool = False, names: str = "neutral") -> LiveWorld:
         """A fresh world; with `own` its credentials choose it, at the address of the server."""
         name = f"live{next(self._numbers)}"
         verify = True if self.ca is None else self.ca
         url = f"{self.url}/_mock/worlds/{name}"
-        answer = requests.put(url, json={"own_credentials": own}, verify=verify, timeout=PATIENCE)
+        answer = requests.put(
+            url, json={"own_credentials": own, "names": names}, verify=verify, timeout=PATIENCE
+        )
         assert answer.ok, answer.text
         made = answer.json()
         address = self.url if own else made["base_url"]
