@@ -36,7 +36,7 @@ from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.markers import make_markers
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, Compiled, compile_operation
-from mock_platform.core.routing import Router
+from mock_platform.core.routing import Router, fix_parameters
 from mock_platform.core.spelling.exchange import ORIGINAL_NAMES, Translator, choose_names
 from mock_platform.core.spelling.pairs import list_original_paths
 from mock_platform.core.unanswered import Unanswered, reply_to_unknown_world
@@ -291,7 +291,9 @@ class Platform:
 
     def assumptions(self) -> dict[str, Assumption]:
         """The register of all assumptions, by id."""
-        return register(_CORE, *(operation.all_assumptions for operation in self.operations))
+        left_out = (entry.assumption for entry in NOT_SERVED)
+        declared = (operation.all_assumptions for operation in self.operations)
+        return register(_CORE, left_out, *declared)
 
     def reload(self, base: Base) -> None:
         """Reset the default world with other fixtures; new worlds start with them as well."""
@@ -474,11 +476,12 @@ def _make_routers(
 
 
 def _router(compiled: Sequence[Compiled], *, original: bool) -> Router[Compiled]:
-    router = Router(
-        (c.operation.method, path, c)
-        for c in compiled
-        for path in (c.operation.path, *c.operation.also)
-    )
+    router: Router[Compiled] = Router()
+    for each in compiled:
+        operation = each.operation
+        for path in (operation.path, *operation.also):
+            fixed = fix_parameters(operation.path, path)
+            router.add(operation.method, path, each, fixed)
     for each in compiled if original else ():
         operation = each.operation
         for path in list_original_paths(operation.path, operation.dialect):

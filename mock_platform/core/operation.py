@@ -257,7 +257,7 @@ class Particulars(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class NotServed:
-    """A path of the public interface that is not served, although it looks like a record's.
+    """A path that clients of the public interface call, and that is not served on purpose.
 
     It answers like any unknown path. `why` explains this to the caller.
     """
@@ -265,6 +265,7 @@ class NotServed:
     methods: tuple[str, ...]
     path: str
     why: str
+    assumption: Assumption
 
 
 def table(*groups: Sequence[Operation]) -> tuple[Operation, ...]:

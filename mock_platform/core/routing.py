@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Generic, NamedTuple, Protocol, TypeVar
 from urllib.parse import unquote
 
@@ -44,7 +45,7 @@ R = TypeVar("R", bound=Routed)
 class _Node(Generic[T]):
     static: dict[str, _Node[T]] = field(default_factory=dict)
     varying: _Node[T] | None = None
-    methods: dict[str, tuple[T, tuple[str, ...]]] = field(default_factory=dict)
+    methods: dict[str, tuple[T, tuple[str, ...], Mapping[str, str]]] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
     """Values of the last parameter that this route does not accept."""
 
@@ -65,8 +66,10 @@ class Router(Generic[T]):
         for method, path, target in routes:
             self.add(method, path, target)
 
-    def add(self, method: str, path: str, target: T) -> None:
-        """Add a route to the table."""
+    def add(
+        self, method: str, path: str, target: T, fixed: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Add a route to the table; `fixed` are parameters whose values follow from the path."""
         node, names = self._root, []
         for segment in path.strip("/").split("/"):
             if segment.startswith(":"):
@@ -75,7 +78,7 @@ class Router(Generic[T]):
                 node = node.varying
             else:
                 node = node.static.setdefault(segment, _Node())
-        node.methods[method] = (target, tuple(names))
+        node.methods[method] = (target, tuple(names), fixed)
 
     def reserve(self, path: str) -> None:
         """Exclude a path although its last segment matches a parameter."""
@@ -109,7 +112,17 @@ class Router(Generic[T]):
             entry = node.methods.get("GET")
         if entry is None:
             return Found(None, {}, tuple(sorted(node.methods)))
-        return Found(entry[0], dict(zip(entry[1], values, strict=True)))
+        return Found(entry[0], {**dict(zip(entry[1], values, strict=True)), **entry[2]})
+
+
+def fix_parameters(path: str, alias: str) -> dict[str, str]:
+    """Returns the parameters of a path for which another spelling of it has a fixed segment."""
+    pairs = zip(path.strip("/").split("/"), alias.strip("/").split("/"), strict=False)
+    return {
+        name[1:]: value
+        for name, value in pairs
+        if name.startswith(":") and not value.startswith(":")
+    }
 
 
 _MAX_NAMED = 3

@@ -52,6 +52,7 @@ class Unanswered:
             return SeeOther(f"{call.base_url}/{_CONTROL}/")
         left_out = self._not_served.find(call.method, call.path).target
         if left_out is not None:
+            call.assume(left_out.assumption)
             return self._unknown(call, left_out.why, text=_NOTHING_HERE)
         if allowed:
             note = ""

@@ -33,6 +33,8 @@ FAMILIES = (
     "cards",
     "cards_poll",
     "cards_video_conversation",
+    "cards_image_conversation",
+    "cards_all",
     "media_library",
     "public_posts",
     "users",

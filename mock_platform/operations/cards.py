@@ -20,7 +20,7 @@ from mock_platform.core.description.conditions import exclusive
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing, unlisted
 from mock_platform.core.fields import Choice, Flag, ListOf, Nested, Text
-from mock_platform.core.operation import Echo, Location, NotServed, Operation, Origin
+from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.resource import (
     TIMESTAMPS,
     ExactFilter,
@@ -75,8 +75,9 @@ MEDIA = settled(
 CARD_IDS = settled("cards.card-ids", "The filter card_id is taken under the name card_ids as well.")
 LEGACY = settled(
     "cards.legacy",
-    "Legacy cards come from fixtures alone. They are listed with include_legacy_cards, read like "
-    "others, deleted under their type in any case, and cannot be updated.",
+    "Legacy cards come from fixtures, image conversation cards from their own operations too. They "
+    "are listed with include_legacy_cards, read like others, deleted under their type in any case, "
+    "and cannot be updated by PUT cards/:card_id.",
 )
 CONVERSATION = public_fact(
     "cards.delete-video-conversation",
@@ -217,7 +218,7 @@ def update(call: Call, world: World) -> Record:
 
 def delete(call: Call, world: World) -> Record:
     """Delete a card under its type: a legacy card, or a video conversation card."""
-    kind = call.path_params.get("card_type", "video_conversation").upper()
+    kind = call.path_params["card_type"].upper()
     if kind == VIDEO_CONVERSATION:
         call.assume(CONVERSATION)
         record = CONVERSATION_CARDS.get_by_id(call, world)
@@ -271,19 +272,6 @@ def _find_videos(call: Call, world: World, content: Mapping[str, Any]) -> Collec
         raise AdsFailure(*errors)
     return videos
 
-
-_BY_ADDRESS = "The spec does not show cards by address; GET cards takes card_uris."
-_IMAGE_CONVERSATION = (
-    "The spec shows image conversation cards as a legacy type only: GET cards and GET "
-    "cards/:card_id read them, DELETE cards/image_conversation/:card_id deletes one."
-)
-_ANY = ("GET", "POST", "PUT", "DELETE")
-NOT_SERVED = (
-    NotServed(_ANY, f"{PATH}/all", _BY_ADDRESS),
-    NotServed(("GET", "PUT"), f"{PATH}/all/:card_id", _BY_ADDRESS),
-    NotServed(_ANY, f"{PATH}/image_conversation", _IMAGE_CONVERSATION),
-    NotServed(("GET", "PUT"), f"{PATH}/image_conversation/:card_id", _IMAGE_CONVERSATION),
-)
 
 _WRITE = (ENVELOPE, DERIVED, MEDIA)
 
@@ -343,14 +331,12 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Delete a legacy card or a video conversation card under its type",
         spec=CARDS.spec,
         returns=One(DeletedCard, card=True),
-        # Only the path of video conversation cards names no type.
-        echo=Echo(constants={"card_type": "video_conversation"}),
         assumptions=(ENVELOPE,),
         may_assume=(LEGACY, CONVERSATION),
         errors=("CARD_NOT_FOUND", "UNKNOWN_CARD_TYPE"),
         statuses=(404,),
-        # A static segment wins over a path parameter, so this type needs its own path.
-        also=(f"{PATH}/video_conversation/:card_id",),
+        # A static segment wins over a path parameter, so these types need their own paths.
+        also=tuple(f"{PATH}/{kind}_conversation/:card_id" for kind in ("image", "video")),
     ),
     replace(
         CARDS.delete(

@@ -32,11 +32,11 @@ from mock_platform.records.interactive_cards import (
     ORDINALS,
     PollCardRecord,
     PollCardStub,
+    find_image_misfits,
 )
 from mock_platform.records.media import (
     MediaKey,
     compute_aspect,
-    compute_ratio,
     is_video,
     strip_extension,
 )
@@ -158,20 +158,11 @@ def _find_media(call: Call, world: World) -> Record | None:
         text = f"No media in the library of this account has the key {key!r}"
         raise fail("MEDIA_NOT_FOUND", text, "media_key")
     if not is_video(media):
-        errors = [AdsError("INVALID_IMAGE", text, "media_key") for text in _find_misfits(media)]
+        misfits = find_image_misfits(media, "a poll")
+        errors = [AdsError("INVALID_IMAGE", text, "media_key") for text in misfits]
         if errors:
             raise AdsFailure(*errors)
     return media
-
-
-def _find_misfits(image: Record) -> list[str]:
-    misfits = []
-    if image["_width"] is not None and image["_width"] < 800:
-        misfits.append(f"the image of a poll must be at least 800 px wide, not {image['_width']}")
-    ratio = compute_ratio(image)
-    if ratio is not None and round(ratio, 2) != 1.91:
-        misfits.append(f"the image of a poll must have the aspect 1.91:1, not {ratio:.2f}:1")
-    return misfits
 
 
 def _describe_media(call: Call, media: Record | None) -> Record:

@@ -6,7 +6,7 @@ type, which also deletes these cards, is in `cards`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from marshmallow import Schema, ValidationError, validates_schema
@@ -15,7 +15,7 @@ from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
-from mock_platform.core.faults import INCLUSIVE, Fault, missing
+from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import (
@@ -30,11 +30,11 @@ from mock_platform.records.cards import make_card_uri
 from mock_platform.records.interactive_cards import (
     MAX_NAME_CHARACTERS,
     MAX_SHORT_TEXT_CHARACTERS,
-    ORDINALS,
     VIDEO_CONVERSATION,
     CallToAction,
     ConversationContent,
     VideoConversationCardRecord,
+    find_conversation_faults,
 )
 from mock_platform.records.media import (
     MediaKey,
@@ -134,7 +134,7 @@ class ConversationCreate(ConversationContent):
     def check_pairs(self, data: Record, original: Any, **_: Any) -> None:
         """Require a title or a second call to action, and a post for each call to action."""
         faults: dict[str, list[Fault]] = {}
-        for name, fault in _find_broken_rules(original, lambda _: True):
+        for name, fault in find_conversation_faults(original, lambda _: True):
             faults.setdefault(name, []).append(fault)
         if faults:
             raise ValidationError(faults)
@@ -173,7 +173,7 @@ def update(call: Call, world: World) -> Record:
     after = {name: value for name, value in after.items() if name[0] == "_" or value is not None}
     broken = [
         AdsError.from_fault(name, fault)
-        for name, fault in _find_broken_rules(after, sent.__contains__)
+        for name, fault in find_conversation_faults(after, sent.__contains__)
     ]
     if broken:
         raise AdsFailure(*broken)
@@ -185,22 +185,6 @@ def update(call: Call, world: World) -> Record:
             after |= _describe_media(video, poster, after["_poster_media_key"])
     world.store.put("video_conversation_cards", before["id"], after)
     return after
-
-
-def _find_broken_rules(
-    card: Mapping[str, Any], takes_part: Callable[[str], bool]
-) -> Iterator[tuple[str, Fault]]:
-    """Yield (parameter, fault) for each rule that a card breaks and the request touches."""
-    title, second = "title", "second_cta"
-    if title not in card and second not in card and (takes_part(title) or takes_part(second)):
-        yield title, missing(title, f"if {second} is absent")
-        yield second, missing(second, f"if {title} is absent")
-    for ordinal in ORDINALS[1:]:
-        cta, post = f"{ordinal}_cta", f"{ordinal}_cta_post"
-        if (cta in card) == (post in card) or not (takes_part(cta) or takes_part(post)):
-            continue
-        text = f"{post} is required if {cta} is set" if cta in card else f"{post} needs {cta}"
-        yield post, Fault(text, INCLUSIVE)
 
 
 def _find_media(call: Call, world: World) -> tuple[Record | None, Record | None]:

@@ -14,7 +14,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, not_allowed
 from mock_platform.core.fields import Text
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import NotServed, Operation
 from mock_platform.core.resource import (
     EqualFilter,
     Resource,
@@ -269,6 +269,23 @@ def _become_preroll(world: World, account_id: str, key: str) -> None:
 
 
 _SHOWN = (TRANSCODING, FIRST_FRAME)
+
+PROMOTED_VIDEOS = public_fact(
+    "media-library.promoted-videos",
+    "The promoted video operations that the spec names are not served, because videos are media of "
+    "the library since version 12 and nothing public is left of them.",
+    "adjacent operations, section 8.7",
+)
+_VIDEOS = (
+    "Videos of advertisers are in the media library: /12/accounts/:account_id/media_library lists, "
+    "adds, changes and deletes them, and a post shows one by its media_keys."
+)
+_ANY = ("GET", "POST", "PUT", "DELETE")
+NOT_SERVED = tuple(
+    NotServed(_ANY, f"/12/accounts/:account_id/{name}{rest}", _VIDEOS, PROMOTED_VIDEOS)
+    for name in ("videos", "promoted_videos")
+    for rest in ("", "/:video_id")
+)
 
 OPERATIONS: tuple[Operation, ...] = (
     MEDIA_LIBRARY.list(

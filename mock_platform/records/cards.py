@@ -265,6 +265,7 @@ class CardRecord(Stamped, CardContent, LegacyContent):
     slides = ListOf(ListOf(Nested(Component)), least=2, most=6)
     _account_id = Text(required=True)
     _legacy = Flag(load_default=False)
+    _unlocked_image_media_key = Text(allow_none=True)
 
 
 def find_used_media(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -6,16 +6,16 @@ address follows from its id; a record may have any, as the legacy ids of the pub
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Unpack
 
 from marshmallow import Schema
 
-from mock_platform.core.faults import invalid
+from mock_platform.core.faults import INCLUSIVE, Fault, invalid, missing
 from mock_platform.core.fields import Choice, FieldOptions, Instant, Text
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.cards import CARD_URI
-from mock_platform.records.media import MediaKey
+from mock_platform.records.media import MediaKey, compute_ratio
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.web import WebAddress
 from mock_platform.store.interface import Record
@@ -107,7 +107,7 @@ class PollCardStub(Stamped):
 
 
 class ConversationContent(Schema):
-    """The fields of a video conversation card that an advertiser sets, at creation or later."""
+    """The fields of a conversation card that an advertiser sets, at creation or later."""
 
     name = Text(required=True, min_length=1, max_length=MAX_NAME_CHARACTERS)
     title = Text(min_length=1, max_length=MAX_SHORT_TEXT_CHARACTERS)
@@ -139,6 +139,33 @@ class VideoConversationCardRecord(ConversationContent, Stamped):
     _unlocked_image_media_key = MediaKey(load_default=None, allow_none=True)
     _unlocked_video_media_key = MediaKey(load_default=None, allow_none=True)
     _account_id = Text(required=True)
+
+
+def find_conversation_faults(
+    card: Mapping[str, Any], takes_part: Callable[[str], bool]
+) -> Iterator[tuple[str, Fault]]:
+    """Yield (parameter, fault) for each rule that a card breaks and the request touches."""
+    title, second = "title", "second_cta"
+    if title not in card and second not in card and (takes_part(title) or takes_part(second)):
+        yield title, missing(title, f"if {second} is absent")
+        yield second, missing(second, f"if {title} is absent")
+    for ordinal in ORDINALS[1:]:
+        cta, post = f"{ordinal}_cta", f"{ordinal}_cta_post"
+        if (cta in card) == (post in card) or not (takes_part(cta) or takes_part(post)):
+            continue
+        text = f"{post} is required if {cta} is set" if cta in card else f"{post} needs {cta}"
+        yield post, Fault(text, INCLUSIVE)
+
+
+def find_image_misfits(image: Record, what: str) -> list[str]:
+    """Return why an image is not one for a poll or a conversation, which `what` names."""
+    misfits = []
+    if image["_width"] is not None and image["_width"] < 800:
+        misfits.append(f"the image of {what} must be at least 800 px wide, not {image['_width']}")
+    ratio = compute_ratio(image)
+    if ratio is not None and round(ratio, 2) != 1.91:
+        misfits.append(f"the image of {what} must have the aspect 1.91:1, not {ratio:.2f}:1")
+    return misfits
 
 
 def _check_poll(record: Record) -> Iterator[tuple[str, str]]:

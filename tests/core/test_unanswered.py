@@ -11,7 +11,8 @@ from mock_platform.core.unanswered import Unanswered
 from mock_platform.operations import NOT_SERVED, OPERATIONS
 from tests.support import ACCOUNT, Sandbox, refusal
 
-CARDS = f"/12/accounts/{ACCOUNT}/cards"
+ACCOUNT_PATH = f"/12/accounts/{ACCOUNT}"
+CARDS = f"{ACCOUNT_PATH}/cards"
 LEGACY_CARD = "57i77"
 
 
@@ -29,52 +30,44 @@ def refused(method: str, path: str, allowed: tuple[str, ...] = ()) -> tuple[Rout
 
 
 @pytest.mark.parametrize("prefix", ["", "/sandbox"])
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        *((method, "all") for method in ("GET", "POST", "PUT", "DELETE")),
-        *((method, "image_conversation") for method in ("GET", "POST", "PUT", "DELETE")),
-        ("GET", f"all/{LEGACY_CARD}"),
-        ("GET", f"image_conversation/{LEGACY_CARD}"),
-        ("PUT", f"image_conversation/{LEGACY_CARD}"),
-    ],
-)
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+@pytest.mark.parametrize("path", ["videos", "promoted_videos", "videos/1", "promoted_videos/1"])
 def test_what_is_left_out_is_not_a_missing_record(
     box: Sandbox, prefix: str, method: str, path: str
 ) -> None:
-    """It answers ROUTE_NOT_FOUND and says that it is not served, whoever asks."""
+    """It answers ROUTE_NOT_FOUND and names what takes its place, whoever asks."""
     for keys in ({}, {"keys": None}):
-        response = box.call(method, f"{prefix}{CARDS}/{path}", **keys)
+        response = box.call(method, f"{prefix}{ACCOUNT_PATH}/{path}", **keys)
 
         assert (404, [("ROUTE_NOT_FOUND", None)]) == refusal(response)
         message = response.get_json()["errors"][0]["message"]
-        assert message.startswith("This sandbox does not serve this route. The spec ")
+        assert message.startswith("This sandbox does not serve this route. Videos of advertisers ")
+        assert "/12/accounts/:account_id/media_library" in message
+        assert "media-library.promoted-videos" in response.headers["X-Mock-Assumptions"]
         assert "X-Mock-Operation" not in response.headers
 
 
-def test_the_delete_of_a_left_out_type_is_served(box: Sandbox) -> None:
-    """Of image conversation cards the delete alone is shown, and stays; other methods are wrong."""
+def test_the_delete_of_a_legacy_type_is_that_of_the_cards(box: Sandbox) -> None:
+    """Image conversation cards have paths of their own; the documented delete answers there."""
     path = f"{CARDS}/image_conversation/{LEGACY_CARD}"
     wrong = box.call("POST", path)
     gone = box.call("DELETE", path)
 
-    assert (405, "DELETE") == (wrong.status_code, wrong.headers["Allow"])
+    assert (405, "DELETE, GET, HEAD, PUT") == (wrong.status_code, wrong.headers["Allow"])
     assert (200, True) == (gone.status_code, gone.get_json()["data"]["deleted"])
+    assert "cards.delete" == gone.headers["X-Mock-Operation"]
 
 
-def test_every_path_that_is_left_out_would_be_a_record(box: Sandbox) -> None:
-    """None is served, and each one looks like the path of a record that is."""
+def test_no_path_that_is_left_out_is_served(box: Sandbox) -> None:
+    """Each one is unknown with each of its methods."""
     for entry in NOT_SERVED:
         for method in entry.methods:
             assert box.platform.where(method, entry.path.replace(":", "1")) is None
-    assert {"cards/all", "cards/image_conversation"} <= {
-        entry.path.partition("/:account_id/")[2] for entry in NOT_SERVED
-    }
 
 
 def test_the_journal_knows_why(box: Sandbox) -> None:
     """The diagnosis distinguishes a path that is left out from a misspelt one."""
-    box.call("GET", f"{CARDS}/all")
+    box.call("GET", f"{ACCOUNT_PATH}/videos")
     box.call("GET", "/12/acounts")
 
     first, second = box.world.journal.find()

@@ -544,8 +544,8 @@ class TestList:
         deleted = get(box, "cards", include_legacy_cards="true", with_deleted="true")
         added = {record["id"]: record for record in data(both) if record["id"] not in plain}
 
-        assert {"57i77", "57i8b", "57i9k"} == added.keys()
-        assert len(plain) + 3 == both.get_json()["total_count"]
+        assert {"57i77", "57i8b", "57i9k", "57jc4"} == added.keys()
+        assert len(plain) + 4 == both.get_json()["total_count"]
         assert "57ia2" in {record["id"] for record in data(deleted)}
         assert ("IMAGE_CONVERSATION", "800") == (
             added["57i77"]["card_type"],
@@ -561,7 +561,7 @@ class TestList:
 
         assert [] == data(get(box, "cards", **query))
         found = data(get(box, "cards", include_legacy_cards="true", **query))
-        assert ["57i77"] == [record["id"] for record in found]
+        assert ["57i77", "57jc4"] == [record["id"] for record in found]
 
     @pytest.mark.spec("B, Cards", "Only cards created")
     def test_other_cards_do_not_join(self, box: Sandbox) -> None:

@@ -40,6 +40,9 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
         "A maximum of 30 posts may be scheduled in 15 minutes", "scheduled_at"),
     "scheduled-post-out": refusal("scheduled_posts.delete", 403, "ACTION_NOT_ALLOWED",
         "The scheduled post has the status SUCCESS already", "scheduled_post_id"),
+    "conversation-image-refused": refusal(
+        "cards_image_conversation.create", 400, "INVALID_IMAGE",
+        "the image of a conversation must be at least 800 px wide, not 640", "media_key"),
     "account-suspended": refusal("account.verify_credentials", 403, 64,
         "Your account is suspended and is not permitted to access this feature."),
     "user-suspended": refusal("users.show", 403, 63, "User has been suspended."),
