@@ -142,8 +142,12 @@ class Ad:
         """Return when it was first and last shown in a window; `None` if it was not."""
         first = max(bisect_right(self.starts, start) - 1, 0)
         last = bisect_left(self.starts, end)
-        parts = [(max(s.start, start), min(s.end, end)) for s in self.stretches[first:last]]
-        parts = [(begun, over) for begun, over in parts if begun < over]
+        parts = []
+        for stretch in self.stretches[first:last]:
+            begun, over = max(stretch.start, start), min(stretch.end, end)
+            before = self.count_impressions(stretch.start, begun, stretch.level)
+            if begun < over and self.count_impressions(stretch.start, over, stretch.level) > before:
+                parts.append((begun, over))  # not the days on which no budget was left
         return (parts[0][0], parts[-1][1]) if parts else None
 
     def count_until(self, edges: Sequence[int], now: int) -> list[int]:

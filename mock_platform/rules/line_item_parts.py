@@ -11,7 +11,7 @@ from typing import Any
 from mock_platform.core.ads import fail, not_found
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.resource import Resource, draw_unused_id, make_timestamps
+from mock_platform.core.resource import Resource, apply_changes, draw_unused_id, make_timestamps
 from mock_platform.rules.account_history import record_change
 from mock_platform.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
@@ -25,6 +25,8 @@ APPROVAL = public_fact(
     "adjacent operations, section 5",
 )
 INCOMPATIBLE = "INCOMPATIBLE_LINE_ITEM"
+ADDRESS = r"https?://[^\s/]+\S*"
+ADDRESS_TEXT = "an address such as https://example.com"
 
 
 def make_approval_kind(name: str, table: str) -> TransitionKind:
@@ -89,6 +91,20 @@ def add_part(
     if entity is not None:
         record_change(call, world, entity, None, record)
     return record
+
+
+def make_updater(resource: Resource) -> Callable[[Call, World], Record]:
+    """Return what changes the fields of a part that were sent; without any, nothing changes."""
+
+    def update(call: Call, world: World) -> Record:
+        record = resource.get_by_id(call, world)
+        if not call.params:
+            return record
+        after = apply_changes(world, record, call.params)
+        world.store.put(resource.table, record["id"], after)
+        return after
+
+    return update
 
 
 def make_deletion_recorder(entity: str) -> Callable[[Call, World, Record], None]:

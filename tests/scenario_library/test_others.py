@@ -298,16 +298,25 @@ def test_another_account_is_spared(box: Sandbox) -> None:
     assert 403 == stage.ask("line_items.list").status_code
 
 
-def test_a_promoted_post_is_rejected(box: Sandbox) -> None:
-    """One of them is shown as rejected, another one as it is."""
-    stage = Stage("promoted-post-rejected", box, promoted_post_id="1efwlo")
-    path = f"/12/accounts/{ACCOUNT}/promoted_posts"
+REJECTED = [
+    ("promoted-post-rejected", "promoted_posts", "1efwlo", "1efx0t"),
+    ("media-creative-rejected", "media_creatives", "1bzq3", "1bzq8"),
+]
 
-    rejected = stage.ask("promoted_posts.get", path=f"{path}/1efwlo").get_json()["data"]
-    other = stage.ask("promoted_posts.get", path=f"{path}/1efx0t").get_json()["data"]
+
+@pytest.mark.parametrize(("name", "family", "key", "other_key"), REJECTED)
+def test_a_part_of_a_line_item_is_rejected(
+    box: Sandbox, name: str, family: str, key: str, other_key: str
+) -> None:
+    """One of them is shown as rejected, another one as it is."""
+    stage = Stage(name, box, **{f"{family[:-1]}_id": key})
+    path = f"/12/accounts/{ACCOUNT}/{family}"
+
+    rejected = stage.ask(f"{family}.get", path=f"{path}/{key}").get_json()["data"]
+    other = stage.ask(f"{family}.get", path=f"{path}/{other_key}").get_json()["data"]
 
     assert ("REJECTED", "ACCEPTED") == (rejected["approval_status"], other["approval_status"])
-    assert box.record("promoted_posts", "1efwlo")["approval_status"] == "ACCEPTED"
+    assert box.record(family, key)["approval_status"] == "ACCEPTED"
 
 
 def test_an_audience_takes_its_time(box: Sandbox) -> None:
