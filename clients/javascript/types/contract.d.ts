@@ -171,6 +171,9 @@ export interface Tables {
   readonly line_item_curated_categories: Table;
   readonly account_history: Table;
   readonly targeting_options: Table;
+  readonly media_creatives: Table;
+  readonly tracking_tags: Table;
+  readonly preroll_call_to_actions: Table;
   readonly product_catalogs: Table;
   readonly products: Table;
   readonly product_sets: Table;
