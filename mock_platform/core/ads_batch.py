@@ -38,6 +38,7 @@ from mock_platform.core.operation import (
 )
 from mock_platform.core.resource import Resource
 from mock_platform.core.unread import Shape, UnknownKeys, report
+from mock_platform.core.user_rights import may_use_campaigns
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -64,7 +65,7 @@ CheckTogether = Callable[[World, Sequence[Call]], Iterable[tuple[int, AdsError]]
 """Checks the items of a batch together: yields errors, each with the index of its item."""
 
 _TYPES = {"POST": "Create", "PUT": "Update", "DELETE": "Delete"}
-_COMMON_GATES: tuple[Gate, ...] = (acts_for_user, may_write, account_scope)
+_COMMON_GATES: tuple[Gate, ...] = (acts_for_user, may_write, account_scope, may_use_campaigns)
 
 
 # -- the items of any batch --------------------------------------------------------------------

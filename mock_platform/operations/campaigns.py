@@ -36,6 +36,7 @@ from mock_platform.records.campaigns import (
 )
 from mock_platform.rules.account_history import HISTORY, record_change
 from mock_platform.rules.ad_limits import leave_out_drafts, require_room_for_campaign
+from mock_platform.rules.ad_spend import USED_UP, measure_spend
 from mock_platform.rules.servability import SERVABILITY, complete_campaign
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
@@ -75,6 +76,11 @@ DELETED = public_fact(
     "campaigns.deleted",
     "The answer of a delete has servable null, no reasons, and the effective_status of before; "
     "later reads have servable false and the reason DELETED. Line items stay as they are.",
+    "adjacent operations, section 3.1",
+)
+SPENT = public_fact(
+    "campaigns.spend-exceeds-budget",
+    "A total budget below what a campaign has spent answers 400 SPEND_EXCEEDS_BUDGET.",
     "adjacent operations, section 3.1",
 )
 SNAPSHOT = (
@@ -176,6 +182,11 @@ def update(call: Call, world: World) -> Record:
         return _show(call, world, before)
     after = apply_changes(world, before, sent)
     _check_budgets(sent, after, world)
+    total = sent.get(_TOTAL)
+    if total is not None and total != before[_TOTAL] and total < measure_spend(world, before):
+        call.assume(SPENT)
+        text = f"{_TOTAL} ({total}) is less than what the campaign has spent already"
+        raise fail("SPEND_EXCEEDS_BUDGET", text, _TOTAL)
     world.store.put(CAMPAIGNS.table, before["id"], after)
     record_change(call, world, "CAMPAIGN", _to_history_form(before), _to_history_form(after))
     return _show(call, world, after)
@@ -246,7 +257,7 @@ def _record_deletion(call: Call, world: World, record: Record) -> None:
     record_change(call, world, "CAMPAIGN", shown, shown | {"deleted": True})
 
 
-_READ = (SHAPE, SERVABILITY)
+_READ = (SHAPE, SERVABILITY, USED_UP)
 CREATE = ads(
     "campaigns.create",
     "POST",
@@ -273,8 +284,8 @@ UPDATE = ads(
     params=CampaignUpdate,
     origin=Origin.NAMED,
     assumptions=(*_READ, BUDGETS, DRAFTS),
-    may_assume=(HISTORY,),
-    errors=("CAMPAIGN_NOT_FOUND",),
+    may_assume=(HISTORY, SPENT),
+    errors=("CAMPAIGN_NOT_FOUND", "SPEND_EXCEEDS_BUDGET"),
     statuses=(404,),
 )
 DELETE = CAMPAIGNS.delete(

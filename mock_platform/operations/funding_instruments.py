@@ -23,6 +23,7 @@ from mock_platform.core.resource import (
     make_timestamps,
 )
 from mock_platform.records.campaigns import FUNDING_TYPES, FundingInstrument
+from mock_platform.rules.ad_spend import USED_UP
 from mock_platform.rules.servability import ABILITY, complete_funding_instrument
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -98,7 +99,7 @@ def create(call: Call, world: World) -> Record:
     return complete_funding_instrument(world, record)
 
 
-_ASSUMED = (SHAPE, ABILITY)
+_ASSUMED = (SHAPE, ABILITY, USED_UP)
 
 OPERATIONS: tuple[Operation, ...] = (
     FUNDING_INSTRUMENTS.list(

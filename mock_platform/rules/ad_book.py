@@ -33,7 +33,7 @@ TABLE_OF = CREATIVES | {
 }
 _READ = (*TABLE_OF.values(), "account_history")
 _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
-_LIMIT_OF = {
+LIMIT_OF = {
     "CREDIT_CARD": "credit_limit_local_micro",
     "CREDIT_LINE": "credit_limit_local_micro",
     "AGENCY_CREDIT_LINE": "credit_limit_local_micro",
@@ -111,7 +111,7 @@ def _find_root(world: World, line_item: Record) -> tuple[str, str] | None:
 
 def _make_funding_budget(funding: Record) -> Budget:
     created = Version(read_seconds(funding["created_at"]), funding)
-    return Budget([created], "", _LIMIT_OF.get(funding["type"], ""))
+    return Budget([created], "", LIMIT_OF.get(funding["type"], ""))
 
 
 def _open_ledger(world: World, entity: str, key: str) -> AdLedger:

@@ -9,6 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mock_platform.core.assumptions import public_fact
+from mock_platform.rules.ad_spend import (
+    find_funding_spend,
+    is_campaign_budget_used_up,
+    is_funding_used_up,
+)
 from mock_platform.store.interface import Order, Record
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.world import World
@@ -17,14 +22,15 @@ SERVABILITY = public_fact(
     "campaigns.servability",
     "servable, reasons_not_servable and effective_status follow from the campaign, its line items, "
     "their promoted posts, promoted accounts and media creatives, the funding instrument, the "
-    "account and the clock. effective_status is UNKNOWN if INCOMPLETE, else PAUSED if paused, else "
-    "RUNNING if servable, else UNKNOWN. A stored value of one of the three is served as it is.",
+    "account, spending and the clock. effective_status is UNKNOWN if INCOMPLETE, else PAUSED if "
+    "paused, else RUNNING if servable, else UNKNOWN. A stored value of one of the three is served "
+    "as it is.",
     "adjacent operations, section 3.2",
 )
 ABILITY = public_fact(
     "funding-instruments.able-to-fund",
     "able_to_fund and its reasons follow from the instrument and the clock: DELETED, EXPIRED, "
-    "STARTS_IN_FUTURE, PAUSED. Stored values are served as they are.",
+    "STARTS_IN_FUTURE, PAUSED, BUDGET_EXHAUSTED. Stored values are served as they are.",
     "adjacent operations, section 2",
 )
 CREATIVES = ("promoted_posts", "promoted_accounts", "media_creatives")
@@ -36,8 +42,11 @@ _CREDIT_LINES = frozenset({"CREDIT_LINE", "AGENCY_CREDIT_LINE"})
 # -- funding instruments -----------------------------------------------------------------------
 
 
-def list_funding_reasons(world: World, instrument: Record) -> list[str]:
-    """Return why a funding instrument is not able to fund; empty if it is."""
+def list_funding_reasons(world: World, instrument: Record, *, spending: bool = True) -> list[str]:
+    """Return why a funding instrument is not able to fund; empty if it is.
+
+    `spending` looks at what it paid already, too, which takes longer.
+    """
     stored: list[str] | None = instrument.get("reasons_not_able_to_fund")
     if stored is not None:
         return stored
@@ -49,13 +58,18 @@ def list_funding_reasons(world: World, instrument: Record) -> list[str]:
         "STARTS_IN_FUTURE": start is not None and start > now,
         "PAUSED": instrument["entity_status"] != "ACTIVE",
     }
-    return [reason for reason, holds in conditions.items() if holds]
+    reasons = [reason for reason, holds in conditions.items() if holds]
+    if spending and not reasons and is_funding_used_up(world, instrument):
+        return ["BUDGET_EXHAUSTED"]
+    return reasons
 
 
-def is_able_to_fund(world: World, instrument: Record) -> bool:
+def is_able_to_fund(world: World, instrument: Record, *, spending: bool = True) -> bool:
     """Return whether a funding instrument pays for campaigns now."""
     stored: bool | None = instrument.get("able_to_fund")
-    return not list_funding_reasons(world, instrument) if stored is None else stored
+    if stored is not None:
+        return stored
+    return not list_funding_reasons(world, instrument, spending=spending)
 
 
 def complete_funding_instrument(world: World, record: Record) -> Record:
@@ -66,8 +80,9 @@ def complete_funding_instrument(world: World, record: Record) -> Record:
         "reasons_not_able_to_fund": list_funding_reasons(world, record),
     }
     limit, remaining = record["credit_limit_local_micro"], record["credit_remaining_local_micro"]
-    if record["type"] in _CREDIT_LINES and remaining is None:
-        shown["credit_remaining_local_micro"] = limit
+    if record["type"] in _CREDIT_LINES and remaining is None and limit is not None:
+        spent = find_funding_spend(world, record)
+        shown["credit_remaining_local_micro"] = max(0, limit - spent)
     return shown
 
 
@@ -89,11 +104,17 @@ def list_campaign_reasons(world: World, campaign: Record) -> list[str]:
         "STARTS_IN_FUTURE": _starts_later(world, campaign, now),
         "PAUSED_BY_ADVERTISER": campaign["entity_status"] != "ACTIVE",
         "INCOMPLETE": not _has_creative(world, campaign),
-        "FUNDING_PROBLEM": not _is_funded(world, campaign),
+        "FUNDING_PROBLEM": not _is_funded(world, campaign, spending=False),
         "ACCOUNT_UNDER_REVIEW": status == "UNDER_REVIEW",
         "ACCOUNT_REJECTED": status == "REJECTED",
     }
-    return [reason for reason, holds in conditions.items() if holds]
+    reasons = [reason for reason, holds in conditions.items() if holds]
+    if reasons:
+        return reasons
+    # What was spent takes longer to find out, and only changes for campaigns that serve.
+    if not _is_funded(world, campaign, spending=True):
+        return ["FUNDING_PROBLEM"]
+    return ["BUDGET_EXHAUSTED"] if is_campaign_budget_used_up(world, campaign) else []
 
 
 def is_campaign_servable(world: World, campaign: Record) -> bool | None:
@@ -150,9 +171,9 @@ def _has_creative(world: World, campaign: Record) -> bool:
     return any(has_creative(world, item) for item in _iterate_line_items(world, campaign))
 
 
-def _is_funded(world: World, campaign: Record) -> bool:
+def _is_funded(world: World, campaign: Record, *, spending: bool) -> bool:
     instrument = world.store.get("funding_instruments", campaign["funding_instrument_id"])
-    return instrument is not None and is_able_to_fund(world, instrument)
+    return instrument is not None and is_able_to_fund(world, instrument, spending=spending)
 
 
 def _iterate_line_items(world: World, campaign: Record) -> Iterator[Record]:
