@@ -52,13 +52,13 @@ def test_a_line_item_is_renamed(account, mock_platform):
 
 
 def test_the_cursor_fetches_only_what_is_used(account, mock_platform):
-    """Eight line items in pages of three are three requests, the first two items only one."""
+    """Nine line items in pages of three are three requests, the first two items only one."""
     items = iter(account().line_items(count=3))
     for _ in range(2):
         next(items)
     assert mock_platform.journal.count(operation="line_items.list") == 1
 
-    assert len(list(items)) == 6
+    assert len(list(items)) == 7
     assert mock_platform.journal.count(operation="line_items.list") == 3
 
 

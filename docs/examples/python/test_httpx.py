@@ -50,8 +50,8 @@ def test_pages_are_read_to_the_end(inside, line_items, mock_platform):
     """Every line item comes once, and the journal holds one request for each page."""
     found = all_ids(inside, line_items)
 
-    assert len(found) == len(set(found)) == 8
-    assert mock_platform.journal.count(operation="line_items.list", status=200) == 4
+    assert len(found) == len(set(found)) == 9
+    assert mock_platform.journal.count(operation="line_items.list", status=200) == 5
 
 
 def test_both_clients_see_the_same_world(inside, outside, line_items):
