@@ -14,7 +14,7 @@ from mock_platform.control.routes import ROUTES
 from tests.live.pages import Page
 
 DOCS = Path(__file__).parent.parent / "docs"
-FRONT = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+FRONT = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 _PAGE_ONLY = {"/console", "/console/requests/<key>"}
 """Parts of the console, not routes for programs."""
 

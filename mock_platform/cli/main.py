@@ -258,6 +258,24 @@ def credentials(*, format: str, fixtures: tuple[Path, ...], url: str) -> None:
 
 
 @group.command()
+@click.option("--open/--no-open", help="Open the page with the program for such files.")
+@click.argument("page", required=False)
+def docs(*, page: str | None, open: bool) -> None:
+    """List the pages of the documentation, or print the one with the name PAGE.
+
+    They are part of the package and need no network.
+    """
+    from mock_platform.cli.docs import list_pages, open_page, read_page
+
+    if open:
+        open_page(page or "readme")
+    elif page is None:
+        click.echo(list_pages())
+    else:
+        click.echo_via_pager(read_page(page))
+
+
+@group.command()
 @click.option(
     "--url", default=DEFAULT_URL, show_default=True, metavar="URL",
     help="Base address in the description.",

@@ -287,7 +287,8 @@ def test_the_build_finds_what_it_needs(tmp_path: Path) -> None:
     settings = tomllib.loads((tmp_path / "pyproject.toml").read_text("utf-8"))
     hatch = settings["tool"]["hatch"]
     wheel = hatch["build"]["targets"]["wheel"]
-    needed = [settings["project"]["readme"], hatch["version"]["path"]]
+    needed = ["README.md", "hatch_build.py", hatch["version"]["path"]]
+    needed += settings["project"]["license-files"]
     needed += [*wheel["packages"], *wheel["force-include"]]
     assert [] == [name for name in needed if not (tmp_path / name).exists()]
     for folder in (*wheel["packages"], *wheel["force-include"]):

@@ -1,0 +1,46 @@
+"""What the build adds: the pages of `docs/` in the wheel, and whole links in the README."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+_PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE")
+_RELATIVE = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
+
+
+class BuildHook(BuildHookInterface[Any]):
+    """Puts the pages into the package, without the code that writes some of them."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add each page to a wheel; an editable install reads those of the checkout."""
+        root = Path(self.root)
+        pages = [root / name for name in _PAGES]
+        pages += [
+            file
+            for file in sorted((root / "docs").rglob("*"))
+            if "generators" not in file.relative_to(root).parts and "__pycache__" not in file.parts
+        ]
+        for file in pages:
+            if file.is_file():
+                place = file.relative_to(root).as_posix().removeprefix("docs/")
+                build_data["force_include"][str(file)] = f"mock_platform/docs/{place}"
+
+
+class MetadataHook(MetadataHookInterface):
+    """Makes the links of the README absolute: a package index does not have our files."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the README as it is shown by a package index."""
+        text = Path(self.root, "README.md").read_text("utf-8")
+        base = f"{metadata['urls']['Source']}/blob/main/"
+        absolute = _RELATIVE.sub(lambda found: f"]({base}{found[1]})", text)
+        metadata["readme"] = {"content-type": "text/markdown", "text": absolute}

@@ -1,0 +1,67 @@
+"""`docs`: the pages of the documentation that the package contains, without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+import click
+
+from mock_platform.cli.columns import align
+from mock_platform.cli.trouble import CheckFailed
+from mock_platform.core.packaged import folder
+
+_FRONT = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
+"""Pages that are beside `docs/` in a checkout, and inside it in the package."""
+
+
+def list_pages() -> str:
+    """Returns the names of all pages, each with its title."""
+    rows = [("PAGE", "TITLE")]
+    rows += [(name, _read_title(file)) for name, file in _find_pages().items()]
+    return align(rows)
+
+
+def read_page(name: str) -> str:
+    """Returns the text of a page.
+
+    Raises:
+        CheckFailed: No page has this name; the message names the nearest one.
+    """
+    return _find_page(name).read_text("utf-8")
+
+
+def open_page(name: str) -> None:
+    """Open a page with the program that this machine uses for such files.
+
+    Raises:
+        CheckFailed: No page has this name, or no program opens it.
+    """
+    file = _find_page(name)
+    if click.launch(str(file)) != 0:
+        raise CheckFailed(f"No program of this machine opens the page. Its file is {file}.")
+
+
+def _find_page(name: str) -> Path:
+    pages = _find_pages()
+    wanted = name.lower().removesuffix(".md").removeprefix("docs/")
+    if wanted not in pages:
+        near = get_close_matches(wanted, pages, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise CheckFailed(f"There is no page {name!r}.{hint} `mock-platform docs` lists all pages.")
+    return pages[wanted]
+
+
+def _find_pages() -> Mapping[str, Path]:
+    """Returns the files of all pages by name: first those to start with, then by alphabet."""
+    docs = folder("docs")
+    front = [docs / f"{name}.md" for name in _FRONT]
+    found = [file if file.is_file() else docs.parent / file.name for file in front]
+    found += sorted(file for file in docs.glob("*.md") if file not in front)
+    return {file.stem.lower(): file for file in found if file.is_file()}
+
+
+def _read_title(file: Path) -> str:
+    with file.open(encoding="utf-8") as lines:
+        return next((line[2:].strip() for line in lines if line.startswith("# ")), "")
