@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import requests
 
     from mock_platform.client.interface import PlatformFace, WorldFace
-    from mock_platform.coverage import Format
+    from mock_platform.coverage import Gate, GateFailure
     from mock_platform.testing.servers import LocalServers, Stray
     from mock_platform.testing.webhook_receiver import WebhookReceiver
 
@@ -41,12 +41,20 @@ _MARKERS = {
     "mock_names": "mock_names(names): let the test's clients use and get 'original' or 'neutral' "
     "names.",
 }
-_FORMS: dict[str, Format] = {".html": "html", ".json": "json", ".txt": "text", ".xml": "junit"}
+_SUFFIXES = (".html", ".json", ".txt", ".xml", ".baseline")
+"""The ends of the names of coverage files; `coverage.SUFFIXES` has their formats."""
 _FIXTURE = "mock_platform"
 _OUTPUT = "mock_platform"
 _verdict_key = pytest.StashKey[Any]()  # a Verdict, which is not imported here
 _shown_key = pytest.StashKey[set[tuple[str, str]]]()
 _outcome_key = pytest.StashKey["RunOutcome"]()
+_gate_key = pytest.StashKey["Gate"]()
+_COVERAGE_OPTIONS = (
+    "--mock-coverage",
+    "--mock-coverage-fail-under",
+    "--mock-coverage-only",
+    "--mock-coverage-baseline",
+)
 
 
 class RunOutcome:
@@ -56,6 +64,8 @@ class RunOutcome:
         self.strays: Counter[Stray] = Counter()
         self.coverage: dict[str, Any] | None = None
         self.warnings: list[dict[str, Any]] = []
+        self.written: list[str] = []
+        self.failures: list[GateFailure] = []
 
     def add_coverage(self, document: dict[str, Any]) -> None:
         """Add the coverage of a server."""
@@ -101,13 +111,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=_coverage_file,
         metavar="FILE",
         help="Show how much of the contract the tests exercised, and write it to a file: "
-        ".html, .json, .txt, or .xml for JUnit. May be repeated.",
+        ".html, .json, .txt, .xml for JUnit, or .baseline for --mock-coverage-baseline. May be "
+        "repeated.",
     )
     group.addoption(
         "--mock-coverage-fail-under",
         type=_percent,
         metavar="N",
         help="Fail the run if the tests exercised less than N percent of the contract.",
+    )
+    group.addoption(
+        "--mock-coverage-only",
+        metavar="PATTERNS",
+        help="Count only the operations whose ids match one of these patterns, such as "
+        "'line_items.*,oauth*'.",
+    )
+    group.addoption(
+        "--mock-coverage-baseline",
+        metavar="FILE",
+        help="Fail the run if an outcome that this file names, and an earlier run covered, is "
+        "lost. --mock-coverage=FILE.baseline writes such a file.",
     )
     group.addoption(
         "--mock-warnings",
@@ -144,10 +167,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers of the plugin."""
+    """Register the markers of the plugin, and read its options."""
     for text in _MARKERS.values():
         config.addinivalue_line("markers", text)
     config.stash[_outcome_key] = RunOutcome()
+    if _wants_coverage(config) and not hasattr(config, "workerinput"):
+        config.stash[_gate_key] = _read_gate(config)
     if config.getoption("--mock-block-network"):
         from mock_platform.testing.network import NetworkPlugin
 
@@ -199,8 +224,25 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 
 def _wants_coverage(config: pytest.Config) -> bool:
-    wanted = config.getoption("--mock-coverage"), config.getoption("--mock-coverage-fail-under")
-    return wanted != (None, None)
+    return any(config.getoption(name) is not None for name in _COVERAGE_OPTIONS)
+
+
+def _read_gate(config: pytest.Config) -> Gate:
+    """Returns what the run must cover.
+
+    Raises:
+        pytest.UsageError: A pattern matches no operation, or the baseline cannot be used.
+    """
+    from mock_platform.coverage import BadBaseline, BadPatterns, read_gate
+    from mock_platform.operations import OPERATION_IDS
+
+    _, least, only, baseline = map(config.getoption, _COVERAGE_OPTIONS)
+    try:
+        return read_gate(OPERATION_IDS, least, only, baseline, config.invocation_params.dir)
+    except BadPatterns as fault:
+        raise pytest.UsageError(f"--mock-coverage-only: {fault}") from fault
+    except BadBaseline as fault:
+        raise pytest.UsageError(f"--mock-coverage-baseline: {fault}") from fault
 
 
 def _address(text: str) -> str:
@@ -212,10 +254,10 @@ def _address(text: str) -> str:
 
 
 def _coverage_file(text: str) -> str:
-    if text and Path(text).suffix not in _FORMS:
+    if text and Path(text).suffix not in _SUFFIXES:
         raise argparse.ArgumentTypeError(
             f"{text!r} has no known format: the name of the file must end in "
-            f"{', '.join(_FORMS)}. Without a file, write the option last, or "
+            f"{', '.join(_SUFFIXES)}. Without a file, write the option last, or "
             "'--mock-coverage='."
         )
     return text
@@ -370,15 +412,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if output is not None:
         output[_OUTPUT] = outcome.as_output()
         return
-    least = config.getoption("--mock-coverage-fail-under")
+    if not _wants_coverage(config):
+        return
+    gate = config.stash[_gate_key]
     if outcome.coverage is not None:
-        from mock_platform.coverage import render
+        from mock_platform.coverage import write_files
 
-        for name in filter(None, config.getoption("--mock-coverage") or ()):
-            file = config.invocation_params.dir / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(render(outcome.coverage, _FORMS[file.suffix], least), "utf-8")
-    if _is_coverage_too_low(config) and session.exitstatus == pytest.ExitCode.OK:
+        found = outcome.coverage = gate.scope.restrict(outcome.coverage)
+        names = config.getoption("--mock-coverage") or ()
+        outcome.written = list(write_files(found, names, gate, config.invocation_params.dir))
+    outcome.failures = gate.list_failures(outcome.coverage)
+    if outcome.failures and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
@@ -418,29 +462,15 @@ def pytest_terminal_summary(
             terminalreporter.line(line)
 
 
-def _coverage_lines(config: pytest.Config) -> list[str]:
-    found = config.stash[_outcome_key].coverage
-    if found is None:
-        lines = ["no test used the sandbox"]
+def _coverage_lines(config: pytest.Config) -> Iterator[str]:
+    outcome = config.stash[_outcome_key]
+    if outcome.coverage is None:
+        yield "no test used the sandbox"
     else:
         from mock_platform.coverage import render_totals
 
-        lines = render_totals(found)  # the files have the details
-        files = filter(None, config.getoption("--mock-coverage") or ())
-        lines += [f"written to {name}" for name in files]
-    if _is_coverage_too_low(config):
-        least = config.getoption("--mock-coverage-fail-under")
-        lines.append(
-            f"FAILED: {_get_covered_percent(config):g} % is below the required {least:g} %"
-        )
-    return lines
-
-
-def _get_covered_percent(config: pytest.Config) -> float:
-    found = config.stash[_outcome_key].coverage
-    return 0.0 if found is None else float(found["percent"])
-
-
-def _is_coverage_too_low(config: pytest.Config) -> bool:
-    least = config.getoption("--mock-coverage-fail-under")
-    return least is not None and _get_covered_percent(config) < least
+        yield from render_totals(outcome.coverage)  # the files have the details
+        yield from outcome.written
+    for failure in outcome.failures:
+        yield f"FAILED: {failure.text}"
+        yield from (f"  {lost}" for lost in failure.lost)

@@ -21,6 +21,12 @@ _NAME = "mock-platform"
 _PREFIX = "MOCK_PLATFORM"
 _FORMAT = click.Choice(["text", "json"])
 _FOLDERS = click.Path(path_type=Path)
+_ONLY_HELP = (
+    "Count only operations whose ids match one of these patterns, such as 'line_items.*,oauth*'."
+)
+_BASELINE_HELP = (
+    "Exit with status 1 if an outcome that this file names, and an earlier run covered, is lost."
+)
 _BY_READER = "[default: text on a terminal, else json]"
 
 
@@ -141,12 +147,14 @@ def serve(
 @click.option(
     "--coverage", is_flag=False, flag_value="", multiple=True, metavar="[=FILE]",
     help="Print how much of the contract CMD exercised, and write it to a file: .html, .json, "
-         ".txt, or .xml for JUnit. Repeatable.",
+         ".txt, .xml for JUnit, or .baseline for --coverage-baseline. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--coverage-fail-under", type=click.FloatRange(0, 100), metavar="N",
     help="Exit with status 1 if less than N percent are covered.",
 )  # fmt: skip
+@click.option("--coverage-only", metavar="PATTERNS", help=_ONLY_HELP)
+@click.option("--coverage-baseline", type=_FOLDERS, metavar="FILE", help=_BASELINE_HELP)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD...")
 def run(
     *,
@@ -156,6 +164,8 @@ def run(
     junit: Path | None,
     coverage: tuple[str, ...],
     coverage_fail_under: float | None,
+    coverage_only: str | None,
+    coverage_baseline: Path | None,
     **values: Any,
 ) -> None:
     """Run CMD with a server on a free port, and exit with the status of CMD.
@@ -163,6 +173,7 @@ def run(
     The environment of CMD contains MOCK_PLATFORM_URL, MOCK_PLATFORM_SANDBOX_URL and the test
     credentials. If CMD succeeds and the run is not as it should be, the status is 1.
     """
+    from mock_platform.cli.conditions import CoverageConditions
     from mock_platform.cli.run_coverage import CoverageOptions
     from mock_platform.cli.run_report import RunOptions
     from mock_platform.cli.running import run_beside_server
@@ -171,7 +182,8 @@ def run(
         raise click.UsageError(
             "The command is missing. For instance: mock-platform run -- pytest -q"
         )
-    measured = CoverageOptions(coverage, coverage_fail_under)
+    conditions = CoverageConditions(coverage_fail_under, coverage_only, coverage_baseline)
+    measured = CoverageOptions(coverage, conditions)
     options = RunOptions(settings_of(values), tls, verify, junit, measured)
     sys.exit(run_beside_server(list(command), options))
 
@@ -345,13 +357,16 @@ def scenarios(
          "MOCK_PLATFORM_URL]",
 )  # fmt: skip
 @click.option(
-    "--format", type=click.Choice(["text", "json", "junit", "html"]),
-    help=f"For people, for programs, for CI systems, or as one page.  {_BY_READER}",
+    "--format", type=click.Choice(["text", "json", "junit", "html", "baseline"]),
+    help="For people, for programs, for CI systems, as one page, or as the file for --baseline.  "
+         f"{_BY_READER}",
 )  # fmt: skip
 @click.option(
     "--fail-under", type=click.FloatRange(0, 100), metavar="N",
     help="Exit with status 1 if less than N percent are covered.",
 )  # fmt: skip
+@click.option("--only", metavar="PATTERNS", help=_ONLY_HELP)
+@click.option("--baseline", type=_FOLDERS, metavar="FILE", help=_BASELINE_HELP)
 @click.option(
     "--control-token", metavar="TOKEN",
     # The pytest plugin reads the second variable as well.
@@ -365,15 +380,19 @@ def scenarios(
 def coverage(
     *,
     url: str,
-    format: Literal["text", "json", "junit", "html"] | None,
+    format: Literal["text", "json", "junit", "html", "baseline"] | None,
     fail_under: float | None,
+    only: str | None,
+    baseline: Path | None,
     control_token: str | None,
     ca: Path | None,
 ) -> None:
     """Print which documented outcomes and parameters clients of a server have exercised."""
+    from mock_platform.cli.conditions import CoverageConditions
     from mock_platform.cli.measuring import show_coverage
 
-    show_coverage(url, format or _for_reader(), fail_under, control_token, ca)
+    conditions = CoverageConditions(fail_under, only, baseline)
+    show_coverage(url, format or _for_reader(), conditions, control_token, ca)
 
 
 @group.command()

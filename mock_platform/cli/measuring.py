@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import click
 import requests
 
+from mock_platform.cli.conditions import CoverageConditions
 from mock_platform.cli.trouble import CheckFailed
 from mock_platform.client.remote.control import read_authority
 from mock_platform.control.credential_texts import environment
@@ -34,21 +35,23 @@ _NEEDED = (
 
 
 def show_coverage(
-    url: str, form: Format, fail_under: float | None, token: str | None, ca: Path | None
+    url: str, form: Format, conditions: CoverageConditions, token: str | None, ca: Path | None
 ) -> None:
     """Print the coverage of a running server.
 
     Raises:
-        CheckFailed: The coverage is not available, or is too low.
+        CheckFailed: The coverage is not available, or not as it must be.
+        click.UsageError: The patterns or the baseline cannot be used.
     """
     found = _fetch_coverage(url.rstrip("/").removesuffix("/_mock"), token, ca)
-    click.echo(render(found, form, fail_under), nl=False)
+    gate = conditions.make_gate([row["id"] for row in found["operations"]], "--")
+    found = gate.scope.restrict(found)
+    click.echo(render(found, form, gate), nl=False)
     if form == "json":
         click.echo()
-    if fail_under is not None and found["percent"] < fail_under:
-        raise CheckFailed(
-            f"{found['percent']:.1f} % are covered, but --fail-under requires {fail_under:g} %."
-        )
+    failures = gate.list_failures(found)
+    if failures:
+        raise CheckFailed("\n".join(line for each in failures for line in [each.text, *each.lost]))
 
 
 def show_drift(base_url: str, file: Path | None, form: str, ca: Path | None, *, yes: bool) -> None:

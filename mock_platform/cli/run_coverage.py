@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
-from mock_platform.cli.trouble import write_report
+from mock_platform.cli.conditions import CoverageConditions
+from mock_platform.cli.trouble import CheckFailed
 from mock_platform.cli.verifying import RunCheck
-from mock_platform.coverage import SUFFIXES, CoverageDocument, explain_low, render, render_totals
+from mock_platform.coverage import SUFFIXES, CoverageDocument, Gate, render_totals, write_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +20,18 @@ class CoverageOptions:
 
     files: tuple[str, ...] = ()
     """Files to write; an empty name prints the totals only."""
-    fail_under: float | None = None
+    conditions: CoverageConditions = field(default_factory=CoverageConditions)
 
     @property
     def is_wanted(self) -> bool:
         """Whether the coverage is printed."""
-        return bool(self.files) or self.fail_under is not None
+        return bool(self.files) or not self.conditions.is_empty
 
-    def check_names(self) -> None:
-        """Refuse names of files without a known format, before anything is started.
+    def make_gate(self) -> Gate:
+        """Returns the gate, before anything is started.
 
         Raises:
-            click.UsageError: The name of a file has another ending.
+            click.UsageError: An option cannot be used.
         """
         for name in filter(None, self.files):
             if Path(name).suffix not in SUFFIXES:
@@ -39,24 +40,37 @@ class CoverageOptions:
                     f"{', '.join(SUFFIXES)}. Without a file, write '--coverage --' before the "
                     "command."
                 )
+        if self.conditions.is_empty:
+            return Gate()
+        from mock_platform.operations import OPERATION_IDS
+
+        return self.conditions.make_gate(OPERATION_IDS, "--coverage-")
+
+    def report(self, found: CoverageDocument, gate: Gate) -> Iterator[str]:
+        """Write the files, and return the lines to print.
+
+        Raises:
+            CheckFailed: A file cannot be written.
+        """
+        yield from render_totals(found)
+        try:
+            yield from write_files(found, self.files, gate, Path())
+        except OSError as fault:
+            raise CheckFailed(f"{fault.filename} cannot be written: {fault.strerror}.") from fault
 
 
-def write_coverage(found: CoverageDocument, options: CoverageOptions) -> Iterator[str]:
-    """Write the files, and return the lines to print.
-
-    Raises:
-        CheckFailed: A file cannot be written.
-    """
-    yield from render_totals(found)
-    for name in filter(None, options.files):
-        form = SUFFIXES[Path(name).suffix]
-        write_report(Path(name), render(found, form, options.fail_under))
-        yield f"written to {name}"
-
-
-def check_coverage(found: CoverageDocument, options: CoverageOptions) -> list[RunCheck]:
-    """Returns the checks that the options ask for."""
-    if options.fail_under is None:
-        return []
-    low = explain_low(found, options.fail_under)
-    return [RunCheck("coverage", "percentage", [low] if low else [], "too little coverage")]
+def check_coverage(found: CoverageDocument, gate: Gate) -> list[RunCheck]:
+    """Returns a check for each condition of the gate."""
+    failures = {failure.name: failure for failure in gate.list_failures(found)}
+    checks = []
+    for name, is_set in (
+        ("percentage", gate.fail_under is not None),
+        ("baseline", gate.baseline is not None),
+    ):
+        failure = failures.get(name)
+        if failure is not None:
+            headline = f"too little coverage: {failure.text}"
+            checks.append(RunCheck("coverage", name, failure.lost or [failure.text], headline))
+        elif is_set:
+            checks.append(RunCheck("coverage", name))
+    return checks

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from mock_platform.app import CONTROL
-from mock_platform.cli.run_coverage import CoverageOptions, check_coverage, write_coverage
+from mock_platform.cli.run_coverage import CoverageOptions, check_coverage
 from mock_platform.cli.trouble import write_report
 from mock_platform.cli.verifying import (
     RunCheck,
@@ -22,7 +22,7 @@ from mock_platform.cli.verifying import (
 )
 from mock_platform.client.platform import MockPlatform
 from mock_platform.control.plane import ControlPlane
-from mock_platform.coverage import CoverageDocument
+from mock_platform.coverage import CoverageDocument, Gate
 from mock_platform.settings import Settings
 
 _FAILED = 1
@@ -45,11 +45,12 @@ class RunOptions:
 class Examiner:
     """Watches a run from its start, looks at its server before the stop, and concludes."""
 
-    def __init__(self, server: MockPlatform, options: RunOptions) -> None:
+    def __init__(self, server: MockPlatform, options: RunOptions, gate: Gate) -> None:
         control: ControlPlane = server.app.extensions[CONTROL]
         self._server = server
         self._platform = control.platform
         self._options = options
+        self._gate = gate
         self._watch = StrayWatch()
         self._platform.observers.append(self._watch.observe)
         wanted = options.verify
@@ -96,9 +97,10 @@ class Examiner:
     def _report_coverage(self) -> list[RunCheck]:
         if self._coverage is None:
             return []
-        for line in write_coverage(self._coverage, self._options.coverage):
+        found = self._gate.scope.restrict(self._coverage)
+        for line in self._options.coverage.report(found, self._gate):
             click.echo(line, err=True)
-        gates = check_coverage(self._coverage, self._options.coverage)
+        gates = check_coverage(found, self._gate)
         for line in RunVerdict(gates).describe():
             click.echo(line, err=True)
         return gates

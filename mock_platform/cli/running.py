@@ -38,13 +38,13 @@ def run_beside_server(command: Sequence[str], options: RunOptions) -> int:
             "this system has no signal for the end of a command (SIGCHLD), which `run` waits for. "
             "Start `mock-platform serve` beside the command."
         )
-    options.coverage.check_names()
+    gate = options.coverage.make_gate()
     if shutil.which(command[0]) is None and not os.path.exists(command[0]):  # noqa: PTH110
         click.echo(f"Error: {command[0]}: this command does not exist.", err=True)
         return NOT_FOUND
     with convert_errors():
         server = MockPlatform.start(options.settings, tls=options.tls)
-    examiner = Examiner(server, options)
+    examiner = Examiner(server, options, gate)
     try:
         status = _run_command(command, variables(server))
         examiner.examine()

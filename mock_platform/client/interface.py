@@ -200,8 +200,14 @@ class WorldFace(Protocol):
     def unfired_expectations(self) -> list[UnfiredRule]:
         """Returns the rules with `expect: fired` of active scenarios that never acted."""
 
-    def coverage(self) -> dict[str, Any]:
-        """Returns how much of the contract was exercised here; the default world counts all."""
+    def coverage(self, only: str | None = None) -> dict[str, Any]:
+        """Returns how much of the contract was exercised here; the default world counts all.
+
+        `only` restricts it to operations whose ids match patterns, such as `line_items.*,oauth*`.
+
+        Raises:
+            BadQuery: A pattern matches no operation.
+        """
 
     def warnings(self) -> dict[str, Any]:
         """Returns what was ignored in requests here; the default world counts all.

@@ -19,6 +19,7 @@ from mock_platform.client.scenarios import copy_as_json, read_scenario
 from mock_platform.client.sessions import authentication
 from mock_platform.consent.approval import approve, choose_answer
 from mock_platform.control.clock import settle
+from mock_platform.control.coverage import read_scope
 from mock_platform.control.credential_texts import Credentials
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.known_credentials import credentials
@@ -297,12 +298,18 @@ class LocalWorld:
         """Returns the rules with `expect: fired` of active scenarios that never acted."""
         return self._engine.unfired_expectations()
 
-    def coverage(self) -> dict[str, Any]:
-        """Returns how much of the contract was exercised here; the default world counts all."""
+    def coverage(self, only: str | None = None) -> dict[str, Any]:
+        """Returns how much of the contract was exercised here; the default world counts all.
+
+        `only` restricts it to operations whose ids match patterns, such as `line_items.*,oauth*`.
+        """
+        scope = read_scope(self._platform, only or None)  # over HTTP an empty one counts as absent
         platform, name = self._platform, self._world.name
         control: ControlPlane = self._wsgi.extensions[CONTROL]
-        only = None if name == DEFAULT else name
-        return coverage_document(platform.operations, platform.settings, control.coverage, only)
+        world = None if name == DEFAULT else name
+        return scope.restrict(
+            coverage_document(platform.operations, platform.settings, control.coverage, world)
+        )
 
     def warnings(self) -> dict[str, Any]:
         """Returns what was ignored in requests here; the default world counts all."""

@@ -7,10 +7,12 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema
 
+from mock_platform.control.refusal import BadQuery
 from mock_platform.control.route import ControlRequest
-from mock_platform.core.fields import Choice
-from mock_platform.coverage import FORMATS, document, render
+from mock_platform.core.fields import Choice, Text
+from mock_platform.coverage import FORMATS, BadPatterns, CoverageScope, document, render
 from mock_platform.coverage.pages import MEDIA_TYPES
+from mock_platform.platform import Platform
 
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'; "
@@ -19,9 +21,15 @@ _POLICY = (
 
 
 class QueryOfCoverage(Schema):
-    """The format of the answer."""
+    """The format and the scope of the answer."""
 
     format = Choice(FORMATS, metadata={"description": "json unless given"})
+    patterns = Text(
+        data_key="only",
+        metadata={
+            "description": "comma-separated patterns of operations, such as line_items.*,oauth*"
+        },
+    )
 
 
 def get_coverage(request: ControlRequest) -> Any:
@@ -29,7 +37,8 @@ def get_coverage(request: ControlRequest) -> Any:
     platform = request.platform
     recorder = request.services.coverage
     world = request.find_counted_world(recorder.worlds())
-    found = document(platform.operations, platform.settings, recorder, world)
+    scope = read_scope(platform, request.query.get("patterns"))
+    found = scope.restrict(document(platform.operations, platform.settings, recorder, world))
     form = request.query.get("format", "json")
     if form == "json":
         return found
@@ -38,6 +47,20 @@ def get_coverage(request: ControlRequest) -> Any:
         content_type=MEDIA_TYPES[form],
         headers={"Content-Security-Policy": _POLICY},
     )
+
+
+def read_scope(platform: Platform, only: str | None) -> CoverageScope:
+    """Returns the scope of these patterns; everything without any.
+
+    Raises:
+        BadQuery: A pattern matches no operation.
+    """
+    if only is None:
+        return CoverageScope()
+    try:
+        return CoverageScope.read(only, [operation.id for operation in platform.operations])
+    except BadPatterns as fault:
+        raise BadQuery([("only", f"only: {fault}")]) from fault
 
 
 def delete_coverage(request: ControlRequest) -> None:

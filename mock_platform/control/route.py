@@ -184,7 +184,8 @@ def load_query(schema: Schema, sent: Mapping[str, str]) -> Mapping[str, Any]:
             {name: value for name, value in sent.items() if value != ""}
         )
     except ValidationError as fault:
-        raise BadQuery(explain_unknown_names(flatten(fault.messages), schema.fields)) from fault
+        known = {field.data_key or name: field for name, field in schema.fields.items()}
+        raise BadQuery(explain_unknown_names(flatten(fault.messages), known)) from fault
     return loaded
 
 

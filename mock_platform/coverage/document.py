@@ -106,7 +106,7 @@ def add_totals(found: CoverageDocument) -> CoverageDocument:
         if o["documented"] and not o["count"] and o["status"] >= 400
     ]
     head = {"version": found["version"], "percent": percent, "totals": totals}
-    return head | found | {"never_seen": never}
+    return head | found | {"percent": percent, "totals": totals, "never_seen": never}
 
 
 def _make_row(operation: Operation, settings: Settings, tally: Tally) -> JsonObject:

@@ -8,18 +8,25 @@ from typing import Any, Literal, get_args
 from mock_platform.core.failures.statuses import phrase
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.junit import JunitCase, write_junit
+from mock_platform.coverage.baseline import render_baseline
 from mock_platform.coverage.document import CoverageDocument
+from mock_platform.coverage.gate import Gate, GateFailure
 
-Format = Literal["text", "json", "junit", "html"]
+Format = Literal["text", "json", "junit", "html", "baseline"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 MEDIA_TYPES: Mapping[Format, str] = {
     "text": "text/plain; charset=utf-8",
     "json": "application/json",
     "junit": "application/xml",
     "html": "text/html; charset=utf-8",
+    "baseline": "text/plain; charset=utf-8",
 }
 SUFFIXES: Mapping[str, Format] = {
-    ".html": "html", ".json": "json", ".txt": "text", ".xml": "junit",
+    ".html": "html",
+    ".json": "json",
+    ".txt": "text",
+    ".xml": "junit",
+    ".baseline": "baseline",
 }  # fmt: skip
 """The format of a file by the end of its name."""
 _MEASURES = (
@@ -30,20 +37,25 @@ _MEASURES = (
 )
 
 
-def render(found: CoverageDocument, form: Format, fail_under: float | None = None) -> str:
-    """Return a coverage document in one of the formats; JUnit fails below `fail_under` percent."""
+_NO_GATE = Gate()
+
+
+def render(found: CoverageDocument, form: Format, gate: Gate = _NO_GATE) -> str:
+    """Return a coverage document in one of the formats; JUnit fails where the gate does."""
     makers: Mapping[Format, Callable[[], str]] = {
         "text": lambda: render_text(found),
         "json": lambda: pretty(found),
-        "junit": lambda: render_junit(found, fail_under),
+        "junit": lambda: render_junit(found, gate),
         "html": lambda: render_html(found),
+        "baseline": lambda: render_baseline(found),
     }
     return makers[form]()
 
 
 def render_text(found: CoverageDocument) -> str:
     """Return the totals, a line for each operation that was called, and a list of the others."""
-    lines = [f"Contract coverage {found['percent']:.1f} %", ""]
+    scope = f" of {', '.join(found['only'])}" if "only" in found else ""
+    lines = [f"Contract coverage {found['percent']:.1f} %{scope}", ""]
     for key, title in _MEASURES:
         total = found["totals"][key]
         share = f"{total['covered']}/{total['of']}"
@@ -65,22 +77,19 @@ def render_text(found: CoverageDocument) -> str:
     return "\n".join([*lines, *_format_list("Requests that no operation answers", strays)]) + "\n"
 
 
-def render_junit(found: CoverageDocument, fail_under: float | None = None) -> str:
-    """Return JUnit XML: uncovered points are skipped, so only a low total fails a build."""
+def render_junit(found: CoverageDocument, gate: Gate = _NO_GATE) -> str:
+    """Return JUnit XML: uncovered points are skipped, so only the gate fails a build."""
     suites = [(row["id"], _list_cases(row)) for row in found["operations"]]
     types = [_make_case(kind["slug"], kind["count"]) for kind in found["problem_types"]]
     suites.append(("problem types", types))
-    if fail_under is not None:
-        suites.append(("total", [JunitCase("coverage", failure=explain_low(found, fail_under),
-                                      kind="coverage")]))  # fmt: skip
+    failures = {failure.name: failure for failure in gate.list_failures(found)}
+    total = [
+        _judge("coverage", failures.get("percentage")) if gate.fail_under is not None else None,
+        _judge("baseline", failures.get("baseline")) if gate.baseline is not None else None,
+    ]
+    if any(total):
+        suites.append(("total", [case for case in total if case is not None]))
     return write_junit("mock_platform contract coverage", suites)
-
-
-def explain_low(found: CoverageDocument, fail_under: float) -> str | None:
-    """Return why the coverage is too low; `None` if it is not."""
-    if found["percent"] >= fail_under:
-        return None
-    return f"{found['percent']:.1f} % are covered, {fail_under:g} % are demanded"
 
 
 def render_totals(found: CoverageDocument) -> list[str]:
@@ -162,6 +171,12 @@ def _list_cases(row: Mapping[str, Any]) -> list[JunitCase]:
     return cases + [
         _make_case(f"parameter {entry['name']}", entry["accepted"]) for entry in row["parameters"]
     ]
+
+
+def _judge(name: str, failure: GateFailure | None) -> JunitCase:
+    if failure is None:
+        return JunitCase(name)
+    return JunitCase(name, failure=failure.text, kind="coverage", details="\n".join(failure.lost))
 
 
 def _make_case(name: str, count: int) -> JunitCase:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from mock_platform.core.operation import NotServed, Operation, table
+from mock_platform.operations.openapi import DESCRIPTION_ID
 from mock_platform.records import SHARED_TABLES
 from mock_platform.records.table import Table
 from mock_platform.world.transitions import TransitionKind
@@ -91,7 +92,9 @@ FAMILIES = (
 _MODULES = tuple(import_module(f"{__name__}.{name}") for name in FAMILIES)
 
 OPERATIONS: tuple[Operation, ...] = table(*(module.OPERATIONS for module in _MODULES))
-"""All operations that are served."""
+"""All operations that are served, except the description of the v2 interface itself."""
+OPERATION_IDS: tuple[str, ...] = (*(operation.id for operation in OPERATIONS), DESCRIPTION_ID)
+"""The ids of all operations."""
 
 TABLES: tuple[Table, ...] = (
     *SHARED_TABLES,

@@ -41,6 +41,9 @@ class OpenApiDocument(Schema):
     components = Json()
 
 
+DESCRIPTION_ID = "openapi.get"
+
+
 def make_operation(document: Callable[[str], dict[str, Any]]) -> Operation:
     """Return the operation that serves what `document` returns for a base address."""
 
@@ -48,7 +51,7 @@ def make_operation(document: Callable[[str], dict[str, Any]]) -> Operation:
         return document(call.base_url)
 
     return Operation(
-        id="openapi.get",
+        id=DESCRIPTION_ID,
         method="GET",
         path="/2/openapi.json",
         handler=get,

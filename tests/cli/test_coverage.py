@@ -93,7 +93,7 @@ def test_fail_under(run: Run, platform: MockPlatform, demanded: str, status: int
 
     assert status == result.exit_code
     assert str(status) == ET.fromstring(result.stdout).get("failures")
-    assert (status == 1) == ("--fail-under requires 50 %." in result.stderr)
+    assert (status == 1) == ("is below the required 50 %" in result.stderr)
 
 
 @pytest.mark.parametrize("demanded", ["-1", "101", "much"])
@@ -136,3 +136,38 @@ def test_another_server(run: Run, platform: MockPlatform) -> None:
 def test_the_authority_must_exist(run: Run, tmp_path: Path) -> None:
     """A file that is not there is a usage error."""
     assert 2 == run("--ca", tmp_path / "none.pem").exit_code
+
+
+def test_a_scope_and_a_baseline(run: Run, platform: MockPlatform, tmp_path: Path) -> None:
+    """The same as in `run` and pytest: what is lost ends with status 1 and is named."""
+    address = ("--url", platform.base_url)
+    scoped = run("--only", "line_items.*", "--format", "baseline", *address)
+    file = tmp_path / "a.baseline"
+    file.write_text(scoped.stdout + "line_items.delete 200\n")
+    kept = run("--baseline", file, "--only", "line_items.list", "--format", "text", *address)
+    lost = run("--baseline", file, "--format", "text", *address)
+
+    assert (0, 0, 1) == (scoped.exit_code, kept.exit_code, lost.exit_code)
+    assert all(line.startswith(("#", "line_items.")) for line in scoped.stdout.splitlines())
+    assert " of line_items.list\n" in kept.stdout
+    assert lost.stderr.endswith(
+        f"Error: 1 outcome of {file} that earlier runs covered was not covered\n"
+        "line_items.delete 200\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--only", "line_item.*"), "--only: 'line_item.*' matches no operation; did you mean"),
+        (("--baseline", "nowhere"), "--baseline: nowhere cannot be read: "),
+    ],
+)
+def test_bad_conditions_are_usage_errors(
+    run: Run, platform: MockPlatform, words: tuple[str, str], told: str
+) -> None:
+    """A typo does not become an empty scope or an open gate."""
+    result = run(*words, "--url", platform.base_url)
+
+    assert 2 == result.exit_code
+    assert told in result.stderr

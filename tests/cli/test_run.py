@@ -170,8 +170,8 @@ def test_coverage_is_printed_written_and_judged(run: Run, tmp_path: Path) -> Non
     assert [f"written to {name}" for name in names] == [
         line for line in lines if line.startswith("written")
     ]
-    assert "mock-platform: too little coverage:" in lines
-    assert lines[-1].endswith(" % are covered, 50 % are demanded")
+    assert lines[-2].startswith("mock-platform: too little coverage: ")
+    assert lines[-1].endswith(" % is below the required 50 %")
     document = json.loads(Path(names[0]).read_text())
     assert 1 == document["totals"]["operations"]["covered"]
     assert 'name="total"' in Path(names[2]).read_text()
@@ -189,7 +189,44 @@ def test_a_file_of_unknown_format_is_refused_at_once(run: Run) -> None:
 
     assert 2 == result.exit_code
     assert "--coverage=contract.pdf has no known format" in result.stderr
-    assert ".html, .json, .txt, .xml" in result.stderr
+    assert ".html, .json, .txt, .xml, .baseline" in result.stderr
+
+
+def test_a_scope_and_a_baseline_make_a_gate(run: Run, tmp_path: Path) -> None:
+    """The percentage is that of the scope; what a run loses is named, and the file stays."""
+    file = tmp_path / "contract.baseline"
+    scope = ("--coverage-only", "accounts.list,oauth*")
+    written = run(f"--coverage={file}", *scope, paths=(GOOD, f"{GOOD}?count=0"))
+    text = file.read_text()
+    kept = run("--coverage-baseline", str(file), *scope, paths=(GOOD, f"{GOOD}?count=0"))
+    lost = run(f"--coverage={file}", "--coverage-baseline", str(file), paths=(GOOD,))
+
+    assert (0, 0, 1) == (written.exit_code, kept.exit_code, lost.exit_code), lost.stderr
+    assert " % of accounts.list, oauth*" in written.stderr
+    assert ["accounts.list 200", "accounts.list 400 INVALID_PARAMETER"] == [
+        line for line in text.splitlines() if not line.startswith("#")
+    ]
+    assert lost.stderr.endswith(
+        f"not written, because outcomes are lost: {file}\n"
+        f"mock-platform: too little coverage: 1 outcome of {file} that earlier runs covered was "
+        "not covered:\n  accounts.list 400 INVALID_PARAMETER\n"
+    )
+    assert text == file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--coverage-only", "acounts.*"), "--coverage-only: 'acounts.*' matches no operation"),
+        (("--coverage-baseline", "nowhere"), "--coverage-baseline: nowhere cannot be read: "),
+    ],
+)
+def test_bad_conditions_are_refused_at_once(run: Run, words: tuple[str, str], told: str) -> None:
+    """Nothing is started with a gate that judges nothing."""
+    result = run(*words, code="raise SystemExit(9)")
+
+    assert 2 == result.exit_code
+    assert told in result.stderr
 
 
 def test_https_is_trusted_by_the_command(

@@ -29,6 +29,7 @@ from mock_platform.client.world_parts import (
     StreamsFace,
     TableFace,
 )
+from mock_platform.control.refusal import BadQuery
 from mock_platform.operations import TABLES
 from mock_platform.records.state import State as LocalState
 from mock_platform.records.state import TableState
@@ -250,6 +251,20 @@ def test_a_reset_returns_to_the_start(world: WorldFace) -> None:
     assert OTHER in world.state["users"]
     assert (NOON, 0) == (world.clock.now(), len(world.journal))
     assert not any(each["active"] for each in world.scenarios)
+
+
+def test_coverage_has_a_scope(world: WorldFace) -> None:
+    """The operations of some patterns alone; a pattern without operation is a mistake."""
+    found = world.coverage(only="line_items.list,accounts.*")
+
+    families = {row["id"].partition(".")[0] for row in found["operations"]}
+    assert ({"line_items", "accounts"}, ["line_items.list", "accounts.*"]) == (
+        families,
+        found["only"],
+    )
+    with pytest.raises(BadQuery, match=r"did you mean 'line_items\.\*'"):
+        world.coverage(only="line_item.*")
+    assert len(world.coverage(only="")["operations"]) == len(world.coverage()["operations"])
 
 
 def test_warnings_count_what_was_ignored(world: WorldFace) -> None:

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from mock_platform.coverage import render
+from mock_platform.coverage import Baseline, CoverageScope, Format, Gate, render
 from mock_platform.coverage.pages import name_outcome
 from tests.control.support import call, fields
 from tests.coverage.test_document import LIST, coverage
@@ -30,6 +30,7 @@ def box() -> Sandbox:
         ("text", "text/plain; charset=utf-8"),
         ("junit", "application/xml"),
         ("html", "text/html; charset=utf-8"),
+        ("baseline", "text/plain; charset=utf-8"),
     ],
 )
 def test_forms(box: Sandbox, form: str, media_type: str) -> None:
@@ -83,7 +84,7 @@ def test_junit_fails_under(box: Sandbox, more: float, failures: int) -> None:
     """The suite fails just below what is demanded, not at it."""
     found = coverage(box)
 
-    root = ET.fromstring(render(found, "junit", found["percent"] + more))
+    root = ET.fromstring(render(found, "junit", Gate(found["percent"] + more)))
 
     assert str(failures) == root.get("failures")
     assert failures == len(list(root.iter("failure")))
@@ -127,3 +128,28 @@ def test_junit_takes_any_code(box: Sandbox) -> None:
 def test_outcome_names(status: int, code: str, name: str) -> None:
     """Outcomes read as people say them."""
     assert name == name_outcome({"status": status, "code": code})
+
+
+def test_junit_names_what_a_baseline_lost(box: Sandbox) -> None:
+    """Its case lists the lost outcomes; what is covered is not mentioned."""
+    found = coverage(box)
+    points = {("line_items.list", 200, ""), ("line_items.get", 404, "NOT_FOUND")}
+    gate = Gate(baseline=Baseline("a.baseline", frozenset(points)))
+
+    root = ET.fromstring(render(found, "junit", gate))
+
+    (failure,) = root.iter("failure")
+    assert "1 outcome of a.baseline that earlier runs covered was not covered" == (
+        failure.get("message")
+    )
+    assert "line_items.get 404 NOT_FOUND" == failure.text
+
+
+@pytest.mark.parametrize("form", ["text", "html"])
+def test_pages_name_the_scope(box: Sandbox, form: Format) -> None:
+    """Who reads a percentage sees of what it is."""
+    whole = coverage(box)
+    scope = CoverageScope(("line_items.*", "oauth*"))
+
+    assert "line_items.*, oauth*" in render(scope.restrict(whole), form)
+    assert "line_items.*, oauth*" not in render(whole, form)

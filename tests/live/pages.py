@@ -16,7 +16,7 @@ FEW_PLUGINS = "-p no:schemathesis -p no:hypothesispytest"
 """Options for pytest in a process of its own: loading these takes longer than most runs."""
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(
-    r"`([\w./-]+\.(?:yaml|json))`(?:(?!\n\n).)*:\n\n```(?:yaml|json)\n(.*?)^```$",
+    r"`([\w./-]+\.(?:yaml|json|baseline))`(?:(?!\n\n).)*:\n\n```(?:yaml|json|text)\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 _LEFT_OUT = "…"

@@ -35,8 +35,8 @@ def folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_block_is_tried() -> None:
     """No block is there that nothing below runs; of `console` only what installs is not run."""
     for page in PAGES:
-        assert page.languages <= {"console", "bash", "python", "yaml", "json"}
-        kept = [block for name in ("python", "yaml", "json") for block in page.blocks(name)]
+        assert page.languages <= {"console", "bash", "python", "yaml", "json", "text"}
+        kept = [block for name in ("python", "yaml", "json", "text") for block in page.blocks(name)]
         assert sorted(kept) == sorted(page.files().values())
         shown = [
             block for block in page.blocks("console") if not block.startswith("$ pip install ")

@@ -6,6 +6,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from mock_platform import pytest_plugin
+from mock_platform.coverage import SUFFIXES
 from tests.plugin.conftest import Run
 from tests.plugin.reading import headings, section
 
@@ -121,13 +123,87 @@ def test_a_run_without_the_sandbox_covers_nothing(run: Run) -> None:
     )
 
 
+def test_a_scope_is_counted_alone(wherever: Run) -> None:
+    """The percentage, the gate and the files are those of the operations of the scope."""
+    result = wherever(ONE, "--mock-coverage-only=accounts.list,oauth.*", "--mock-coverage=a.json")
+    options = ("--mock-coverage-only=accounts.list", "--mock-coverage-fail-under=5")
+    gate = wherever(ONE, *options)
+
+    lines = section(result, "mock_platform: contract coverage")
+    assert lines[0].endswith(" % of accounts.list, oauth.*")
+    assert (pytest.ExitCode.OK, pytest.ExitCode.OK) == (result.ret, gate.ret)
+
+
+REFUSED = """
+def test_refused(mock_platform):
+    assert mock_platform.session("oauth1").get("/12/accounts?count=0").status_code == 400
+"""
+
+
+def test_no_outcome_of_the_baseline_may_be_lost(pytester: pytest.Pytester, run: Run) -> None:
+    """A run with fewer outcomes fails and names them; the baseline is not written smaller."""
+    file = "contract/a.baseline"
+    written = run(ONE + REFUSED, f"--mock-coverage={file}")
+    text = pytester.path.joinpath(file).read_text()
+    kept = run(ONE + REFUSED, f"--mock-coverage-baseline={file}")
+    options = (f"--mock-coverage={file}", f"--mock-coverage-baseline={file}")
+    lost = run(ONE, *options)
+    unused = run("def test_it(): pass", *options)
+
+    ok, failed = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
+    assert [ok, ok, failed, failed] == [each.ret for each in (written, kept, lost, unused)]
+    title = "mock_platform: contract coverage"
+    assert [
+        f"not written, because outcomes are lost: {file}",
+        f"FAILED: 1 outcome of {file} that earlier runs covered was not covered",
+        "  accounts.list 400 INVALID_PARAMETER",
+    ] == section(lost, title)[-3:]
+    assert [
+        "no test used the sandbox",
+        f"FAILED: 2 outcomes of {file} that earlier runs covered were not covered",
+        "  accounts.list 200",
+        "  accounts.list 400 INVALID_PARAMETER",
+    ] == section(unused, title)
+    assert text == pytester.path.joinpath(file).read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("--mock-coverage-only=acounts.*",
+         "ERROR: --mock-coverage-only: 'acounts.*' matches no operation; did you mean "
+         "'accounts.*'? (`mock-platform operations` lists them)"),
+        ("--mock-coverage-baseline=nowhere",
+         "ERROR: --mock-coverage-baseline: nowhere cannot be read: "),
+        ("--mock-coverage-baseline=bad.baseline",
+         "ERROR: --mock-coverage-baseline: bad.baseline:1: there is no operation 'acounts.list'; "
+         "did you mean 'accounts.list'?"),
+    ],
+)  # fmt: skip
+def test_a_gate_that_judges_nothing_is_refused(
+    pytester: pytest.Pytester, run: Run, option: str, told: str
+) -> None:
+    """A typo ends the run before its first test, with status 4."""
+    pytester.path.joinpath("bad.baseline").write_text("acounts.list 200\n")
+
+    result = run(ONE, option)
+
+    assert pytest.ExitCode.USAGE_ERROR == result.ret
+    assert any(line.startswith(told) for line in result.stderr.lines)
+
+
+def test_the_endings_are_those_of_the_formats() -> None:
+    """The plugin does not import the package to refuse a name, so it has its own list."""
+    assert tuple(SUFFIXES) == pytest_plugin._SUFFIXES
+
+
 @pytest.mark.parametrize(
     ("option", "told"),
     [
         (
             "--mock-coverage=tests",
             "argument --mock-coverage: 'tests' has no known format: the name of the file must end "
-            "in .html, .json, .txt, .xml. Without a file, write the option last, or "
+            "in .html, .json, .txt, .xml, .baseline. Without a file, write the option last, or "
             "'--mock-coverage='.",
         ),
         *(

@@ -211,9 +211,13 @@ class RemoteWorld:
             if rule["expected"] and not rule["fired"]
         ]
 
-    def coverage(self) -> dict[str, Any]:
-        """Returns how much of the contract was exercised here; the default world counts all."""
-        document: dict[str, Any] = self._control.ask("GET", "/coverage")
+    def coverage(self, only: str | None = None) -> dict[str, Any]:
+        """Returns how much of the contract was exercised here; the default world counts all.
+
+        `only` restricts it to operations whose ids match patterns, such as `line_items.*,oauth*`.
+        """
+        query = {"only": only}
+        document: dict[str, Any] = self._control.ask("GET", "/coverage", query=query)
         return document
 
     def warnings(self) -> dict[str, Any]:
