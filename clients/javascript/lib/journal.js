@@ -17,6 +17,7 @@ class Entry {
     /** @type {number} */ this.status = document.status;
     /** @type {number} */ this.milliseconds = document.milliseconds;
     /** @type {string | null} */ this.operation = document.operation;
+    /** @type {string | null} */ this.custom = document.custom ?? null;
     /** @type {Record<string, any> | null} */ this.caller = document.caller;
     /** @type {Record<string, any> | null} */ this.rule = document.rule;
     /** @type {Record<string, any>[]} */ this.nearMisses = document.near_misses;

@@ -212,6 +212,8 @@ export interface Entry {
   readonly milliseconds: number;
   /** The id of the operation that answered; null if no operation did. */
   readonly operation: string | null;
+  /** The path of a scenario that answered, as METHOD /path/:name; null if none did. */
+  readonly custom: string | null;
   /** Who called, and how the sandbox knew it. */
   readonly caller: Record<string, any> | null;
   /** The rule of a scenario that acted; null if no rule did. */
@@ -386,6 +388,8 @@ export interface WorldOptions {
   ownCredentials?: boolean;
   /** With `error`, requests of which something would be ignored are refused. */
   warnings?: "ignore" | "error";
+  /** With `original`, clients may use the original names of the platform. */
+  names?: "neutral" | "original";
 }
 
 /** What a test runner passes to a test: `t` of node:test, or the context of vitest. */
