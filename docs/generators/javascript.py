@@ -1,8 +1,10 @@
-"""The parts of the JavaScript package that follow from declarations: its settings and tables."""
+"""The parts of the JavaScript package that follow from Python: version, settings and tables."""
 
 from __future__ import annotations
 
+import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,9 +12,17 @@ import click
 from mock_platform.cli.kinds import InstantKind, SecondsKind, SizeKind
 from mock_platform.cli.options import SETTINGS, Setting
 from mock_platform.operations import TABLES
+from mock_platform.version import __version__
 
+_PACKAGE = Path(__file__).parents[2] / "clients" / "javascript" / "package.json"
 _HEAD = "// Made by `make docs` from the settings and tables in Python; do not edit.\n"
 _WIDTH = 100
+
+
+def write_package() -> str:
+    """Returns `package.json` with the version of the server."""
+    text = _PACKAGE.read_text("utf-8")
+    return re.sub(r'(?<="version": ")[^"]*', __version__, text, count=1)
 
 
 def write_types() -> str:

@@ -27,6 +27,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "effects.md": effects.write_page,
     "tables.md": tables.write_page,
     "architecture.md": architecture.write_page,
+    "../clients/javascript/package.json": javascript.write_package,
     "../clients/javascript/lib/contract.js": javascript.write_values,
     "../clients/javascript/types/contract.d.ts": javascript.write_types,
 }

@@ -212,7 +212,7 @@ export interface Entry {
   readonly milliseconds: number;
   /** The id of the operation that answered; null if no operation did. */
   readonly operation: string | null;
-  /** The path of a scenario that answered, as METHOD /path/:name; null if none did. */
+  /** The route of a user or a scenario that answered in place of an operation. */
   readonly custom: string | null;
   /** Who called, and how the sandbox knew it. */
   readonly caller: Record<string, any> | null;
