@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mock_platform.core.assumptions import public_fact
@@ -32,6 +33,18 @@ class Parent:
         return bool(found["deleted"]) or (
             self.above is not None and self.above.is_deleted(world, found)
         )
+
+    def make_test(self, world: World) -> Callable[[Record], bool]:
+        """Returns a test for records whose parent is not deleted; it looks at each parent once."""
+        known: dict[str | None, bool] = {}
+
+        def is_shown(record: Record) -> bool:
+            key = record.get(self.field)
+            if key not in known:
+                known[key] = not self.is_deleted(world, record)
+            return known[key]
+
+        return is_shown
 
 
 CAMPAIGN = Parent("campaign_id", "campaigns")

@@ -219,9 +219,8 @@ class Resource:
             match = self.match(call) | _equal(filters, call)
             keys = _keys(self, filters, call, world)
             tests = _tests(filters, call, where)
-            parent = self.parent
-            if parent is not None and not call.params.get("with_deleted"):
-                tests.append(lambda record: not parent.is_deleted(world, record))
+            if self.parent is not None and not call.params.get("with_deleted"):
+                tests.append(self.parent.make_test(world))
             within = _find_exact(filters, call, world)
             if within is not None and keys is not None:
                 tests.append(partial(_has_one_of, within))

@@ -17,7 +17,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, Json, ListOf, Long, Text
-from mock_platform.core.operation import Handler, Operation, Origin
+from mock_platform.core.operation import Handler, Limit, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
 from mock_platform.records.targeting import (
     LOCATION_TYPES,
@@ -41,6 +41,12 @@ FEW = expectation(
     "targeting-options.few",
     "The sandbox lists a few values of each kind, all in the table targeting_options. q finds the "
     "names that contain it, in any case. Events are those that have not ended.",
+)
+LIMITS = public_fact(
+    "targeting-options.limits",
+    "Under --limits public, lookups are limited to 400 together in 15 minutes, tv_markets and "
+    "tv_shows to 2,000 each.",
+    "section 2, advertising windows",
 )
 EVENT_TYPES = (
     "CONFERENCE",
@@ -124,6 +130,9 @@ class TvShow(Schema):
     locales = fields.List(fields.Nested(ShowLocale), required=True)
 
 
+_LIMIT = Limit("targeting lookups", 400, 900, source="public", category="ads-targeting")
+_TV_LIMIT = Limit("TV lookups", 2000, 900, source="public")
+"""The limits of lookups: those of TV have their own, each for itself."""
 Test = Callable[[Record], bool]
 _CODE = r"[A-Z]{2}"
 _CODE_TEXT = "an ISO 3166-1 alpha-2 code such as US"
@@ -249,8 +258,10 @@ def _declare(
         spec="not shown",
         returns=Many(schema) if paged else Data(schema, many=True),
         params=declared,
+        limits=(_TV_LIMIT if kind.startswith("tv_") else _LIMIT,),
+        public_limits=False,
         origin=Origin.ADJACENT,
-        assumptions=(ALL, FEW, *((NEXT_CURSOR,) if paged else ())),
+        assumptions=(ALL, FEW, LIMITS, *((NEXT_CURSOR,) if paged else ())),
     )
 
 
