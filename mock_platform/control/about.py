@@ -7,7 +7,9 @@ from typing import Any
 from flask import Response
 
 from mock_platform.control.known_credentials import credentials
+from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
+from mock_platform.core.extras import MissingExtra
 from mock_platform.platform import Platform
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME
@@ -39,7 +41,10 @@ def list_assumptions(request: ControlRequest) -> dict[str, Any]:
 
 def metrics(request: ControlRequest) -> Response:
     """Metrics in the text form of Prometheus."""
-    text, media_type = request.services.metrics.exposition()
+    try:
+        text, media_type = request.services.metrics.exposition()
+    except MissingExtra as fault:
+        raise ControlRefusal(501, str(fault)) from fault
     return Response(text, content_type=media_type)
 
 

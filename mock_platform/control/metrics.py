@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from mock_platform.core.extras import require_extra
 from mock_platform.platform import Platform
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME
@@ -60,7 +61,12 @@ class Metrics:
                 self._faults += 1
 
     def exposition(self) -> tuple[bytes, str]:
-        """Returns the current counts in Prometheus' text form, and its media type."""
+        """Returns the current counts in Prometheus' text form, and its media type.
+
+        Raises:
+            MissingExtra: The package was installed without the extra `metrics`.
+        """
+        require_extra("GET /_mock/metrics", "metrics", "prometheus_client")
         # The library takes some 40 ms to import: only servers that are asked for metrics pay for
         # it.
         from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest

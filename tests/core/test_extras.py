@@ -41,3 +41,14 @@ def test_certificates_and_watches_need_their_extras(
         Watch(box.platform)
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_metrics_need_their_extra(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The route answers 501 with the command that installs it; all other routes answer."""
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
+
+    refused = box.client.get("/_mock/metrics")
+
+    assert 501 == refused.status_code
+    assert refused.get_json()["detail"].endswith("pip install 'mock-platform[metrics]'")
+    assert 200 == box.client.get("/_mock/health").status_code
