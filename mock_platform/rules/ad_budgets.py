@@ -122,8 +122,8 @@ def _limit(budget: Budget, plans: dict[Ad, _Plan], start: int) -> None:
         )
 
     low, high = start, max((plan.end for _, plan in own), default=start)
-    if not rest:
-        high = start  # a unit that costs nothing yet would be shown for nothing
+    if rest * 1000 < min((plan.phase.price for _, plan in own), default=0) or not rest:
+        high = start  # no unit can be paid any more, and nothing is shown for nothing
     elif spend_until(high) <= rest:
         return
     while high - low > 1:

@@ -76,16 +76,6 @@ def measure(
     }
 
 
-def measure_spend(world: World, entity: str, key: str, until: int | None = None) -> int:
-    """Return what an entity has spent, in micro units of its currency.
-
-    `until` is in seconds since 1970, by default now.
-    """
-    now = to_seconds(world.clock.now())
-    found = measure(world, entity, key, (0, now if until is None else min(until, now)), [CHARGE])
-    return sum(found.get(CHARGE, ()))
-
-
 def find_activity(
     world: World, entity: str, account_id: str, start: int, end: int
 ) -> dict[str, dict[str, tuple[int, int]]]:

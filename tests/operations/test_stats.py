@@ -338,7 +338,7 @@ class TestActiveEntities:
         [
             ({"entity": "PROMOTED_POST", "line_item_ids": CLICKS}, ["1efwlo", "1efx0t"]),
             ({"entity": "PROMOTED_POST", "line_item_ids": "iu8h1"}, []),
-            ({"entity": "LINE_ITEM", "campaign_ids": CAMPAIGN}, [CLICKS]),
+            ({"entity": "LINE_ITEM", "campaign_ids": CAMPAIGN}, [CLICKS, "iu0p9"]),
             ({"entity": "CAMPAIGN", "funding_instrument_ids": FUNDING}, [CAMPAIGN]),
             ({"entity": "FUNDING_INSTRUMENT", "funding_instrument_ids": FUNDING}, [FUNDING]),
         ],

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.rules.ad_figures import CHARGE, Series, measure, measure_spend
+from mock_platform.rules.ad_figures import CHARGE, Series, measure
 from mock_platform.rules.ad_metrics import METRIC_GROUPS
 from mock_platform.rules.ad_versions import to_seconds
 from mock_platform.rules.daily_rhythm import BY_HOUR
@@ -298,22 +298,14 @@ class TestBudgets:
         spent = charges(shop, "CAMPAIGN", CAMPAIGN)
         assert 89 * MILLION < sum(spent) <= 90 * MILLION
         assert spent[5:] == [0] * 13
-        with shop.world.work():
-            assert measure_spend(shop.world, "CAMPAIGN", CAMPAIGN) == sum(spent)
+        later = figures(shop, "CAMPAIGN", CAMPAIGN, edges(NOW - 12 * DAY, NOW))
+        assert later == {}
 
     def test_nothing_to_spend(self, shop: Sandbox) -> None:
         """A budget of nothing shows nothing."""
         shop.change("campaigns", CAMPAIGN, total_budget_amount_local_micro=0)
 
         assert figures(shop, "CAMPAIGN", CAMPAIGN, edges(NOW - DAY, NOW)) == {}
-
-    def test_spend_until_a_moment(self, shop: Sandbox) -> None:
-        """What was spent by then, also while the budget is not used up."""
-        days = charges(shop, "CAMPAIGN", CAMPAIGN)
-        until = to_seconds(NOW - 10 * DAY)
-
-        with shop.world.work():
-            assert measure_spend(shop.world, "CAMPAIGN", CAMPAIGN, until) == sum(days[:-10])
 
     def test_a_campaign_whose_records_are_incomplete(self, shop: Sandbox) -> None:
         """A line item without its campaign, or without its funding instrument, has no figures."""

@@ -87,13 +87,14 @@ def test_without_creatives(box: Sandbox) -> None:
         box.change("promoted_posts", key, deleted=True)
     assert campaign(box)[1] is True  # the other line item has one
 
-    box.change("promoted_posts", "1efx5k", deleted=True)
+    for key in ("1efx5k", "1efx7n"):
+        box.change("promoted_posts", key, deleted=True)
     assert campaign(box) == ("UNKNOWN", False, ["INCOMPLETE"])
 
 
 def test_the_only_creative_belongs_to_the_last_of_many(box: Sandbox) -> None:
     """All line items are looked through."""
-    for key in ("1efwlo", "1efx0t", "1efx5k"):
+    for key in ("1efwlo", "1efx0t", "1efx5k", "1efx7n"):
         box.change("promoted_posts", key, deleted=True)
     for number in range(120):
         copy = box.record("line_items", "itttx") | {"id": f"l{number}"}
