@@ -405,6 +405,63 @@ def test_poll_card(shop: Shop) -> None:
     assert refused.value.details[0]["parameter"] == "as_user_id"
 
 
+def test_cards_fetch(shop: Shop) -> None:
+    """Cards by address and by id; which card a post has is read from the post's own creation."""
+    card = creative.Card.all(shop.account).first
+    found = creative.CardsFetch.load(shop.account, card_uris=[card.card_uri]).first
+    same = creative.CardsFetch.load(shop.account, card_id=found.id)
+
+    assert (same.card_uri, same.card_type) == (card.card_uri, card.card_type)
+    refuse(Request(shop.client, "get", "/1.1/statuses/show/5.json").perform, "exist")
+
+
+def test_account_media(shop: Shop) -> None:
+    """Media of the account are listed, shown by a line item, and that ends; none are added."""
+    item = next(i for i in shop.account.line_items() if i.product_type == "MEDIA")
+    media = shop.account.account_media().first
+    made: Any = creative.MediaCreative(shop.account)
+    made.line_item_id = item.id
+    made.account_media_id = media.id
+    made.landing_url = "https://my-landing-url.example"
+    made.save()
+    made.delete()
+    added: Any = creative.AccountMedia(shop.account)
+
+    assert made.deleted is True
+    with pytest.raises(AttributeError):
+        added.creative_type = enum.CREATIVE_TYPE.BANNER
+    with pytest.raises(error.Error) as refused:
+        added.save()
+    assert refused.value.response.code == 405
+
+
+def test_video_tutorial(shop: Shop) -> None:
+    """A preroll campaign with a call to action and publishers that are left out, then active."""
+    made = make_campaign(shop, "Video tutorial test", 1_000_000_000)
+    made.save()
+    item = make_line_item(shop, made, "Video tutorial example", 1_000_000)
+    item.objective = enum.OBJECTIVE.PREROLL_VIEWS
+    item.product_type = "MEDIA"
+    item.categories = "IAB8"
+    item.save()
+    path = f"/{API_VERSION}/accounts/{shop.account.id}/preroll_call_to_actions"
+    action = {
+        "line_item_id": item.id,
+        "call_to_action": "WATCH_NOW",
+        "call_to_action_url": "https://www.my-cta-url.example",
+    }
+    answer = Request(shop.client, "post", path, params=action).perform()
+    made.entity_status = enum.ENTITY_STATUS.ACTIVE
+    made.save()
+
+    assert answer.body["data"]["call_to_action"] == "WATCH_NOW"
+    assert shop.account.campaigns(made.id).entity_status == "ACTIVE"
+    assert not hasattr(creative, "Video")
+    assert not hasattr(audience, "TailoredAudience")
+    with pytest.raises(AttributeError):
+        made.start_time = machine_now()
+
+
 def test_every_example_has_a_test() -> None:
     """Each of the twenty is tried here, or in the list of what is not served."""
     tried = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
