@@ -15,8 +15,8 @@ _INTRODUCTION = """\
 Made by `make docs` from the modules of the effects; do not edit.
 
 What a rule of a scenario can do, under `then`: one effect, or a list of them.
-[How to write a scenario](for-qa.md#a-scenario-of-your-own). The JSON Schema that
-`mock-platform scenarios --format schema` prints has the exact form of each effect.
+[How to write a scenario](for-qa.md#a-scenario-of-your-own).
+[The scenario format](scenario-format.md) has the fields of each effect, and an example.
 """
 _MAX_NAMED = 5
 

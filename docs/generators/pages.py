@@ -13,6 +13,7 @@ from docs.generators import (
     effects,
     javascript,
     operations,
+    scenario_format,
     scenarios,
     tables,
 )
@@ -25,6 +26,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "assumptions.md": assumptions.write_page,
     "scenarios.md": scenarios.write_page,
     "effects.md": effects.write_page,
+    "scenario-format.md": scenario_format.write_page,
     "tables.md": tables.write_page,
     "architecture.md": architecture.write_page,
     "../clients/javascript/package.json": javascript.write_package,

@@ -11,7 +11,7 @@ from mock_platform.cli.columns import align
 from mock_platform.cli.trouble import CheckFailed, convert_errors
 from mock_platform.control import about
 from mock_platform.control.routes import describe_everything
-from mock_platform.core.jsonio import pretty
+from mock_platform.core.jsonio import dumps, pretty
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.schema import json_schema
@@ -35,7 +35,7 @@ def assumptions_text(form: str) -> str:
 
 def schema_text() -> str:
     """Returns the JSON Schema of scenario files."""
-    return pretty(json_schema(Platform().library.catalog.ids))
+    return dumps(json_schema(Platform().library.catalog.ids)).decode()
 
 
 def list_packaged_scenarios(chosen: Sequence[str]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
 from mock_platform.scenario.engine import Engine, NotDefinedHere
-from mock_platform.scenario.schema import json_schema
+from mock_platform.scenario.schema import json_schema, make_forms
 
 
 class ActivationBody(Schema):
@@ -38,11 +38,13 @@ def get_scenario(request: ControlRequest) -> dict[str, Any]:
 def body_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
     """Returns the description of a scenario: only its outermost form; the name may be absent.
 
-    The rules alone take 100 kB; `GET /_mock/scenarios/schema.json` has them.
+    The rules alone are larger than all other bodies; `GET /_mock/scenarios/schema.json` has them.
     """
-    whole = json_schema(platform.library.catalog.ids)
-    rules = whole["properties"]["rules"] | {
+    whole = make_forms(platform.library.catalog.ids).document.schema()
+    rules = {
+        "type": "array",
         "items": {"type": "object", "required": ["then"]},
+        "minItems": 1,
         "description": "rules, in the form that GET /_mock/scenarios/schema.json describes",
     }
     return {

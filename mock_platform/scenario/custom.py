@@ -101,7 +101,8 @@ class OnForm:
     def schema(self) -> JsonSchema:
         """Return the words, or the pattern of a path."""
         path = {"type": "string", "pattern": f"^{PATTERN}$"}
-        return {"anyOf": [{"enum": list(self.words)}, path]}
+        named = {"enum": list(self.words)}
+        return {"if": {"type": "string", "pattern": "/"}, "then": path, "else": named}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Report a value that is neither a word nor a path."""

@@ -31,7 +31,7 @@ from mock_platform.scenario.forms import (
     WordForm,
     quote,
 )
-from mock_platform.scenario.match import CLOCK, CONDITION, STATE
+from mock_platform.scenario.match import ABOUT_WHEN, CLOCK, CONDITION, STATE
 from mock_platform.scenario.moments import DELAY, DELAY_WORDS, InstantForm
 from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.durations import read_seconds
@@ -42,17 +42,47 @@ LINES = "lines"
 """The same for lines of streams."""
 WITHOUT_REQUEST = (DELIVERIES, LINES)
 
+ABOUT_RULES = {
+    "when": "Conditions, all of which must hold.",
+    "call": "On which matching calls the rule acts: a number, or an object.",
+    "times": "After so many actions the rule ends.",
+    "until": "At this moment of the world's clock the rule ends.",
+    "probability": "The share of calls on which the rule acts, from 0 to 1. The seed of the world "
+    "and the number of the call decide, so a repeated run is the same.",
+    "then": "The effect, or a list of effects that act together.",
+    "expect": "`fired`: a run or test fails if the rule never acted.",
+}
+"""Sentences on the fields that all rules have."""
+DEFAULTS_OF_RULES = {
+    "when": "no condition",
+    "call": "every matching call",
+    "times": "no end",
+    "until": "no end",
+    "probability": "1",
+    "expect": "nothing is expected",
+}
 _OUTCOMES = ("drop", "duplicate", "reorder", "fail")
 _DELAY = TypedForm(
     text=DELAY,
     number=DELAY,
-    object=FieldsForm({"seconds": DELAY}, required=("seconds",)),
+    object=FieldsForm(
+        {"seconds": DELAY}, required=("seconds",), about={"seconds": "How long it waits."}
+    ),
     what=f"{DELAY_WORDS}, or an object with seconds",
 )
 _ATTEMPTS = WholeForm(1, 100)
+_ABOUT_ATTEMPTS = {"attempts": "How many attempts fail, from the first one on."}
+_ALL_ATTEMPTS = {"attempts": "all"}
+_ABOUT_EVENTS = {
+    "id": "The id of the event.",
+    "event_type": "Its type, such as `post.create`.",
+    "webhook_id": "The webhook that gets it.",
+    "endpoint": "The stream that sends it: `activity_stream` or `filtered_stream`.",
+    "app_id": "The app that opened the stream.",
+}
 
 
-class _OnlyTrue:
+class OnlyTrue:
     """Accepts only true: an effect that is not to happen is left out of a rule."""
 
     def schema(self) -> JsonSchema:
@@ -66,10 +96,10 @@ class _OnlyTrue:
 
 
 def _make_flag(keyword: str, description: str) -> FieldsForm:
-    return FieldsForm({keyword: _OnlyTrue()}, required=(keyword,), description=description)
+    return FieldsForm({keyword: OnlyTrue()}, required=(keyword,), description=description)
 
 
-_EFFECT = KeyedForm(
+DELIVERY_EFFECT = KeyedForm(
     forms={
         "drop": _make_flag("drop", "The delivery is lost: nothing is sent or tried again."),
         "duplicate": _make_flag("duplicate", "What was accepted is delivered once more."),
@@ -86,10 +116,16 @@ _EFFECT = KeyedForm(
                         "status": FieldsForm(
                             {"status": WholeForm(201, 599), "attempts": _ATTEMPTS},
                             required=("status",),
+                            about={"status": "The receiver seems to answer with this status."}
+                            | _ABOUT_ATTEMPTS,
+                            defaults=_ALL_ATTEMPTS,
                         ),
                         "connection": FieldsForm(
                             {"connection": WordForm(("refused", "timeout")), "attempts": _ATTEMPTS},
                             required=("connection",),
+                            about={"connection": "The receiver seems to be down, or silent."}
+                            | _ABOUT_ATTEMPTS,
+                            defaults=_ALL_ATTEMPTS,
                         ),
                     },
                     what="how the receiver fails",
@@ -103,7 +139,7 @@ _EFFECT = KeyedForm(
     },
     what="an effect on a delivery",
 )
-_LINE_EFFECT = KeyedForm(
+LINE_EFFECT = KeyedForm(
     forms={
         "drop": _make_flag("drop", "The line is lost."),
         "duplicate": _make_flag("duplicate", "The line is sent twice."),
@@ -133,13 +169,13 @@ _LINE_EFFECT = KeyedForm(
 
 def make_rule_form(count: Form, call: Form) -> FieldsForm:
     """Return the form of rules on deliveries; `count` and `call` are forms of all rules."""
-    return _make_form(DELIVERIES, ("id", "event_type", "webhook_id"), _EFFECT, count, call)
+    return _make_form(DELIVERIES, ("id", "event_type", "webhook_id"), DELIVERY_EFFECT, count, call)
 
 
 def make_line_rule_form(count: Form, call: Form) -> FieldsForm:
     """Return the form of rules on lines; `count` and `call` are forms of all rules."""
     named = ("id", "event_type", "endpoint", "app_id")
-    return _make_form(LINES, named, _LINE_EFFECT, count, call)
+    return _make_form(LINES, named, LINE_EFFECT, count, call)
 
 
 def _make_form(on: str, event: Sequence[str], effect: Form, count: Form, call: Form) -> FieldsForm:
@@ -150,11 +186,16 @@ def _make_form(on: str, event: Sequence[str], effect: Form, count: Form, call: F
             "when": StructureForm(
                 FieldsForm(
                     {
-                        "event": FieldsForm(dict.fromkeys(event, CONDITION), least=1),
+                        "event": FieldsForm(
+                            dict.fromkeys(event, CONDITION),
+                            least=1,
+                            about={name: _ABOUT_EVENTS[name] for name in event},
+                        ),
                         "state": STATE,
                         "clock": CLOCK,
                     },
                     description="Conditions on the event, all of which must hold.",
+                    about={"event": "The event that is sent.", **ABOUT_WHEN},
                 )
             ),
             "call": call,
@@ -172,6 +213,8 @@ def _make_form(on: str, event: Sequence[str], effect: Form, count: Form, call: F
         },
         required=("on", "then"),
         description=f"When a rule acts on {on}, and what happens to them.",
+        about={"on": f"`{on}`: the rule acts on {on}, not on requests.", **ABOUT_RULES},
+        defaults=DEFAULTS_OF_RULES,
     )
 
 

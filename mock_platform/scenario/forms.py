@@ -67,7 +67,7 @@ def make_schema(shape: Form) -> JsonSchema:
     free = isinstance(shape, WordForm) and not shape.choices and shape.pattern is None
     if free or isinstance(shape, StructureForm | FixedForm | AnyForm):
         return schema  # it accepts a parameter's name anyway, or must not
-    return {"anyOf": [schema, {"type": "string", "pattern": f"^\\${NAME}$"}]}
+    return {"if": {"type": "string", "pattern": f"^\\${NAME}$"}, "else": schema}
 
 
 def check(shape: Form, value: Any, at: Path, report: Report) -> None:
@@ -290,13 +290,27 @@ class FieldsForm:
     excluding: tuple[str, ...] = ()
     """Fields that may not all be used together."""
     description: str = ""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """A sentence on each field."""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    """What applies where a field is left out, in words."""
+
+    def describe(self, name: str) -> str:
+        """Return the sentence on a field, with its default."""
+        text = self.about.get(name, self.description if self.required[:1] == (name,) else "")
+        default = self.defaults.get(name)
+        return f"{text} Default: {default}." if default else text
 
     def schema(self) -> JsonSchema:
         """Return an object with the schema of each field."""
         found: JsonSchema = {"type": "object"}
-        if self.description:
+        own = self.required[:1]
+        if self.description and (not own or own[0] in self.about):
             found["description"] = self.description
-        found["properties"] = {name: make_schema(shape) for name, shape in self.fields.items()}
+        found["properties"] = {
+            name: _add_description(self.describe(name), make_schema(shape))
+            for name, shape in self.fields.items()
+        }
         found["additionalProperties"] = False
         if self.required:
             found["required"] = list(self.required)
@@ -342,10 +356,19 @@ class KeyedForm:
     what: str = ""
 
     def schema(self) -> JsonSchema:
-        """Return one alternative for each key, or for each of its values."""
-        forms = [form.schema() for form in self.forms.values()]
-        forms += [form.schema() for group in self.by_value.values() for form in group.values()]
-        return {"oneOf": forms}
+        """Return a chain of conditions: the first key that is there says which form applies."""
+        found: JsonSchema = {
+            "properties": {
+                **{name: {} for name in self.by_value},
+                **{name: {"description": form.description} for name, form in self.forms.items()},
+            },
+            "additionalProperties": False,
+        }
+        for name, form in reversed([*self.forms.items()]):
+            found = {"if": {"required": [name]}, "then": _add_title(name, form), "else": found}
+        for name, forms in reversed([*self.by_value.items()]):
+            found = {"if": {"required": [name]}, "then": _choose(name, forms), "else": found}
+        return {"type": "object", "minProperties": 1, **found}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Report a value without exactly one of the keys, and faults against that key's form."""
@@ -382,6 +405,27 @@ class KeyedForm:
             report(at, f"expected {self.what}, one of {', '.join(keys)}; got nothing")
 
 
+def _add_description(text: str, schema: JsonSchema) -> JsonSchema:
+    """Return a schema with a description beside it, so that other fields can share it."""
+    return {"description": text, "allOf": [schema]} if schema and text else schema
+
+
+def _add_title(title: str, form: FieldsForm) -> JsonSchema:
+    return {"title": title, **form.schema()}
+
+
+def _choose(name: str, forms: Mapping[str, FieldsForm]) -> JsonSchema:
+    """Return one key's values, each with the form of objects that have it."""
+    cases = [
+        {
+            "if": {"properties": {name: {"const": value}}},
+            "then": _add_title(f"{name}: {value}", form),
+        }
+        for value, form in forms.items()
+    ]
+    return {"properties": {name: {"enum": [*forms]}}, "allOf": cases}
+
+
 @dataclass(frozen=True, slots=True)
 class TypedForm:
     """Values of several forms: their JSON type says which form applies."""
@@ -395,10 +439,17 @@ class TypedForm:
     what: str = ""
 
     def schema(self) -> JsonSchema:
-        """Return one alternative for each type."""
-        given = (self.text, self.number, self.flag, self.items, self.object)
-        forms = [shape.schema() for shape in given if shape is not None]
-        return {"anyOf": [*forms, {"type": "null"}] if self.null else forms}
+        """Return the types, each with its form as a condition."""
+        given = {
+            "string": self.text,
+            "number": self.number,
+            "boolean": self.flag,
+            "array": self.items,
+            "object": self.object,
+        }
+        forms = {kind: form for kind, form in given.items() if form is not None}
+        cases = [{"if": {"type": kind}, "then": form.schema()} for kind, form in forms.items()]
+        return {"type": [*forms, *(["null"] if self.null else [])], "allOf": cases}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Report a value of none of the types, or its faults against the form of its type."""

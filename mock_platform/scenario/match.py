@@ -55,19 +55,34 @@ _OPERATORS: Mapping[str, Form] = {
     "above": NumberForm(-1e18, 1e18),
     "below": NumberForm(-1e18, 1e18),
 }
+ABOUT_OPERATORS = {
+    "equals": "Equal to this value; the value alone means the same.",
+    "in": "Equal to one of these values.",
+    "matches": "The whole text, of at most 256 characters, matches this regular expression.",
+    "exists": "true: there is a value; false: nothing was sent.",
+    "above": "A number, also one written as text, greater than this one.",
+    "below": "A number less than this one.",
+}
+ABOUT_WHEN = {
+    "state": "The state of the scenario, which `set_state` changes; null at the start.",
+    "clock": "A part of the time on the world's clock.",
+}
+"""Sentences on the conditions that all rules have."""
 CONDITION = TypedForm(
     text=WordForm(),
     number=NumberForm(-1e18, 1e18),
     flag=FlagForm(),
     items=ListForm(AnyForm(), least=0),
-    object=FieldsForm(_OPERATORS, least=1),
+    object=FieldsForm(_OPERATORS, least=1, about=ABOUT_OPERATORS),
     null=True,
     what="a value, or an object with equals, in, matches, exists, above, below",
 )
 _ANY_NAMES = EntriesForm(CONDITION)
 STATE = TypedForm(
     text=WordForm(),
-    object=FieldsForm({"equals": WordForm(), "in": ListForm(WordForm())}, least=1),
+    object=FieldsForm(
+        {"equals": WordForm(), "in": ListForm(WordForm())}, least=1, about=ABOUT_OPERATORS
+    ),
     null=True,
     what="the name of a state, or equals or in",
 )
@@ -81,6 +96,7 @@ SCHEME = TypedForm(
             "exists": _OPERATORS["exists"],
         },
         least=1,
+        about=ABOUT_OPERATORS,
     ),
     null=True,
     what="a scheme, or an object with equals, in, matches, exists",
@@ -88,7 +104,11 @@ SCHEME = TypedForm(
 CLOCK = FieldsForm(
     {"after": InstantForm(), "before": InstantForm()},
     least=1,
-    description="A part of the time on the world's clock: from `after` on, and up to `before`.",
+    about={
+        "after": "From this moment on, ISO 8601; without an offset it is UTC.",
+        "before": "Up to this moment.",
+    },
+    defaults={"after": "no start", "before": "no end"},
 )
 WHEN = FieldsForm(
     {
@@ -97,11 +117,28 @@ WHEN = FieldsForm(
         "json": _ANY_NAMES,
         "form": _ANY_NAMES,
         "headers": _ANY_NAMES,
-        "caller": FieldsForm({"app": CONDITION, "user": CONDITION, "scheme": SCHEME}, least=1),
+        "caller": FieldsForm(
+            {"app": CONDITION, "user": CONDITION, "scheme": SCHEME},
+            least=1,
+            about={
+                "app": "The id of the app.",
+                "user": "The id of the user.",
+                "scheme": "The kind of the credentials.",
+            },
+        ),
         "state": STATE,
         "clock": CLOCK,
     },
     description="Conditions on the request, all of which must hold.",
+    about={
+        "path": "Parameters of the path, by name.",
+        "query": "Parameters of the query, by name.",
+        "json": "Values of a JSON body; a dot leads into objects and lists: `users.0.id`.",
+        "form": "Parameters of a form body, by name.",
+        "headers": "Headers, by name in any case.",
+        "caller": "Who calls; not with `stage: before_auth`.",
+        **ABOUT_WHEN,
+    },
 )
 
 

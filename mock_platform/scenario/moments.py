@@ -34,8 +34,9 @@ class DurationForm:
 
     def schema(self) -> JsonSchema:
         """Return the number or the text."""
-        text = {"type": "string", "pattern": f"^{DURATION_PATTERN}$"}
-        return {"anyOf": [self._number().schema(), text]}
+        number = self._number().schema()
+        kinds = [number["type"], "string"]
+        return {**number, "type": kinds, "pattern": f"^{DURATION_PATTERN}$"}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Report a value that is no duration, or one out of bounds."""

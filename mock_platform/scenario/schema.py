@@ -9,6 +9,8 @@ from typing import Any
 
 from mock_platform.scenario.custom import OnForm
 from mock_platform.scenario.deliveries import (
+    ABOUT_RULES,
+    DEFAULTS_OF_RULES,
     DELIVERIES,
     LINES,
     WITHOUT_REQUEST,
@@ -36,9 +38,12 @@ from mock_platform.scenario.forms import (
 )
 from mock_platform.scenario.match import WHEN
 from mock_platform.scenario.moments import InstantForm
+from mock_platform.scenario.sharing import share_parts
 
 BEFORE_AUTH = "before_auth"
 EVERYTHING = "*"
+SCHEMA_ID = "urn:mock-platform:scenario:1"
+"""The `$id` of the published schema; its number grows when files have to change."""
 SCENARIO_NAME = r"[a-z0-9][a-z0-9._-]{0,99}"
 
 _COUNT = WholeForm(1, 1_000_000)
@@ -70,11 +75,11 @@ class RuleForm:
         return {
             "type": "object",
             "if": _describe_on(DELIVERIES),
-            "then": self.delivery.schema(),
+            "then": {"title": "Rule on deliveries", **self.delivery.schema()},
             "else": {
                 "if": _describe_on(LINES),
-                "then": self.line.schema(),
-                "else": self.request.schema(),
+                "then": {"title": "Rule on lines", **self.line.schema()},
+                "else": {"title": "Rule on requests", **self.request.schema()},
             },
         }
 
@@ -97,7 +102,16 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
     named = OnForm((*operations, EVERYTHING, *WITHOUT_REQUEST))
     call = TypedForm(
         number=_COUNT,
-        object=FieldsForm({"from": _COUNT, "to": _COUNT, "every": _COUNT}, least=1),
+        object=FieldsForm(
+            {"from": _COUNT, "to": _COUNT, "every": _COUNT},
+            least=1,
+            about={
+                "from": "The first matching call on which the rule acts.",
+                "to": "The last one.",
+                "every": "Every nth call, counted from the first one.",
+            },
+            defaults={"from": "1", "to": "no end", "every": "1"},
+        ),
         what="the number of a matching call, or an object with from, to, every",
     )
     request = FieldsForm(
@@ -124,7 +138,18 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
             "expect": FixedForm(("fired",)),
         },
         required=("then",),
-        description="When a rule acts, and what it does. Without `on` it acts on every request.",
+        description="When a rule acts on requests, and what it does.",
+        about={
+            "on": "The id of an operation or a list of ids, `*` for all, `deliveries` or `lines`, "
+            "`METHOD /path/:name` for a path that no operation serves, `/path` for a collection.",
+            **ABOUT_RULES,
+            "stage": "`before_auth`: the rule acts before credentials and parameters are checked.",
+        },
+        defaults={
+            "on": "every request",
+            **DEFAULTS_OF_RULES,
+            "stage": "only requests that nothing else refuses",
+        },
     )
     rule = RuleForm(request, make_rule_form(_COUNT, call), make_line_rule_form(_COUNT, call))
     document = FieldsForm(
@@ -153,8 +178,20 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
                 )
             ),
             "rules": StructureForm(ListForm(StructureForm(rule), most=500)),
+            "$schema": StructureForm(WordForm()),
         },
         required=("name", "rules"),
+        about={
+            "name": "Under this name the scenario is activated and shown.",
+            "description": "What happens, in a sentence.",
+            "spec": "The sentence of a specification that says so.",
+            "parameters": "Values that an activation can change, by name, with their defaults. "
+            "`$name` stands for the value; null restricts nothing and leaves out what it is for.",
+            "rules": "The rules. The first one that fits a request acts; each one that fits "
+            "counts it.",
+            "$schema": "Where an editor finds the JSON Schema; without effect otherwise.",
+        },
+        defaults={"description": "none", "spec": "none", "parameters": "none"},
     )
     return Forms(document, rule)
 
@@ -167,6 +204,7 @@ def json_schema(operations: Sequence[str]) -> dict[str, Any]:
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
         "title": "Scenario of mock_platform",
-        **make_forms(tuple(operations)).document.schema(),
+        **share_parts(make_forms(tuple(operations)).document.schema()),
     }

@@ -49,7 +49,7 @@ def test_the_example_of_the_form() -> None:
     [
         ("rules:\n- then: {error: 89}", 1, 1, "", "name is missing"),
         ("name: a", 1, 1, "", "rules is missing"),
-        ("[]", 1, 1, "", "expected an object with name"),
+        ("[]", 1, 1, "", "expected an object with name, "),
         ("name: A b\nrules: [{then: {error: 89}}]", 1, 1, "name", "a name in lower case"),
         ("name: a\nrules: []", 2, 1, "rules", "expected 1 to 500 entries, got 0"),
         ("name: a\nruls: 1\nrules: [{then: {error: 89}}]", 2, 1, "ruls",

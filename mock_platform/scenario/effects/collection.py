@@ -218,6 +218,14 @@ KIND = EffectKind(
                         },
                         least=1,
                         excluding=("file", "items"),
+                        about={
+                            "file": "A JSON file with an array of records, in the folder of the "
+                            "scenario or below it.",
+                            "items": "The records themselves.",
+                            "id": "The field with a record's id.",
+                            "envelope": "Whether answers have the interface's envelope.",
+                        },
+                        defaults={"id": "id", "envelope": "data"},
                     ),
                     what="the name of a JSON file, a list of records, or an object with file or "
                     "items, id, envelope",

@@ -67,6 +67,12 @@ KIND = EffectKind(
                     },
                     least=1,
                     excluding=("seconds", "between"),
+                    about={
+                        "seconds": "How long the answer waits.",
+                        "between": "Two durations; the seed of the world draws one between them.",
+                        "slow_body": "How long the body takes to arrive.",
+                    },
+                    defaults={"seconds": "0", "slow_body": "0"},
                 ),
                 what=f"{DELAY_WORDS}, or an object with seconds, between, slow_body",
             )

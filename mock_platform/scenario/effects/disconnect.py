@@ -95,7 +95,21 @@ KIND = EffectKind(
                         what="whether there is a last line, or the JSON object of the last line",
                     ),
                     "fault": WordForm(FAULTS),
-                }
+                },
+                about={
+                    "type": "The `disconnect_type` of the last line, or the problem that it is.",
+                    "after_lines": "After so many lines.",
+                    "after_seconds": "After so long in real time.",
+                    "line": "Whether there is a last line, or that line.",
+                    "fault": "How the connection breaks; with timeout it stays open and silent.",
+                },
+                defaults={
+                    "type": _TYPE,
+                    "after_lines": "at once",
+                    "after_seconds": "at once",
+                    "line": "true; false with a fault other than truncate",
+                    "fault": "the stream ends in order",
+                },
             )
         },
         required=("disconnect",),

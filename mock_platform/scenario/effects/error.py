@@ -94,6 +94,17 @@ KIND = EffectKind(
                         "parameter": WordForm(least=1),
                     },
                     required=("code",),
+                    about={
+                        "code": "A numeric code, or a named one of the advertising interface.",
+                        "message": "The text of the error.",
+                        "status": "The status of the answer.",
+                        "parameter": "The parameter that the error names.",
+                    },
+                    defaults={
+                        "message": "that of the code",
+                        "status": "that of the code",
+                        "parameter": "none",
+                    },
                 ),
                 what="a code, or an object with code, message, status, parameter",
             )

@@ -45,6 +45,12 @@ KIND = EffectKind(
     form=FieldsForm(
         {"fault": WordForm(FAULTS), "stage": WordForm((BEFORE_COMMIT, AFTER_COMMIT))},
         required=("fault",),
+        about={
+            "fault": "reset and empty: no answer; truncate: half of it; garbage: no HTTP; timeout: "
+            "silence on an open connection.",
+            "stage": "Whether the changes of the request are undone (before_commit) or kept.",
+        },
+        defaults={"stage": BEFORE_COMMIT},
         description="A fault of the network, before or after the request is committed.",
     ),
     needs_connection=True,

@@ -141,6 +141,16 @@ KIND = EffectKind(
                             "parameter": WordForm(least=1),
                         },
                         least=1,
+                        about={
+                            "code": "The named code of the error.",
+                            "message": "Its text.",
+                            "parameter": "The parameter that it names.",
+                        },
+                        defaults={
+                            "code": "INVALID_PARAMETER",
+                            "message": "made from the code",
+                            "parameter": "none",
+                        },
                     ),
                     what="a named code, or an object with code, message, parameter",
                 ),

@@ -47,6 +47,16 @@ _COMMON: Mapping[str, Form] = {
 }
 
 
+_ABOUT = {
+    "title": "The title of the problem.",
+    "detail": "Its text.",
+    "status": "The status of the answer.",
+}
+_ABOUT_FIELD = "A field of this problem type."
+_FROM_REQUEST = "from the request, or a typical one"
+_DEFAULTS = dict.fromkeys(_ABOUT, "that of the type")
+
+
 @dataclass(frozen=True, slots=True)
 class ProblemEffect:
     """Raises the problem as a handler would."""
@@ -167,7 +177,11 @@ def _make_object_shape(schema: type[Schema]) -> FieldsForm:
         "parameters": EntriesForm(ListForm(WordForm(), least=0), least=0),
     }
     assert set(known) == set(schema().fields)
-    return FieldsForm(known, required=tuple(known))
+    about = {
+        "message": "What is wrong.",
+        "parameters": "The values that are wrong, by the name of their parameter.",
+    }
+    return FieldsForm(known, required=tuple(known), about=about)
 
 
 def _make(value: Mapping[str, Any]) -> ProblemEffect:
@@ -187,6 +201,8 @@ KIND = EffectKind(
             },
             required=("problem",),
             description=kind.meaning,
+            about={**_ABOUT, **dict.fromkeys(kind.fields, _ABOUT_FIELD)},
+            defaults=_DEFAULTS | dict.fromkeys(kind.fields, _FROM_REQUEST),
         )
         for slug, kind in PROBLEM_TYPES.items()
     },

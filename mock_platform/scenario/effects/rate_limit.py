@@ -57,6 +57,10 @@ KIND = EffectKind(
                     "window": DurationForm(1, 10_000_000, whole=True),
                 },
                 required=("limit", "window"),
+                about={
+                    "limit": "So many calls are allowed.",
+                    "window": "How long a window is, in whole seconds.",
+                },
             )
         },
         required=("rate_limit",),

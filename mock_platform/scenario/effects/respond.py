@@ -61,6 +61,18 @@ KIND = EffectKind(
                 },
                 least=1,
                 excluding=("json", "text"),
+                about={
+                    "status": "The status of the answer.",
+                    "headers": "Its headers, by name.",
+                    "json": "Its body, as JSON.",
+                    "text": "Its body, as text.",
+                },
+                defaults={
+                    "status": "200",
+                    "headers": "the type of the body",
+                    "json": "an empty body",
+                    "text": "an empty body",
+                },
             )
         },
         required=("respond",),
