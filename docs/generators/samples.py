@@ -121,6 +121,13 @@ _QUERY: Mapping[str, dict[str, str]] = {
         "thank_you_text": "Thanks for choosing",
         "media_key": "3_1712850617439550001",
     },
+    "scheduled_feeds.create": {
+        "feed_url": "http://127.0.0.1:8099/products.csv",
+        "feed_format": "CSV",
+        "frequency": "DAILY",
+        "start_time": "04:30",
+        "time_zone": "America/Los_Angeles",
+    },
     "users.show": {"screen_name": "northbike_co"},
     "stats.get": _FIGURES,
     "stats.active_entities": {"entity": "LINE_ITEM", **_DAY},

@@ -10,10 +10,13 @@ import threading
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from mock_platform.core.challenge import Challenge
 from mock_platform.delivery.agenda import Agenda, DueAct, StateChange
 from mock_platform.delivery.envelope import make_body, make_job_status
+from mock_platform.delivery.feeds import FeedRead, read_feed
+from mock_platform.delivery.outbound import Outbound
 from mock_platform.delivery.rechecks import Recheck
 from mock_platform.delivery.replay_run import ReplayRun
 from mock_platform.delivery.sender import (
@@ -26,6 +29,7 @@ from mock_platform.delivery.sender import (
 )
 from mock_platform.delivery.workers import DeliveryWorkers
 from mock_platform.rules.replay_jobs import CREATED, REPLAY_JOB
+from mock_platform.rules.scheduled_feeds import TABLE as FEEDS
 from mock_platform.rules.webhook_log import ADDED
 from mock_platform.rules.webhooks import find_next_challenge
 from mock_platform.settings import DeliverySettings
@@ -45,6 +49,8 @@ class Deliverer:
         self, settings: DeliverySettings, on_error: Callable[[BaseException], None]
     ) -> None:
         self._sender = Sender(settings)
+        self._outbound = Outbound(timeout=settings.timeout, allow_hosts=settings.allow_hosts)
+        """Reads feeds; deliveries have their own."""
         self._workers = DeliveryWorkers(settings.workers, on_error)
         self._agenda = Agenda(on_error)
         self._held: dict[Hashable, Dispatch] = {}
@@ -58,6 +64,7 @@ class Deliverer:
         world.on_commit(self._watch_changed)
         self._watch_webhooks(world)
         self._watch_acts(world)
+        self._watch_feeds(world)
 
     def detach(self, world: World) -> None:
         """Forget a dropped world; its running deliveries end without a record."""
@@ -135,6 +142,7 @@ class Deliverer:
         Interrupted jobs stay in progress; a durable world continues them at the next start.
         """
         self._sender.stop()
+        self._outbound.stop()
         self._agenda.stop(seconds)
         self._workers.stop(seconds)
 
@@ -173,9 +181,28 @@ class Deliverer:
                     if due is not None and due - world.clock.now() < _FAR:
                         self._agenda.watch(DueAct(world, kind.name, key))
 
+    def _watch_feeds(self, world: World) -> None:
+        """Watch the feeds whose addresses may be read."""
+        with world.lock:
+            for entry in world.store.page(FEEDS):
+                host = urlsplit(entry.record["feed_url"]).hostname or ""
+                if self._outbound.may_reach_name(host):
+                    self._agenda.watch(FeedRead(world, entry.key, self._read_feed))
+
+    def _read_feed(self, feed: FeedRead) -> None:
+        """Read a feed that is due, and watch for the next time."""
+
+        def run() -> None:
+            read_feed(feed.world, feed.feed_id, self._outbound)
+            self._agenda.watch(feed)
+
+        self._workers.submit((feed.world, "feed", feed.feed_id), run)
+
     def _watch_changed(self, world: World, changes: Iterable[Change]) -> None:
         acts = {kind.table: kind for kind in world.transitions.kinds.values() if kind.act}
         for change in changes:
+            if change.table == FEEDS and change.after is not None:
+                self._agenda.watch(FeedRead(world, change.key, self._read_feed))
             kind = acts.get(change.table)
             if kind is not None and change.after and kind.state_of(change.after) == kind.first:
                 self._agenda.watch(DueAct(world, kind.name, change.key))

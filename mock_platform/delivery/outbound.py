@@ -95,9 +95,15 @@ class Outbound:
         self._stopped = False
 
     def send(
-        self, method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes = b""
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        *,
+        most: int = MAX_ANSWER_BYTES,
     ) -> ReceiverAnswer:
-        """Send one request and return the answer, with any status.
+        """Send one request and return the answer, with any status and at most so many bytes.
 
         Raises:
             OutboundFault: No answer came, or the address is not allowed.
@@ -128,13 +134,21 @@ class Outbound:
                     preload_content=False,
                 )
                 response = connection.getresponse()
-                return ReceiverAnswer(
-                    response.status, connections.read_beginning(response, MAX_ANSWER_BYTES)
-                )
+                return ReceiverAnswer(response.status, connections.read_beginning(response, most))
         finally:
             with self._lock:
                 self._open.difference_update(held)
             connection.close()
+
+    def may_reach_name(self, host: str) -> bool:
+        """Return whether a host is this machine by its name, or allowed; nothing is resolved."""
+        name = _normalize_host(host)
+        if name == "localhost" or not self._allowed.isdisjoint({"*", name}):
+            return True
+        try:
+            return ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return False
 
     def stop(self) -> None:
         """Interrupt running requests, and refuse new ones."""
@@ -182,7 +196,7 @@ class Outbound:
         raise OutboundFault(
             "address",
             f"{host} is at {', '.join(dict.fromkeys(refused))}, which is not this machine; "
-            "webhooks are delivered to loopback alone unless the host is allowed with "
+            "webhooks and feeds reach loopback alone unless the host is allowed with "
             "--delivery-allow-host (DeliverySettings.allow_hosts)",
         )
 

@@ -80,6 +80,7 @@ FAMILIES = (
     "stats_jobs",
     "product_sets",
     "product_catalogs",
+    "scheduled_feeds",
     "tailored_audiences",
     "do_not_reach_lists",
     "custom_audiences",

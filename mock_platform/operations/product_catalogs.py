@@ -5,8 +5,6 @@ Product sets, which also belong to catalogs, are in `product_sets`.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,18 +16,18 @@ from mock_platform.core.call import Call
 from mock_platform.core.fields import Anything, Integer, ListOf, Long, Text
 from mock_platform.core.operation import Echo, Location
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, paginate
-from mock_platform.records.catalogs import (
-    FIELDS,
-    ProductCatalogRecord,
-    ProductRecord,
-    find_product_faults,
+from mock_platform.records.catalogs import FIELDS, ProductCatalogRecord, ProductRecord
+from mock_platform.records.product_updates import (
+    GENERATED,
+    GROUPS,
+    REPEATED,
+    upsert_products,
 )
 from mock_platform.rules.catalogs import (
     BASE,
     ECHO_ID,
     OWN_CATALOG,
     find_catalog,
-    leave_group,
     remove_product,
 )
 from mock_platform.store.interface import Record
@@ -37,9 +35,6 @@ from mock_platform.world.world import World
 
 SPEC = "Product catalogs (early access only)"
 MAX_PRODUCTS = 25
-GENERATED = ("product_key", "item_group_key")
-"""Fields of a product that the service sets; on input they are ignored."""
-
 OTHER_USER = expectation(
     "catalogs.user-id",
     "user_id may name the authenticated user only; another one is refused.",
@@ -49,16 +44,6 @@ MESSAGES = expectation(
     "products.messages",
     "Entries of warnings and errors are sentences; the spec shows the arrays only. A field that is "
     "not a product's is a warning.",
-)
-GROUPS = settled(
-    "products.item-groups",
-    "item_group_id is required for a product that names several variants by itself, and for one "
-    "that leaves a group in which others stay; lists without item_group_key show the first "
-    "submitted member of a group.",
-)
-REPEATED = settled(
-    "products.repeated-id",
-    "All instances of an id repeated within a request are left out and reported as ERROR.",
 )
 REPLACED = expectation(
     "products.update-replaces",
@@ -200,8 +185,10 @@ def update(call: Call, world: World) -> Record:
 
 
 def delete(call: Call, world: World) -> Record:
-    """Delete a catalog with its products and sets, permanently."""
+    """Delete a catalog with its products, sets and feeds, permanently."""
     record = find_catalog(call, world)
+    for feed in world.store.page("scheduled_feeds", {"product_catalog_id": record["id"]}):
+        world.store.remove("scheduled_feeds", feed.key)
     for table, key in (("products", "product_key"), ("product_sets", "id")):
         for entry in world.store.page(table, {"_catalog_id": record["id"]}):
             world.store.remove(table, entry.record[key])
@@ -224,101 +211,10 @@ def list_products(call: Call, world: World) -> PageOf:
 def upsert(call: Call, world: World) -> dict[str, Any]:
     """Create or update products; return a result for each one."""
     catalog = find_catalog(call, world)
-    sent = call.params["products"]
-    ids = [product.get("id") for product in sent if isinstance(product, dict)]
-    counts = Counter(key for key in ids if isinstance(key, str))
-    repeated = {key for key, count in counts.items() if count > 1}
     return {
-        "products_response": [
-            _upsert_one(call, world, catalog["id"], product, repeated) for product in sent
-        ]
-    }
-
-
-def _upsert_one(
-    call: Call, world: World, catalog_id: str, sent: Any, repeated: set[str]
-) -> dict[str, Any]:
-    if not isinstance(sent, dict):
-        return _make_result(None, None, "ERROR", errors=["a product must be an object"])
-    key = sent["id"] if isinstance(sent.get("id"), str) else None
-    known = None if key is None else _find_by_merchant_id(world, catalog_id, key)
-    if key in repeated:
-        call.assume(REPEATED)
-        text = f"id {key!r} is repeated within this request; all its instances are ignored"
-        return _make_result(known, key, "ERROR", errors=[text])
-    errors = find_product_faults(sent)
-    leaves = known is not None and known.get("item_group_id") and not sent.get("item_group_id")
-    if known is not None and leaves and len(_find_members(world, known)) > 1:
-        call.assume(GROUPS)
-        errors.append("item_group_id is required: this product has variants in its group")
-    if errors:
-        return _make_result(known, key, "ERROR", errors=errors)
-    unknown = sorted(sent.keys() - set(FIELDS) - set(GENERATED))
-    warnings = [f"{name!r} is no field of a product and was ignored" for name in unknown]
-    status, record = _write(world, catalog_id, known, sent)
-    return _make_result(record, record["id"], status, warnings=warnings)
-
-
-def _write(
-    world: World, catalog_id: str, known: Record | None, sent: Mapping[str, Any]
-) -> tuple[str, Record]:
-    content = {name: sent.get(name) for name in FIELDS}
-    if known is not None and all(known.get(name) == value for name, value in content.items()):
-        return "NO_CHANGE", known
-    group = content["item_group_id"]
-    if known is not None and known.get("item_group_id") == group:
-        record = known | content
-    else:
-        if known is not None:
-            leave_group(world, known)
-        record = {
-            **content,
-            "product_key": world.ids.snowflake() if known is None else known["product_key"],
-            **_join_group(world, catalog_id, group, known),
-            "_catalog_id": catalog_id,
-        }
-    world.store.put("products", record["product_key"], record)
-    return ("CREATE_SUCCESS" if known is None else "UPDATE_SUCCESS"), record
-
-
-def _join_group(
-    world: World, catalog_id: str, group: str | None, known: Record | None
-) -> dict[str, Any]:
-    if group is None:
-        return {"item_group_key": None, "_listed": True}
-    match = {"_catalog_id": catalog_id, "item_group_id": group}
-    own = None if known is None else known["product_key"]
-    others = [e.record for e in world.store.page("products", match, limit=2) if e.key != own]
-    if others:
-        return {"item_group_key": others[0]["item_group_key"], "_listed": False}
-    return {"item_group_key": world.ids.snowflake(), "_listed": True}
-
-
-def _find_members(world: World, product: Record) -> Sequence[Record]:
-    match = {"_catalog_id": product["_catalog_id"], "item_group_id": product["item_group_id"]}
-    return [entry.record for entry in world.store.page("products", match, limit=2)]
-
-
-def _find_by_merchant_id(world: World, catalog_id: str, merchant_id: str) -> Record | None:
-    match = {"_catalog_id": catalog_id, "id": merchant_id}
-    found = world.store.page("products", match, limit=1)
-    return found[0].record if found else None
-
-
-def _make_result(
-    record: Record | None,
-    merchant_id: str | None,
-    status: str,
-    *,
-    errors: Sequence[str] = (),
-    warnings: Sequence[str] = (),
-) -> dict[str, Any]:
-    return {
-        "warnings": list(warnings),
-        "errors": list(errors),
-        "product_key": None if record is None else record["product_key"],
-        "id": merchant_id,
-        "status": status,
+        "products_response": upsert_products(
+            world, catalog["id"], call.params["products"], call.assume
+        )
     }
 
 

@@ -43,6 +43,8 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
     "conversation-image-refused": refusal(
         "cards_image_conversation.create", 400, "INVALID_IMAGE",
         "the image of a conversation must be at least 800 px wide, not 640", "media_key"),
+    "scheduled-feed-exists": refusal("scheduled_feeds.create", 400, "INVALID_PARAMETER",
+        "This user has a feed already; there is one per user", ""),
     "account-suspended": refusal("account.verify_credentials", 403, 64,
         "Your account is suspended and is not permitted to access this feature."),
     "user-suspended": refusal("users.show", 403, 63, "User has been suspended."),

@@ -1,0 +1,289 @@
+"""Scheduled feeds: create, list, read, change, delete, and the products that they bring."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+
+import pytest
+
+from tests.support import NORTHBIKE, Sandbox, faults, refusal, sandbox
+from tests.waits import PATIENCE
+
+CATALOG = "1547080787865939968"
+PATH = f"/12/product_catalogs/{CATALOG}/scheduled_feeds"
+FIRST = "1547082000000000001"
+NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+SENT = {
+    "feed_url": "http://127.0.0.1:9/products.csv",
+    "feed_format": "CSV",
+    "frequency": "DAILY",
+    "start_time": "13:00",
+    "time_zone": "UTC",
+}
+COLUMNS = "id,title,description,availability,condition,price,link,image_link,brand,inventory"
+ROW = (
+    "{0},Pier blend,For the filter,in stock,new,{1} USD,https://shop.example.com/{0},"
+    "https://shop.example.com/{0}.jpg,Harbor,7"
+)
+
+
+class Shop(BaseHTTPRequestHandler):
+    """A shop on this machine that offers a file of products."""
+
+    text: ClassVar[str] = ""
+    status: ClassVar[int] = 200
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        """Send the file."""
+        type(self).asked.append(self.path)
+        body = self.text.encode()
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The address of the shop's file."""
+    found = ThreadingHTTPServer(("127.0.0.1", 0), Shop)
+    thread = threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{found.server_port}/products.csv"
+    found.shutdown()
+    thread.join()
+    found.server_close()
+
+
+@pytest.fixture
+def shop(server: str) -> str:
+    """The same, as it is at first."""
+    Shop.text = "\n".join([COLUMNS, ROW.format("HR-900", "12.00"), ROW.format("HR-100", "15.00")])
+    Shop.status = 200
+    Shop.asked.clear()
+    return server
+
+
+@pytest.fixture
+def box() -> Iterator[Sandbox]:
+    """A sandbox of its own without a feed, whose clock is stopped."""
+    found = sandbox(freeze=NOW)
+    assert 200 == found.call("DELETE", f"{PATH}/{FIRST}").status_code
+    yield found
+    found.platform.close()
+
+
+def ask(box: Sandbox, method: str, path: str = PATH, **query: str) -> dict[str, Any]:
+    """The body of a successful call."""
+    answer = box.call(method, path, query_string=query)
+    assert 200 == answer.status_code, answer.text
+    found: dict[str, Any] = answer.get_json()
+    return found
+
+
+def pass_time(box: Sandbox, **by: float) -> None:
+    """Move the clock as users do, and wait for what is due."""
+    body = {"action": "advance", "seconds": timedelta(**by).total_seconds()}
+    assert 200 == box.client.put("/_mock/clock", json=body).status_code
+    assert box.platform.deliverer.wait_until_idle(PATIENCE)
+
+
+def products(box: Sandbox) -> dict[str, dict[str, Any]]:
+    """The products of the catalog by the merchant's ids."""
+    match = {"_catalog_id": CATALOG}
+    found = box.world.store.page("products", match)
+    return {entry.record["id"]: entry.record for entry in found}
+
+
+def test_the_feed_of_the_fixtures() -> None:
+    """Ten keys with milliseconds, and a page without a next one; the own key is echoed as id."""
+    box = sandbox()
+    listed, one = ask(box, "GET"), ask(box, "GET", f"{PATH}/{FIRST}")
+
+    assert {
+        "start_time", "product_catalog_id", "feed_url", "feed_format", "id", "created_at",
+        "updated_at", "frequency", "repeat", "time_zone",
+    } == set(one["data"])  # fmt: skip
+    assert [one["data"]] == listed["data"]
+    assert listed["next_cursor"] is None
+    assert "2026-02-03T10:15:20.114Z" == one["data"]["created_at"]
+    assert {"params": {"product_catalog_id": CATALOG, "id": FIRST}} == one["request"]
+
+
+def test_created_changed_and_deleted(box: Sandbox) -> None:
+    """What is sent changes; the delete returns the feed, which is gone for good."""
+    created = ask(box, "POST", **SENT)
+    path = f"{PATH}/{created['data']['id']}"
+    changed = ask(box, "PUT", path, frequency="WEEKLY", repeat="SATURDAY")["data"]
+    daily = ask(box, "PUT", path, frequency="DAILY", repeat="")["data"]
+    deleted = ask(box, "DELETE", path)["data"]
+
+    assert {**SENT, "product_catalog_id": CATALOG} == created["request"]["params"]
+    assert created["data"]["repeat"] is None
+    assert ("WEEKLY", "SATURDAY") == (changed["frequency"], changed["repeat"])
+    assert ("DAILY", None) == (daily["frequency"], daily["repeat"])
+    assert daily == deleted
+    assert (404, [("NOT_FOUND", "scheduled_feed_id")]) == refusal(box.call("GET", path))
+    assert [] == ask(box, "GET")["data"]
+
+
+def test_one_feed_per_user(box: Sandbox) -> None:
+    """A second one is refused."""
+    ask(box, "POST", **SENT)
+
+    assert (400, [("INVALID_PARAMETER", "")]) == refusal(box.call("POST", PATH, query_string=SENT))
+
+
+@pytest.mark.parametrize(
+    ("sent", "error"),
+    [
+        *(({name: None}, ("MISSING_PARAMETER", name)) for name in SENT),
+        ({"feed_url": "products.csv"}, ("INVALID_PARAMETER", "feed_url")),
+        ({"feed_format": "JSON"}, ("INVALID_PARAMETER", "feed_format")),
+        ({"frequency": "MONTHLY"}, ("INVALID_PARAMETER", "frequency")),
+        ({"start_time": "24:00"}, ("INVALID_PARAMETER", "start_time")),
+        ({"start_time": "9:30"}, ("INVALID_PARAMETER", "start_time")),
+        ({"time_zone": "Pacific"}, ("INVALID_PARAMETER", "time_zone")),
+        ({"time_zone": "../etc"}, ("INVALID_PARAMETER", "time_zone")),
+        ({"repeat": "SATURDAY"}, ("INVALID_PARAMETER", "repeat")),
+        ({"frequency": "WEEKLY"}, ("MISSING_PARAMETER", "repeat")),
+        ({"frequency": "WEEKLY", "repeat": "saturday"}, ("INVALID_PARAMETER", "repeat")),
+        ({"frequency": "WEEKLY", "repeat": "4"}, ("INVALID_PARAMETER", "repeat")),
+        ({"frequency": "HOURLY"}, ("MISSING_PARAMETER", "repeat")),
+        ({"frequency": "HOURLY", "repeat": "5"}, ("INVALID_PARAMETER", "repeat")),
+    ],
+)
+def test_what_is_refused(box: Sandbox, sent: dict[str, str | None], error: Any) -> None:
+    """All but repeat are required; a repeat has to fit the frequency."""
+    query = {name: value for name, value in (SENT | sent).items() if value is not None}
+
+    assert (400, [error]) == refusal(box.call("POST", PATH, query_string=query))
+
+
+@pytest.mark.parametrize("repeat", ["1", "2", "3", "4", "6", "8", "12"])
+def test_hours_between_reads(box: Sandbox, repeat: str) -> None:
+    """The documented numbers are accepted."""
+    assert (
+        repeat
+        == ask(box, "POST", **SENT | {"frequency": "HOURLY", "repeat": repeat})["data"]["repeat"]
+    )
+
+
+def test_a_change_is_checked_as_a_whole(box: Sandbox) -> None:
+    """A feed that would become weekly needs a weekday."""
+    path = f"{PATH}/{ask(box, 'POST', **SENT)['data']['id']}"
+    answer = box.call("PUT", path, query_string={"frequency": "WEEKLY"})
+
+    assert [("MISSING_PARAMETER", "repeat")] == faults(answer)
+
+
+def test_gates(box: Sandbox) -> None:
+    """Feeds need early access, and a catalog of the user."""
+    other = box.call("GET", PATH, keys=NORTHBIKE)
+    unknown = box.call("GET", "/12/product_catalogs/5/scheduled_feeds")
+
+    assert (403, [("UNAUTHORIZED_CLIENT_APPLICATION", None)]) == refusal(other)
+    assert (404, [("NOT_FOUND", "product_catalog_id")]) == refusal(unknown)
+    assert 501 == sandbox(strict=True).call("GET", PATH).status_code
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def test_products_are_created_and_updated(box: Sandbox, shop: str) -> None:
+    """At the feed's moment, once for all moments that have passed, and again at the next one."""
+    feed = ask(box, "POST", **SENT | {"feed_url": shop})["data"]["id"]
+    before = products(box)
+    pass_time(box, minutes=59)
+    early = list(Shop.asked)
+    pass_time(box, days=3)
+    after, result = products(box), box.record("scheduled_feeds", feed)["_last_read"]
+    pass_time(box, days=1)
+
+    assert [] == early
+    assert ["/products.csv", "/products.csv"] == Shop.asked
+    assert "HR-900" not in before
+    assert ("12.00 USD", 7) == (after["HR-900"]["price"], after["HR-900"]["inventory"])
+    assert "15.00 USD" == after["HR-100"]["price"] != before["HR-100"]["price"]
+    assert before["HR-100"]["product_key"] == after["HR-100"]["product_key"]
+    assert {"CREATE_SUCCESS": 1, "UPDATE_SUCCESS": 1} == result["products"]
+    assert (200, None, []) == (result["status"], result["fault"], result["errors"])
+    last = box.record("scheduled_feeds", feed)["_last_read"]
+    assert {"NO_CHANGE": 2} == last["products"]
+
+
+def test_rows_that_are_no_products(box: Sandbox, shop: str) -> None:
+    """They are reported with their ids; the others are stored."""
+    Shop.text += "\n" + ROW.format("HR-901", "free")
+    feed = ask(box, "POST", **SENT | {"feed_url": shop})["data"]["id"]
+    pass_time(box, hours=2)
+    result = box.record("scheduled_feeds", feed)["_last_read"]
+
+    assert {"CREATE_SUCCESS": 1, "UPDATE_SUCCESS": 1, "ERROR": 1} == result["products"]
+    assert ["HR-901"] == [each["id"] for each in result["errors"]]
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "fault"),
+    [(404, "", "answered 404"), (200, "sku\nA", "names no column id")],
+)
+def test_files_that_are_not_there_or_no_feed(
+    box: Sandbox, shop: str, status: int, text: str, fault: str
+) -> None:
+    """The record says why nothing was stored; the next moment is tried again."""
+    Shop.status, Shop.text = status, text
+    feed = ask(box, "POST", **SENT | {"feed_url": shop})["data"]["id"]
+    before = products(box)
+    pass_time(box, hours=2)
+    result = box.record("scheduled_feeds", feed)["_last_read"]
+    pass_time(box, days=1)
+
+    assert fault in result["fault"]
+    assert before == products(box)
+    assert 2 == len(Shop.asked)
+
+
+def test_addresses_beyond_this_machine(box: Sandbox) -> None:
+    """They are not read unless they are allowed, as with webhooks."""
+    address = "http://192.0.2.1/products.csv"
+    feed = ask(box, "POST", **SENT | {"feed_url": address})["data"]["id"]
+    pass_time(box, hours=2)
+    result = box.record("scheduled_feeds", feed)["_last_read"]
+
+    assert result["status"] is None
+    assert "--delivery-allow-host" in result["fault"]
+
+
+def test_a_feed_that_is_gone_is_not_read(box: Sandbox, shop: str) -> None:
+    """Neither after its delete, nor after that of its catalog."""
+    feed = ask(box, "POST", **SENT | {"feed_url": shop})["data"]["id"]
+    ask(box, "DELETE", f"{PATH}/{feed}")
+    second = ask(box, "POST", **SENT | {"feed_url": shop})["data"]["id"]
+    ask(box, "DELETE", f"/12/product_catalogs/{CATALOG}")
+    pass_time(box, days=2)
+
+    assert [] == Shop.asked
+    assert box.world.store.get("scheduled_feeds", second) is None
+
+
+def test_a_kept_feed_is_watched(shop: str) -> None:
+    """A feed that is there when the server starts is read in time, if it is on this machine."""
+    box = sandbox(freeze=NOW)
+    daily = {"feed_url": shop, "frequency": "DAILY", "repeat": None}
+    box.change("scheduled_feeds", FIRST, _read_until="2026-11-22T12:00:00.000Z", **daily)
+    saved = box.world.save()
+    other = sandbox(freeze=NOW)
+    other.world.load(saved)
+    pass_time(other, days=2)
+
+    assert 1 == len(Shop.asked)
+    for each in (box, other):
+        each.platform.close()
