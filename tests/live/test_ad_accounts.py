@@ -24,7 +24,7 @@ def test_the_commands_work_one_after_the_other(tmp_path: Path) -> None:
     assert '"permissions":["CAMPAIGN_ANALYST"]' in done.stdout
     assert '"targeting_type":"LOCATION"' in done.stdout
     assert '"scheduled_status":"SUCCESS"' in done.stdout
-    assert '"_last_read":{' in done.stdout
+    assert '"feed_url":"http://127.0.0.1:9/shop.csv"' in done.stdout
 
 
 def test_links_lead_somewhere() -> None:

@@ -126,6 +126,7 @@ const KEYS = {
   tax_settings: "_account_id",
   pinned_figures: "id",
   stats_jobs: "id_str",
+  scheduled_feeds: "id",
 };
 
 module.exports = { KEYS, OPTIONS };

@@ -204,4 +204,5 @@ export interface Tables {
   readonly tax_settings: Table;
   readonly pinned_figures: Table;
   readonly stats_jobs: Table;
+  readonly scheduled_feeds: Table;
 }
