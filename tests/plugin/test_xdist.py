@@ -32,7 +32,7 @@ def _run(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
     pytester.makepyfile(test_it=SUITE)
     return pytester.runpytest_subprocess(
         "-n", "2", "--dist", "loadfile", "-p", "no:randomly", *FEW_PLUGINS.split(),
-        "--mock-coverage=all.json", *options,
+        "--mock-coverage=all.json", "--mock-coverage-only=accounts.*", *options,
     )  # fmt: skip
 
 
@@ -52,6 +52,7 @@ def test_workers_are_put_together(pytester: pytest.Pytester, *, shared: bool) ->
     document = json.loads(pytester.path.joinpath("all.json").read_text())
     (row,) = [row for row in document["operations"] if row["id"] == "accounts.list"]
     assert row["requests"] >= 12
+    assert all(row["id"].startswith("accounts.") for row in document["operations"])
     assert any(
         line.startswith("FAILED: ") and line.endswith(" % is below the required 90 %")
         for line in section(result, "mock_platform: contract coverage")
