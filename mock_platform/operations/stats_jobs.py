@@ -364,6 +364,7 @@ OPERATIONS: tuple[Operation, ...] = (
         limits=(_LIMIT,),
         assumptions=(JOBS, PACE, CANCELLED),
         errors=("NOT_FOUND",),
+        statuses=(404,),
     ),
     Operation(
         id="stats_jobs.result",
@@ -377,5 +378,6 @@ OPERATIONS: tuple[Operation, ...] = (
         origin=Origin.ADJACENT,
         assumptions=(RESULT, SHAPE, FIGURES, PINNED, PAST, CONVERSIONS),
         errors=("NOT_FOUND",),
+        statuses=(404,),
     ),
 )
