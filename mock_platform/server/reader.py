@@ -38,7 +38,9 @@ class RequestReader:
         """Whether nothing more is read: after a refusal, or a request that said it is the last."""
         self.wants_continue = False
         """Whether the client waits for `100 Continue` before it sends the body."""
-        self._begun = self._in_body = False
+        self._begun = self._in_body = self._has_body = False
+        self._skipped_by: httptools.HttpRequestParser | None = None
+        self._restores = False
         self._target = b""
         self._origin_form = self._authority = self._version = ""
         self._headers: list[tuple[bytes, bytes]] = []
@@ -74,6 +76,8 @@ class RequestReader:
                 # HTTP/1.1.
                 data = data[int(upgrade.args[0]) :]
                 self._parser = httptools.HttpRequestParser(self)
+                if self._skipped_by is not None:
+                    self._restore_body()
                 continue
             except httptools.HttpParserError as fault:
                 if not self.ended:  # data behind the last request is of no interest
@@ -98,6 +102,8 @@ class RequestReader:
 
     def on_url(self, url: bytes) -> None:
         """Add a part of the request target."""
+        if self._restores:
+            return
         self._target += url
         if len(self._target) > self._limits.head_bytes:
             self._refuse_head()
@@ -110,6 +116,8 @@ class RequestReader:
 
     def on_headers_complete(self) -> None:
         """Check what the parser does not check."""
+        if self._restores:
+            return
         self._version = version = self._parser.get_http_version()
         hosts, chunked = self._watch_headers()
         self._in_body = True
@@ -126,7 +134,8 @@ class RequestReader:
             self._origin_form, self._authority = _origin_form(self._target.decode("latin-1"))
         except ValueError as fault:
             self._refuse(400, f"Malformed request target: {fault}.")
-        if not (chunked or self._expected):
+        self._has_body = chunked or self._expected > 0
+        if not self._has_body:
             self.wants_continue = False
 
     def on_body(self, part: bytes) -> None:
@@ -145,6 +154,10 @@ class RequestReader:
         if self.ended:
             return
         parser, parts = self._parser, self._parts
+        if self._has_body and parser.should_upgrade():
+            self._skipped_by = parser
+            return
+        parser = self._skipped_by or parser
         keep_alive = parser.should_keep_alive()
         self.ready.append(
             Request(
@@ -164,11 +177,24 @@ class RequestReader:
 
     def _begin(self) -> None:
         """Delete the data of the completed request."""
-        self._begun = self._in_body = self.wants_continue = False
+        self._begun = self._in_body = self._has_body = self.wants_continue = False
+        self._skipped_by = None
         self._target, self._headers = b"", []
         if self._parts:
             self._parts = []
         self._body_bytes = self._expected = self._head_fed = 0
+
+    def _restore_body(self) -> None:
+        """Let the new parser read the body of a request that asked for another protocol.
+
+        httptools passes over such a body. Java's client asks for HTTP/2 in each of its requests.
+        """
+        framing = b"Content-Length: %d" % self._expected
+        if not self._expected:
+            framing = b"Transfer-Encoding: chunked"
+        self._restores = True
+        self._parser.feed_data(b"POST / HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n" % framing)
+        self._restores = False
 
     def _watch_headers(self) -> tuple[int, bool]:
         """Check how the body must be read, how often `Host` was sent, and if chunks are used."""

@@ -219,6 +219,46 @@ def test_what_is_not_offered_is_passed_over() -> None:
     assert [Request, Request] == [type(item) for item in found]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"Content-Length: 5\r\n\r\nhello",
+        b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    ],
+)
+@pytest.mark.parametrize("pieces", ["whole", "bytes", "head and body"])
+def test_a_body_with_an_upgrade_is_read(body: bytes, pieces: str) -> None:
+    """Java's client asks for HTTP/2 with each request: method, headers and body stay its own."""
+    head = b"PUT /a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    data = (head + body) * 2 + GET + b"\r\n"
+    cuts: dict[str, list[int]] = {
+        "whole": [],
+        "bytes": list(range(1, len(data))),
+        "head and body": [data.index(b"\r\n\r\n") + 4],
+    }
+
+    found = [item for item in read(data, *cuts[pieces]) if isinstance(item, Request)]
+
+    assert ["PUT", "PUT", "GET"] == [item.method for item in found]
+    assert [b"hello", b"hello", b""] == [item.body for item in found]
+    assert [(b"Upgrade", b"h2c")] * 2 == [
+        pair for item in found for pair in item.headers if pair[0] == b"Upgrade"
+    ]
+    assert all(item.keep_alive for item in found)
+
+
+def test_limits_hold_with_an_upgrade() -> None:
+    """A body that is too long, a last request, and a length that is wrong."""
+    upgrade = POST + b"Upgrade: h2c\r\nConnection: Upgrade%b\r\n"
+    size = b"Content-Length: %d\r\n\r\n"
+    too_long = read((upgrade % b"") + size % 11 + b"b" * 11, limits=SMALL)
+    (last,) = read((upgrade % b", close") + size % 2 + b"ok" + GET + b"\r\n")
+
+    assert [413] == [getattr(item, "status", None) for item in too_long]
+    assert isinstance(last, Request)
+    assert (b"ok", False) == (last.body, last.keep_alive)
+
+
 def test_nothing_follows_a_request_that_says_it_is_the_last() -> None:
     """Behind `Connection: close` nothing is read."""
     found = read(GET + b"Connection: close\r\n\r\n" + GET + b"\r\n")
