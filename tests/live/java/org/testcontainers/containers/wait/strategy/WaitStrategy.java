@@ -1,0 +1,5 @@
+package org.testcontainers.containers.wait.strategy;
+
+/** How a container is waited for. */
+public interface WaitStrategy {
+}
