@@ -312,6 +312,66 @@ def test_targeted_audiences_are_those_of_the_account(world: World) -> None:
     assert seen
 
 
+def test_each_account_has_one_full_promotable_user(world: World) -> None:
+    """Exactly one, who is a user of the account; others are for reposts only."""
+    for account in records(world, "accounts"):
+        own = [r for r in records(world, "promotable_users") if r["_account_id"] == account["id"]]
+        full = [r["user_id"] for r in own if r["promotable_user_type"] == "FULL"]
+        assert len(full) == 1, account["id"]
+        assert full[0] in account["_users"]
+        assert len({r["user_id"] for r in own}) == len(own)
+
+
+def test_parts_of_line_items_fit_their_line_items(world: World) -> None:
+    """Product, account, user, media and time agree with the line item and what is named."""
+    full = {
+        r["_account_id"]: r["user_id"]
+        for r in records(world, "promotable_users")
+        if r["promotable_user_type"] == "FULL"
+    }
+    products = {
+        "promoted_posts": {"PROMOTED_POSTS", "PROMOTED_ACCOUNT"},
+        "promoted_accounts": {"PROMOTED_ACCOUNT"},
+        "media_creatives": {"MEDIA"},
+    }
+    every = {"PROMOTED_POSTS", "PROMOTED_ACCOUNT", "MEDIA"}
+    for table in (*products, "targeting_criteria", "tracking_tags", "preroll_call_to_actions"):
+        assert records(world, table)
+        for record in records(world, table):
+            line_item = one(world, "line_items", record["line_item_id"])
+            about = described(table, record)
+            assert line_item["product_type"] in products.get(table, every), about
+            assert line_item["_account_id"] == record["_account_id"], about
+            assert line_item["created_at"] <= record["created_at"], about
+            if table == "promoted_accounts":
+                assert record["user_id"] == full[record["_account_id"]], about
+            if table == "promoted_posts":
+                post = one(world, "posts", record["post_id"])
+                assert post["_account_id"] == record["_account_id"], about
+            if table == "media_creatives":
+                media = one(world, "account_media", record["account_media_id"])
+                assert media["creative_type"] == record["creative_type"], about
+            if table == "preroll_call_to_actions":
+                assert line_item["objective"] == "PREROLL_VIEWS", about
+
+
+def test_criteria_are_named_as_in_the_lookups(world: World) -> None:
+    """A location or another listed value has the name that its lookup shows."""
+    names = {
+        (r["targeting_type"], r["targeting_value"]): r["name"]
+        for r in records(world, "targeting_options")
+        if "targeting_value" in r
+    }
+    listed = [
+        (names[key], record["name"])
+        for record in records(world, "targeting_criteria")
+        if (key := (record["targeting_type"], record["targeting_value"])) in names
+    ]
+
+    assert listed
+    assert all(name == own for name, own in listed)
+
+
 def test_audiences_are_shared_with_whom_they_may_be(world: World) -> None:
     """Within a business, or by an owner with the feature; never with the owner itself."""
     for permission in records(world, "audience_permissions"):
