@@ -12,9 +12,11 @@ from marshmallow import Schema
 
 from mock_platform.core.ads import One, ads
 from mock_platform.core.call import Call
+from mock_platform.core.failures.codes import ADS_STATUS
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Operation
 from mock_platform.core.resource import Resource
+from mock_platform.operations import OPERATIONS
 from mock_platform.records.catalogs import RuledText
 from mock_platform.records.media import MediaKey
 from mock_platform.rules.replay_jobs import Minute
@@ -87,3 +89,16 @@ def test_a_field_knows_its_keywords() -> None:
         RuledText(str, requird=True)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="requird"):
         Minute(requird=True)  # type: ignore[call-arg]
+
+
+def test_the_status_of_what_is_not_found_is_declared() -> None:
+    """An operation whose failures include a 404 describes it; batches answer 400 with theirs."""
+    missing = [
+        operation.id
+        for operation in OPERATIONS
+        if operation.dialect == "ads" and not operation.id.endswith(".batch")
+        if 404 in {ADS_STATUS.get(code) for code in operation.errors}
+        if 404 not in operation.statuses
+    ]
+
+    assert [] == missing
