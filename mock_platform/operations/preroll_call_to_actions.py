@@ -18,7 +18,7 @@ from mock_platform.rules.line_item_parts import (
     INCOMPATIBLE,
     add_part,
     find_line_item,
-    make_updater,
+    update_part,
 )
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -74,6 +74,11 @@ def create(call: Call, world: World) -> Record:
     return add_part(call, world, CALLS.table, call.params)
 
 
+def update(call: Call, world: World) -> Record:
+    """Change the call to action of a preroll line item."""
+    return update_part(call, world, CALLS)
+
+
 OPERATIONS: tuple[Operation, ...] = (
     CALLS.list(
         (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("preroll_call_to_action_ids")),
@@ -99,7 +104,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "preroll_call_to_actions.update",
         "PUT",
         f"{CALLS.path}/:{CALLS.id_parameter}",
-        make_updater(CALLS),
+        update,
         summary="Change the call to action of a preroll line item",
         spec=CALLS.spec,
         returns=One(PrerollCallToActionRecord),

@@ -17,7 +17,7 @@ from mock_platform.rules.line_item_parts import (
     ADDRESS_TEXT,
     add_part,
     find_line_item,
-    make_updater,
+    update_part,
 )
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -62,6 +62,11 @@ def create(call: Call, world: World) -> Record:
     return add_part(call, world, TAGS.table, call.params)
 
 
+def update(call: Call, world: World) -> Record:
+    """Change the address of a tracking tag."""
+    return update_part(call, world, TAGS)
+
+
 OPERATIONS: tuple[Operation, ...] = (
     TAGS.list(
         (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("tracking_tag_ids")),
@@ -87,7 +92,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "tracking_tags.update",
         "PUT",
         f"{TAGS.path}/:{TAGS.id_parameter}",
-        make_updater(TAGS),
+        update,
         summary="Change the address of a tracking tag",
         spec=TAGS.spec,
         returns=One(TrackingTagRecord),

@@ -93,18 +93,14 @@ def add_part(
     return record
 
 
-def make_updater(resource: Resource) -> Callable[[Call, World], Record]:
-    """Return what changes the fields of a part that were sent; without any, nothing changes."""
-
-    def update(call: Call, world: World) -> Record:
-        record = resource.get_by_id(call, world)
-        if not call.params:
-            return record
-        after = apply_changes(world, record, call.params)
-        world.store.put(resource.table, record["id"], after)
-        return after
-
-    return update
+def update_part(call: Call, world: World, resource: Resource) -> Record:
+    """Change the fields of a part that were sent, and return it; without any, nothing changes."""
+    record = resource.get_by_id(call, world)
+    if not call.params:
+        return record
+    after = apply_changes(world, record, call.params)
+    world.store.put(resource.table, record["id"], after)
+    return after
 
 
 def make_deletion_recorder(entity: str) -> Callable[[Call, World, Record], None]:

@@ -251,7 +251,7 @@ def test_saving_what_was_loaded_changes_nothing(ads: Ads) -> None:
     for item in items:
         item.save()
 
-    assert 7 == len(items)
+    assert 8 == len(items)
     for key, record in before.items():
         after = ads.world.record("line_items", key)
         assert record | {"updated_at": after["updated_at"]} == after
@@ -477,7 +477,7 @@ def test_403_for_an_account_of_somebody_else(ads: Ads, account: str) -> None:
         (lambda account: account.cards("1"), "CARD_NOT_FOUND"),
         (lambda account: creative.PollCard.load(account, "1"), "CARD_NOT_FOUND"),
         (lambda account: creative.MediaLibrary.load(account, "3_1"), "MEDIA_NOT_FOUND"),
-        (lambda account: account.tracking_tags(), "ROUTE_NOT_FOUND"),
+        (lambda account: account.app_lists(), "ROUTE_NOT_FOUND"),
     ],
 )
 def test_404_by_family(ads: Ads, load: Callable[[Any], Any], code: str) -> None:
@@ -509,7 +509,7 @@ def test_429_is_raised_and_tried_again_after_a_delay(ads: Ads) -> None:
     reset = int(refused.value.reset_at)
     assert "TOO_MANY_REQUESTS" == refused.value.details[0]["code"]
     assert 0 < reset - ads.now() <= 901  # rounded up: the window is over at the reset
-    assert 8 == ask(ads.account()).count  # without a total nothing is limited
+    assert 9 == ask(ads.account()).count  # without a total nothing is limited
 
     # Retries by delay, all within the window: the third refusal is raised.
     stubborn = ads.account(retry_max=2, retry_delay=1_000, retry_on_status=[429])
@@ -521,7 +521,7 @@ def test_429_is_raised_and_tried_again_after_a_delay(ads: Ads) -> None:
     ads.sleeps.clear()
     delay = (reset - int(ads.now())) * 600  # milliseconds: beyond the reset at the second time
     patient = ads.account(retry_max=2, retry_delay=delay, retry_on_status=[429])
-    assert 8 == ask(patient, with_total_count=True).count
+    assert 9 == ask(patient, with_total_count=True).count
     assert 2 == len(ads.sleeps)
 
 
@@ -531,7 +531,7 @@ def test_429_is_waited_out_by_the_reset_header(ads: Ads) -> None:
     found = campaign.LineItem.all(ads.account(handle_rate_limit=True), with_total_count=True)
     (slept,) = ads.sleeps
 
-    assert 8 == found.count
+    assert 9 == found.count
     # The window's 900 seconds, its end rounded up to a second, and five that the client adds.
     assert 5 < slept <= 906
     assert [429, 200] == [

@@ -87,6 +87,7 @@ NAMED = [
     operation
     for operation in OPERATIONS
     if operation.origin is Origin.NAMED
+    and operation.dialect == "v2"
     and operation.path not in OWN
     and not operation.path.startswith("/2/media/")
 ]

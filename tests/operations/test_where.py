@@ -32,7 +32,7 @@ def test_every_operation_leads_to_its_family(file: str | None, operation: Operat
     code = linecache.getline(found, line)
 
     assert file == found
-    assert re.match(r" *def |@|.*\.(list|get|delete)\(", code), code
+    assert re.match(r" *def |@|.*\.(list|get|delete)\(|.*declare_batch\(", code), code
     assert f"mock_platform/operations/{Path(found).name}:{line}" == operation.as_json()["code"]
 
 
