@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import (
     Callable,
+    Collection,
     Mapping,
     Sequence,
 )
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
@@ -223,6 +225,20 @@ class WorldFace(Protocol):
             BadFixtures: The fixtures have faults.
             NotInProcess: It is the default world of a server elsewhere, which keeps that server's
                 fixtures.
+        """
+
+    def intercept(
+        self, *, allow_hosts: Collection[str] = ()
+    ) -> AbstractContextManager[Mapping[str, str]]:
+        """Within a `with`, let programs reach the platform's real hosts in this world.
+
+        Programs of this process and its children are led to a proxy on this machine by environment
+        variables, which the block is given: `HTTPS_PROXY`, those that name whom to trust, and
+        the settings of node and Java. Other hosts are refused unless they are among `allow_hosts`.
+
+        Raises:
+            MissingExtra: The package was installed without the extra `tls`.
+            NotInProcess: The server runs elsewhere.
         """
 
     def reset(self) -> None:

@@ -6,7 +6,8 @@ by its name each time, so a dropped world is unknown here as it is over HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -254,6 +255,20 @@ class LocalWorld:
     def app(self) -> Flask:
         """The Flask application of all worlds: add routes, blueprints, hooks and error handlers."""
         return self._wsgi
+
+    @contextmanager
+    def intercept(self, *, allow_hosts: Collection[str] = ()) -> Iterator[Mapping[str, str]]:
+        """Within a `with`, let programs reach the platform's real hosts in this world."""
+        # Most runs need none of this.
+        from mock_platform.client.intercepting import list_variables, open_proxy, set_variables
+
+        proxy = open_proxy(self._wsgi, self.name, allow_hosts)
+        try:
+            variables = list_variables(proxy)
+            with set_variables(variables):
+                yield variables
+        finally:
+            proxy.stop()
 
     def session(
         self,

@@ -86,7 +86,7 @@ class Backend:
         self._wsgi = wsgi
         self._at_once: Callable[[Request], Direct | None] | None = getattr(wsgi, "at_once", None)
         self._never_blocks: Callable[[Request], bool] | None = getattr(wsgi, "never_blocks", None)
-        self._environs = EnvironMaker(bound, scheme)
+        self._environs = EnvironMaker(bound)
         self._addresses: Counter[str] = Counter()
         self._in_work: set[Client] = set()
         self._running: set[Answer] = set()

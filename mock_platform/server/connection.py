@@ -39,8 +39,10 @@ _MAX_IN_A_ROW = 32
 class ClientConnection(asyncio.Protocol):
     """A client's connection on the event loop."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, scheme: str | None = None) -> None:
+        """`scheme` is that of the client's addresses, if it is not that of the server."""
         self._backend = backend
+        self._scheme = scheme or backend.scheme
         self._reader = RequestReader(backend.limits)
         self._waiting: deque[Request | Refusal] = deque()
         self._answer: Answer | None = None
@@ -64,7 +66,7 @@ class ClientConnection(asyncio.Protocol):
             resume=self._resume,
             descriptor=self._get_descriptor,
         )
-        self._peer = Peer(self._handle, "", "", backend.scheme, backend.listens_at)
+        self._peer = Peer(self._handle, "", "", self._scheme, backend.listens_at)
         self.deadline = 0.0
         """When the loop ends the connection, on the clock `UPTIME`; 0 for never."""
 
@@ -77,7 +79,7 @@ class ClientConnection(asyncio.Protocol):
         peer = transport.get_extra_info("peername") or ("", 0)
         backend = self._backend
         address, port = str(peer[0]), str(peer[1])
-        self._peer = Peer(self._handle, address, port, backend.scheme, backend.listens_at)
+        self._peer = Peer(self._handle, address, port, self._scheme, backend.listens_at)
         refusal = backend.admit(self, address)
         self._expect_request()
         if refusal is not None:
@@ -103,7 +105,7 @@ class ClientConnection(asyncio.Protocol):
             return
         reader = self._reader
         if not reader.has_begun and not self._waiting and self._answer is None:
-            if data[0] == _TLS_HANDSHAKE and self._backend.scheme == "http":
+            if data[0] == _TLS_HANDSHAKE and self._scheme == "http":
                 log.warning("A client spoke TLS to a plain port: call it with http://")
                 self._abort()
                 return
@@ -125,7 +127,7 @@ class ClientConnection(asyncio.Protocol):
             return False  # a stream's client has left
         if self._answer is None and not self._waiting:
             return False
-        return self._backend.scheme == "http" and not self._handle.held
+        return self._scheme == "http" and not self._handle.held
 
     def pause_writing(self) -> None:
         """Start to wait for a client that does not read its answer."""

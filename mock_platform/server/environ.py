@@ -23,14 +23,13 @@ _UNPREFIXED = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH"})
 class EnvironMaker:
     """Makes the WSGI environs of one server's requests."""
 
-    def __init__(self, bound: Bound, scheme: str) -> None:
+    def __init__(self, bound: Bound) -> None:
         self._shared: WSGIEnvironment = {
             "SCRIPT_NAME": "",
             "SERVER_NAME": bound.host,
             "SERVER_PORT": str(bound.port),
             "SERVER_SOFTWARE": SOFTWARE,
             "wsgi.version": (1, 0),
-            "wsgi.url_scheme": scheme,
             "wsgi.errors": sys.stderr,
             "wsgi.input_terminated": True,
             "wsgi.multithread": True,
@@ -43,6 +42,7 @@ class EnvironMaker:
         """Returns the environ of one request, with its whole body."""
         path, _, query = request.target.partition("?")
         environ = self._shared.copy()
+        environ["wsgi.url_scheme"] = peer.scheme
         environ["REQUEST_METHOD"] = request.method
         environ["REQUEST_URI"] = request.target
         environ["PATH_INFO"] = (

@@ -58,7 +58,10 @@ class LoopServer:
         threads: int,
         limits: ConnectionSettings,
         log: RequestLog | None,
+        entrance: Callable[[Backend], asyncio.Protocol] = ClientConnection,
     ) -> None:
+        """`entrance` makes what reads a new connection first, on a port without TLS."""
+        self._entrance = entrance
         scheme = "http" if tls is None else "https"
         self._backend = Backend(wsgi, bound, scheme, threads, limits, log)
         self._limits = limits
@@ -133,7 +136,7 @@ class LoopServer:
         # byte must be read before the handshake: a client may speak plain HTTP by mistake.
         if self._tls is None:
             server = await loop.create_server(
-                lambda: ClientConnection(backend), sock=self._listener, backlog=_BACKLOG
+                lambda: self._entrance(backend), sock=self._listener, backlog=_BACKLOG
             )
             self._stop_accepting = server.close
         else:

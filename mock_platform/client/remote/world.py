@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -154,6 +155,15 @@ class RemoteWorld:
     def app(self) -> Flask:
         """Always raises `NotInProcess`, like `wsgi`."""
         return self.wsgi
+
+    def intercept(
+        self, *, allow_hosts: Collection[str] = ()
+    ) -> AbstractContextManager[Mapping[str, str]]:
+        """Always raises `NotInProcess`: the proxy belongs to the process of the sandbox."""
+        raise NotInProcess(
+            "This sandbox runs elsewhere, so its proxy does as well: start it with `mock-platform "
+            "serve --intercept`, which prints the variables to set."
+        )
 
     def session(
         self,

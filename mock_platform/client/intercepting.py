@@ -1,0 +1,97 @@
+"""Lets programs reach the platform's own hosts here: a proxy, and the variables that lead to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mock_platform.client.trusting import trust_variables
+from mock_platform.core.extras import require_extra
+from mock_platform.edge.hosts import PLATFORM_HOSTS
+from mock_platform.edge.intercepted import Intercepted
+from mock_platform.server.proxy import ProxyServer, refuse_host
+from mock_platform.server.tls import TlsMaterial
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+_PROXY = ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")
+_DIRECT = ("NO_PROXY", "no_proxy")
+_THIS_MACHINE = "localhost,127.0.0.1,::1"
+_NODE = Path(__file__).with_name("node_proxy.cjs")
+_STORE_PASSWORD = "changeit"
+
+
+def open_proxy(wsgi: WSGIApplication, world: str, allow_hosts: Collection[str] = ()) -> ProxyServer:
+    """Returns a running proxy that answers the platform's hosts in a world. Stop it.
+
+    Raises:
+        MissingExtra: The package was installed without the extra `tls`.
+    """
+    require_extra("--intercept", "tls", "trustme")
+    application = Intercepted(wsgi, PLATFORM_HOSTS, world, lambda host: refuse_host(host)[1])
+    allowed = [host.lower() for host in allow_hosts]
+    return ProxyServer(application, TlsMaterial.generate(PLATFORM_HOSTS), PLATFORM_HOSTS, allowed)
+
+
+def list_variables(proxy: ProxyServer) -> dict[str, str]:
+    """Returns the variables that lead programs to a proxy, and let them trust its certificates.
+
+    Programs in C and Python read the first ones, node and Java have their own. What is set in the
+    environment for node and Java is kept.
+    """
+    host, port = "127.0.0.1", str(proxy.bound.port)
+    found = dict.fromkeys(_PROXY, proxy.url)
+    for name in _DIRECT:
+        own = os.environ.get(name)
+        found[name] = f"{own},{_THIS_MACHINE}" if own else _THIS_MACHINE
+    found |= trust_variables(proxy.tls.ca)
+    found["MOCK_PLATFORM_PROXY"] = proxy.url
+    found["NODE_OPTIONS"] = _add(os.environ.get("NODE_OPTIONS"), f'--require "{_NODE}"')
+    settings = {
+        "https.proxyHost": host, "https.proxyPort": port,
+        "http.proxyHost": host, "http.proxyPort": port,
+        "http.nonProxyHosts": "localhost|127.*|[::1]",
+        "javax.net.ssl.trustStore": str(_make_java_store(proxy.tls.ca)),
+        "javax.net.ssl.trustStorePassword": _STORE_PASSWORD,
+    }  # fmt: skip
+    java = " ".join(f"-D{name}={value}" for name, value in settings.items())
+    found["JAVA_TOOL_OPTIONS"] = _add(os.environ.get("JAVA_TOOL_OPTIONS"), java)
+    return found
+
+
+@contextmanager
+def set_variables(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables of this process for a while."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _add(before: str | None, more: str) -> str:
+    return f"{before} {more}" if before else more
+
+
+def _make_java_store(ca: Path) -> Path:
+    """Returns a file with the authority in the form in which Java trusts it."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
+
+    certificate = x509.load_pem_x509_certificate(ca.read_bytes())
+    store = pkcs12.serialize_java_truststore(
+        [pkcs12.PKCS12Certificate(certificate, b"mock-platform")],
+        BestAvailableEncryption(_STORE_PASSWORD.encode()),
+    )
+    file = ca.with_name("truststore.p12")
+    file.write_bytes(store)
+    return file

@@ -1,0 +1,280 @@
+"""A forward proxy that answers for the platform's own hosts, and for no other host.
+
+A client asks a proxy for a tunnel to a host (`CONNECT`), and speaks TLS through it. For a host of
+the platform the tunnel ends here: the handshake is made with a certificate of our own authority,
+and the requests are answered by the sandbox as if it were that host. A tunnel to another host is
+refused, unless it was allowed; then its bytes are passed on unread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable, Collection
+from typing import Any, cast
+
+from mock_platform.edge.connection import Pause
+from mock_platform.server.answer import Answer
+from mock_platform.server.backend import Backend
+from mock_platform.server.binding import bind
+from mock_platform.server.connection import ClientConnection
+from mock_platform.server.loop_server import LoopServer
+from mock_platform.server.tls import TlsMaterial
+from mock_platform.settings import ConnectionSettings
+from mock_platform.world.clock import UPTIME
+
+log = logging.getLogger(__name__)
+
+_END = b"\r\n\r\n"
+_CONNECT = b"CONNECT "
+_ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
+_THREADS = 8
+
+
+class ProxyServer:
+    """A proxy for one WSGI application, in a thread of this process; bound when constructed.
+
+    `hosts` are answered by the application, `allowed` are passed on to; `url` is its address.
+
+    Raises:
+        CannotBind: It cannot listen on the address.
+    """
+
+    def __init__(
+        self,
+        wsgi: Any,
+        tls: TlsMaterial,
+        hosts: Collection[str],
+        allowed: Collection[str] = (),
+        limits: ConnectionSettings | None = None,
+    ) -> None:
+        self.tls = tls  # whose files go with it
+        context = tls.server_context()
+        listener, self.bound = bind("127.0.0.1", 0, "http")
+        limits = limits or ConnectionSettings()
+
+        def enter(backend: Backend) -> asyncio.Protocol:
+            return ProxyConnection(backend, context, frozenset(hosts), frozenset(allowed))
+
+        self._server = LoopServer(
+            wsgi, listener, self.bound, None, _THREADS, limits, None, entrance=enter
+        )
+        self._server.start()
+
+    @property
+    def url(self) -> str:
+        """The address that clients use as their proxy."""
+        return self.bound.url
+
+    def stop(self) -> None:
+        """Close the socket and every connection. Idempotent."""
+        self._server.stop()
+
+
+class ProxyConnection(asyncio.Protocol):
+    """A client's connection until it is known where it leads."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        context: ssl.SSLContext,
+        hosts: frozenset[str],
+        allowed: frozenset[str],
+    ) -> None:
+        self._backend = backend
+        self._context = context
+        self._hosts = hosts
+        self._allowed = allowed
+        self._head = b""
+        self._transport: asyncio.Transport | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._deadline = UPTIME() + backend.limits.head_seconds
+
+    # -- called by the loop -----------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Wait for the first request."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._backend.connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has left."""
+        self._backend.connections.discard(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Read the head of the first request, and decide where the connection leads."""
+        self._head += data
+        if not _CONNECT.startswith(self._head[: len(_CONNECT)]):
+            self._hand_over(ClientConnection(self._backend))
+        elif len(self._head) > self._backend.limits.head_bytes:
+            self._refuse("431 Request Header Fields Too Large", "The request is too large.")
+        elif _END in self._head:
+            target = self._head[len(_CONNECT) :].split(b" ", 1)[0].decode("latin-1")
+            self._connect(target)
+
+    # -- called by the server (`backend.Client`) --------------------------------------------------
+
+    def expire(self, now: float) -> None:
+        """End a connection whose request does not come."""
+        if now > self._deadline and self._task is None:
+            self.cut()
+
+    def stop(self) -> None:
+        """The server stops."""
+        self.cut()
+
+    def cut(self) -> None:
+        """Close the connection now."""
+        if self._task is not None:
+            self._task.cancel()
+        if self._transport is not None:
+            self._transport.abort()
+
+    def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
+        """Never called: it has no answers."""
+
+    # -- details ---------------------------------------------------------------------------------
+
+    def _connect(self, target: str) -> None:
+        assert self._transport is not None
+        host, _, port = target.rpartition(":")
+        host = host.strip("[]").lower()
+        if host in self._hosts:
+            self._task = asyncio.get_running_loop().create_task(self._answer_as(host))
+        elif host in self._allowed and port.isdecimal():
+            self._task = asyncio.get_running_loop().create_task(self._pass_on(host, int(port)))
+        else:
+            self._refuse(*refuse_host(host or target))
+
+    def _hand_over(self, connection: ClientConnection) -> None:
+        """Let the client's plain requests be answered."""
+        assert self._transport is not None
+        self._backend.connections.discard(self)
+        self._transport.set_protocol(connection)
+        connection.connection_made(self._transport)
+        connection.data_received(self._head)
+
+    async def _answer_as(self, host: str) -> None:
+        """Make the handshake as this host; its requests are answered like all others."""
+        assert self._transport is not None
+        loop = asyncio.get_running_loop()
+        self._transport.write(_ESTABLISHED)
+        inner = _Upgraded(ClientConnection(self._backend, "https"))
+        try:
+            transport = await loop.start_tls(
+                self._transport,
+                inner,
+                self._context,
+                server_side=True,
+                ssl_handshake_timeout=self._backend.limits.head_seconds,
+                ssl_shutdown_timeout=self._backend.limits.linger_seconds,
+            )
+        except (ssl.SSLError, OSError) as fault:
+            log.warning(
+                "A TLS handshake for %s failed (does the client trust the authority?): %s",
+                host,
+                getattr(fault, "reason", None) or fault,
+            )
+            self.cut()
+            return
+        finally:
+            self._backend.connections.discard(self)
+        if transport is not None:
+            inner.begin(transport)
+
+    async def _pass_on(self, host: str, port: int) -> None:
+        """Pass the bytes of a tunnel on to a host that was allowed."""
+        assert self._transport is not None
+        loop = asyncio.get_running_loop()
+        relay = _Relay(self._transport, self.cut)
+        try:
+            outward, _ = await loop.create_connection(lambda: relay, host, port)
+        except OSError as fault:
+            self._refuse("502 Bad Gateway", f"{host}:{port} cannot be reached: {fault}.")
+            return
+        back = _Relay(outward, outward.close)
+        back.connection_made(self._transport)
+        self._transport.set_protocol(back)
+        self._transport.write(_ESTABLISHED)
+
+    def _refuse(self, status: str, text: str) -> None:
+        assert self._transport is not None
+        log.warning("%s", text)
+        body = f"{text}\n".encode()
+        self._transport.write(
+            f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+            f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()
+            + body
+        )
+        self._transport.close()
+
+
+def refuse_host(host: str) -> tuple[str, str]:
+    """Returns the status and the text that refuse another host; clients show the status."""
+    remedy = f"--allow-host {host}"
+    return (
+        f"403 mock-platform sends nothing to {host} without {remedy}",
+        f"{host} is no host of the platform, so nothing was sent to it. Allow it with {remedy}.",
+    )
+
+
+class _Upgraded(asyncio.Protocol):
+    """Keeps what comes with the end of a handshake until its connection has begun."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+        self._early = b""
+        self._is_lost = False
+
+    def begin(self, transport: asyncio.Transport) -> None:
+        """Let the connection read."""
+        if self._is_lost:
+            return
+        transport.set_protocol(self._connection)
+        self._connection.connection_made(transport)
+        if self._early:
+            self._connection.data_received(self._early)
+
+    def data_received(self, data: bytes) -> None:
+        """Keep it."""
+        self._early += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has left already."""
+        self._is_lost = True
+
+
+class _Relay(asyncio.Protocol):
+    """Writes what one side sends to the other side; waits where that does not read."""
+
+    def __init__(self, to: asyncio.Transport, end: Callable[[], object]) -> None:
+        self._to = to
+        self._end = end
+        self._from: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Read this side."""
+        self._from = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Pass it on."""
+        self._to.write(data)
+
+    def eof_received(self) -> bool:
+        """One side has said everything."""
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """One side has left, so the other is closed."""
+        self._end()
+
+    def pause_writing(self) -> None:
+        """This side does not read: the other must wait."""
+        if not self._to.is_closing():
+            self._to.pause_reading()
+
+    def resume_writing(self) -> None:
+        """This side reads again."""
+        if not self._to.is_closing():
+            self._to.resume_reading()
