@@ -61,6 +61,19 @@ def main() -> None:
     group(prog_name=_NAME)
 
 
+_allow_host = click.option(
+    "--allow-host", multiple=True, metavar="HOST",
+    help="With --intercept: pass https on to this host. All others are refused. Repeatable.",
+)  # fmt: skip
+
+
+def _interception(allow_host: tuple[str, ...], *, intercept: bool) -> tuple[str, ...] | None:
+    """Returns the hosts that a proxy passes on to; `None` without a proxy."""
+    if allow_host and not intercept:
+        raise click.UsageError("--allow-host needs --intercept.")
+    return allow_host if intercept else None
+
+
 @group.command()
 @settings_options()
 @click.option(
@@ -92,6 +105,12 @@ def main() -> None:
     "--stop-with-stdin/--no-stop-with-stdin",
     help="Stop also when standard input ends, as a pipe does with the program that holds it.",
 )
+@click.option(
+    "--intercept/--no-intercept",
+    help="Answer the platform's real hosts as well, through a proxy on this machine; prints the "
+    "variables that lead programs to it.",
+)
+@_allow_host
 def serve(
     *,
     tls: bool,
@@ -101,6 +120,8 @@ def serve(
     log_level: Literal["info", "warning", "error", "off"],
     watch: bool,
     stop_with_stdin: bool,
+    intercept: bool,
+    allow_host: tuple[str, ...],
     **values: Any,
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
@@ -128,6 +149,7 @@ def serve(
             log_level=log_level,
             watch=watch,
             stop_with_stdin=stop_with_stdin,
+            intercept=_interception(allow_host, intercept=intercept),
         )
     )
 
@@ -135,6 +157,12 @@ def serve(
 @group.command(context_settings={"allow_interspersed_args": False})
 @settings_options(without=frozenset({"host", "port", "public-host", "control-token"}))
 @click.option("--tls/--no-tls", help="Serve https; CMD finds in its environment whom to trust.")
+@click.option(
+    "--intercept/--no-intercept",
+    help="Let CMD reach the platform's real hosts here, through a proxy that it finds in its "
+    "environment.",
+)
+@_allow_host
 @click.option(
     "--verify/--no-verify", default=None,
     help="Exit with status 1 if a rule that had to act did not, if a request reached no operation "
@@ -160,6 +188,8 @@ def run(
     *,
     command: tuple[str, ...],
     tls: bool,
+    intercept: bool,
+    allow_host: tuple[str, ...],
     verify: bool | None,
     junit: Path | None,
     coverage: tuple[str, ...],
@@ -184,7 +214,8 @@ def run(
         )
     conditions = CoverageConditions(coverage_fail_under, coverage_only, coverage_baseline)
     measured = CoverageOptions(coverage, conditions)
-    options = RunOptions(settings_of(values), tls, verify, junit, measured)
+    passed_on = _interception(allow_host, intercept=intercept)
+    options = RunOptions(settings_of(values), tls, verify, junit, measured, passed_on)
     sys.exit(run_beside_server(list(command), options))
 
 
@@ -217,6 +248,14 @@ def where(request: tuple[str, ...], *, format: str) -> None:
         example = '"PUT /12/accounts/1/line_items/2"'
         raise click.UsageError(f"A request has a method and a path: mock-platform where {example}")
     click.echo(where_text(words[0], words[1], format))
+
+
+@group.command()
+def hosts() -> None:
+    """Print lines for a hosts file, for clients that insist on the platform's real host names."""
+    from mock_platform.cli.hosts import hosts_text
+
+    click.echo(hosts_text())
 
 
 @group.command()

@@ -40,6 +40,8 @@ class RunOptions:
     """`None`: if a scenario is active from the start, or a JUnit file is wanted."""
     junit: Path | None = None
     coverage: CoverageOptions = field(default_factory=CoverageOptions)
+    intercept: tuple[str, ...] | None = None
+    """Hosts to pass on to, with a proxy for the platform's real hosts; `None` without one."""
 
 
 class Examiner:

@@ -6,7 +6,8 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import click
 
@@ -46,7 +47,8 @@ def run_beside_server(command: Sequence[str], options: RunOptions) -> int:
         server = MockPlatform.start(options.settings, tls=options.tls)
     examiner = Examiner(server, options, gate)
     try:
-        status = _run_command(command, variables(server))
+        with _list_more(server, options) as more:
+            status = _run_command(command, {**variables(server), **more})
         examiner.examine()
     finally:
         faults = _stop(server)
@@ -61,6 +63,16 @@ def variables(platform: MockPlatform) -> dict[str, str]:
         **environment(platform.credentials),
         **({} if platform.ca is None else trust_variables(platform.ca)),
     }
+
+
+@contextmanager
+def _list_more(server: MockPlatform, options: RunOptions) -> Iterator[Mapping[str, str]]:
+    """Returns the variables of a proxy, if there is one."""
+    if options.intercept is None:
+        yield {}
+        return
+    with server.intercept(allow_hosts=options.intercept) as found:
+        yield found
 
 
 def _run_command(command: Sequence[str], more: Mapping[str, str]) -> int:

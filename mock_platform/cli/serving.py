@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,6 +29,11 @@ from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
 from mock_platform.world.names import DEFAULT
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+    from mock_platform.server.proxy import ProxyServer
+
 _STANDARD_INPUT = 0
 _LOG = logging.getLogger(__name__)
 _NEW_OBJECTS = 20_000
@@ -46,6 +51,8 @@ class ServeOptions:
     log_level: logs.LogLevel = "info"
     watch: bool = False
     stop_with_stdin: bool = False
+    intercept: tuple[str, ...] | None = None
+    """Hosts to pass on to, with a proxy for the platform's real hosts; `None` without one."""
 
 
 def serve_until_stopped(serving: ServeOptions) -> None:
@@ -66,12 +73,17 @@ def serve_until_stopped(serving: ServeOptions) -> None:
         platform.observers.append(logs.log_warnings)
         application = create_app(platform)
 
-        def ready(bound: Bound) -> None:
-            _print_ready_line(
-                bound, settings, material, made_up=serving.settings.control_token is None
-            )
+        with (
+            _close_after(opened),
+            _watch_files(opened, active=serving.watch),
+            _intercept(application, serving.intercept) as proxy,
+            _collect_rarely(),
+        ):
 
-        with _close_after(opened), _watch_files(opened, active=serving.watch), _collect_rarely():
+            def ready(bound: Bound) -> None:
+                made_up = serving.settings.control_token is None
+                _print_ready_line(bound, settings, material, proxy, made_up=made_up)
+
             serve_forever(
                 application,
                 settings.host,
@@ -118,8 +130,38 @@ def _make_certificates(serving: ServeOptions, settings: Settings) -> TlsMaterial
         raise BadInput(f"The certificate authority cannot be stored: {fault}.") from fault
 
 
+@contextlib.contextmanager
+def _intercept(
+    application: WSGIApplication, allow_hosts: tuple[str, ...] | None
+) -> Iterator[ProxyServer | None]:
+    if allow_hosts is None:
+        yield None
+        return
+    from mock_platform.client.intercepting import open_proxy
+
+    proxy = open_proxy(application, DEFAULT, allow_hosts)
+    try:
+        yield proxy
+    finally:
+        proxy.stop()
+
+
+def _log_proxy(proxy: ProxyServer) -> None:
+    from mock_platform.client.intercepting import list_variables
+
+    file = proxy.tls.ca.with_name("proxy.sh")
+    lines = [f"export {name}={shlex.quote(v)}\n" for name, v in list_variables(proxy).items()]
+    file.write_text("".join(lines), "utf-8")
+    _LOG.info("Programs of a shell reach the platform's real hosts here after: . %s", file)
+
+
 def _print_ready_line(
-    bound: Bound, settings: Settings, material: TlsMaterial | None, *, made_up: bool
+    bound: Bound,
+    settings: Settings,
+    material: TlsMaterial | None,
+    proxy: ProxyServer | None,
+    *,
+    made_up: bool,
 ) -> None:
     own = addresses(bound.url, DEFAULT)
     line: dict[str, Any] = {
@@ -140,6 +182,8 @@ def _print_ready_line(
         else:
             note = f"  # {token}: the value of --control-token"
         curl += ["-H", f"X-Mock-Control-Token: {token}"]
+    if proxy is not None:
+        line["proxy"] = proxy.url
     click.echo(f"READY {dumps(line).decode()}")
     if made_up and settings.control_token is not None:
         _LOG.warning(
@@ -147,6 +191,8 @@ def _print_ready_line(
             "header X-Mock-Control-Token: %s (choose your own with --control-token)",
             settings.control_token,
         )
+    if proxy is not None:
+        _log_proxy(proxy)
     _LOG.info("Console: %s/  Documentation: %s/docs/", own["control"], own["control"])
     _LOG.info("Try: %s%s", shlex.join([*curl, f"{own['control']}/credentials"]), note)
 

@@ -1,0 +1,1 @@
+"""Programs that tests run as they are; none of them is imported."""

@@ -1,0 +1,177 @@
+"""Unmodified programs under the platform's real host names: each client as it is published."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+import requests
+
+from mock_platform import MockPlatform, WorldFace
+from mock_platform.control.known_credentials import environment
+from tests.commands import finished
+from tests.conftest import Tool
+from tests.waits import PATIENCE
+
+pytestmark = pytest.mark.live
+
+PROGRAMS = Path(__file__).parent / "programs"
+RUNNERS: Mapping[str, tuple[str, ...]] = {
+    ".cjs": ("node",), ".mjs": ("node",), ".java": ("java",), ".sh": ("bash",),
+}  # fmt: skip
+IGNORED = {
+    "with_python_twitter.py": {
+        "parameter 'tweet_mode' is not one of this operation and was ignored"
+    },
+}
+"""What clients send that no operation reads."""
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[MockPlatform]:
+    """A sandbox whose worlds have original names."""
+    with MockPlatform.start(names="original") as started:
+        yield started
+
+
+@pytest.fixture
+def world(platform: MockPlatform, request: pytest.FixtureRequest) -> Iterator[WorldFace]:
+    """A world that programs reach under the real host names."""
+    name = f"w{abs(hash(request.node.name))}"
+    made = platform.world(name)
+    with made.intercept():
+        yield made
+    platform.drop_world(name)
+
+
+@pytest.mark.parametrize("program", sorted(p.name for p in PROGRAMS.glob("*[Ww]ith*")))
+def test_program(world: WorldFace, program: str, tool: Tool, node_modules: Path) -> None:
+    """It ends well, and every request of it was answered in the world, without a warning."""
+    runner = RUNNERS.get(Path(program).suffix)
+    command = [sys.executable] if runner is None else [tool(*runner)]
+    more = {**environment(world.credentials), "NODE_PATH": str(node_modules)}
+
+    ran = finished([*command, str(PROGRAMS / program)], env={**os.environ, **more})
+
+    assert ran.returncode == 0, ran.stderr
+    assert len(world.journal) > 0
+    warnings = [warning for entry in world.journal for warning in entry.warnings]
+    assert set() == set(warnings) - IGNORED.get(program, set())
+
+
+def test_other_hosts_are_refused(world: WorldFace) -> None:
+    """Nothing is sent to them, over https and http; the refusal names the remedy."""
+    with pytest.raises(requests.exceptions.ProxyError, match=r"--allow-host example\.com"):
+        requests.get("https://example.com/", timeout=PATIENCE)
+
+    plain = requests.get("http://example.com/", timeout=PATIENCE)
+
+    assert 403 == plain.status_code
+    assert "no host of the platform" in plain.text
+    assert 0 == len(world.journal)
+
+
+def test_a_host_that_was_allowed(platform: MockPlatform) -> None:
+    """Bytes are passed on to it unread, in both directions."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    host, port = "127.0.0.1", listener.getsockname()[1]
+    with listener, platform.intercept(allow_hosts=[host]) as variables:
+        address = variables["HTTPS_PROXY"].removeprefix("http://").split(":")
+        with socket.create_connection((address[0], int(address[1])), PATIENCE) as client:
+            client.sendall(f"CONNECT {host}:{port} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            server, _ = listener.accept()
+            with server:
+                assert client.recv(100).startswith(b"HTTP/1.1 200 ")
+                client.sendall(b"ping")
+                assert b"ping" == server.recv(100)
+                server.sendall(b"pong")
+                assert b"pong" == client.recv(100)
+            assert b"" == client.recv(100)
+
+
+def test_a_host_that_cannot_be_reached(platform: MockPlatform) -> None:
+    """An allowed host without a server is a bad gateway, with the reason."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with (
+        platform.intercept(allow_hosts=["127.0.0.1"]) as variables,
+        socket.create_connection(_address(variables), PATIENCE) as client,
+    ):
+        client.sendall(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n".encode())
+
+        assert client.recv(4096).startswith(b"HTTP/1.1 502 Bad Gateway")
+
+
+def _address(variables: Mapping[str, str]) -> tuple[str, int]:
+    host, port = variables["HTTPS_PROXY"].removeprefix("http://").split(":")
+    return host, int(port)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"CONNECT nowhere HTTP/1.1\r\n\r\n",
+        b"CONNECT \r\n\r\n",
+        b"CONNECT [::1 HTTP/1.1\r\n\r\n",
+        b"CONNECT api.x.com.evil.example:443 HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_tunnels_to_nowhere(platform: MockPlatform, sent: bytes) -> None:
+    """A target that is no host of the platform is refused, however it is written."""
+    with (
+        platform.intercept() as variables,
+        socket.create_connection(_address(variables), PATIENCE) as client,
+    ):
+        client.sendall(sent)
+
+        assert client.recv(4096).startswith(b"HTTP/1.1 403 ")
+
+
+def test_handshake_without_trust(platform: MockPlatform) -> None:
+    """A client that does not trust the authority ends the handshake; the next one is answered."""
+    with platform.intercept() as variables:
+        for context in (ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), None):
+            trusting = ssl.create_default_context(cafile=variables["MOCK_PLATFORM_CA"])
+            with socket.create_connection(_address(variables), PATIENCE) as client:
+                client.sendall(b"CONNECT api.x.com:443 HTTP/1.1\r\n\r\n")
+                assert client.recv(4096).startswith(b"HTTP/1.1 200 ")
+                if context is not None:
+                    with pytest.raises(ssl.SSLCertVerificationError):
+                        context.wrap_socket(client, server_hostname="api.x.com")
+                    continue
+                with trusting.wrap_socket(client, server_hostname="api.x.com") as secure:
+                    secure.sendall(b"GET /2/openapi.json HTTP/1.0\r\nHost: api.x.com\r\n\r\n")
+                    assert secure.recv(4096).startswith(b"HTTP/1.1 200 ")
+
+
+def test_the_control_plane_is_out_of_reach(world: WorldFace) -> None:
+    """Under a real host name it is refused like any foreign host."""
+    assert 403 == requests.get("https://api.x.com/_mock/requests", timeout=PATIENCE).status_code
+
+
+def test_the_environment_is_as_before(platform: MockPlatform) -> None:
+    """After the block the variables have their old values."""
+    before = dict(os.environ)
+
+    with platform.intercept() as variables:
+        assert variables.items() <= os.environ.items()
+
+    assert before == dict(os.environ)
+
+
+def test_run_and_serve(tmp_path: Path) -> None:
+    """`run --intercept` leads its command to the proxy; `--allow-host` alone is refused."""
+    run = [sys.executable, "-m", "mock_platform", "run"]
+    program = [sys.executable, str(PROGRAMS / "with_requests.py")]
+
+    ran = finished([*run, "--intercept", "--", *program])
+    refused = finished([*run, "--allow-host", "example.com", "--", *program])
+
+    assert ran.returncode == 0, ran.stderr
+    assert 2 == refused.returncode
+    assert "--allow-host needs --intercept" in refused.stderr
