@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import ssl
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
 
 from mock_platform import MockPlatform, WorldFace
-from mock_platform.control.known_credentials import environment
+from mock_platform.control.credential_texts import environment
 from tests.commands import finished
 from tests.conftest import Tool
 from tests.waits import PATIENCE
@@ -62,6 +65,24 @@ def test_program(world: WorldFace, program: str, tool: Tool, node_modules: Path)
     assert len(world.journal) > 0
     warnings = [warning for entry in world.journal for warning in entry.warnings]
     assert set() == set(warnings) - IGNORED.get(program, set())
+
+
+def test_signing_in_with_passport(world: WorldFace, tool: Tool, node_modules: Path) -> None:
+    """passport-twitter leads the user to the platform's page, and learns who has signed in."""
+    variables = {**os.environ, **environment(world.credentials), "NODE_PATH": str(node_modules)}
+    command = [tool("node"), str(PROGRAMS / "sign_in_with_passport.cjs")]
+    with subprocess.Popen(
+        command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        address = json.loads(process.stdout.readline())["address"]
+        page = requests.get(address, timeout=PATIENCE)
+        token = parse_qs(urlsplit(address).query)["oauth_token"][0]
+        told, _ = process.communicate(f"{world.authorize(token)}\n", PATIENCE)
+
+    assert address.startswith("https://api.twitter.com/oauth/authenticate?")
+    assert 200 == page.status_code
+    assert {"user": world.credentials["user"]["id"]} == json.loads(told)
 
 
 def test_other_hosts_are_refused(world: WorldFace) -> None:
