@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -127,6 +128,18 @@ def test_a_world_can_have_its_own_credentials(platform: PlatformFace) -> None:
     assert platform.session().get("/2/webhooks", headers=bearer).ok
 
     assert (1, 0) == (len(own.journal), len(platform.journal))
+    platform.drop_world("w1")
+
+
+def test_programs_are_led_to_a_world(platform: PlatformFace) -> None:
+    """In this process the real host names lead to it; a server elsewhere says what to do."""
+    world = platform.world("w1")
+    if isinstance(platform, RemotePlatform):
+        with pytest.raises(NotInProcess, match="serve --intercept"):
+            world.intercept()
+    else:
+        with world.intercept() as variables:
+            assert variables["HTTPS_PROXY"] == os.environ["HTTPS_PROXY"]
     platform.drop_world("w1")
 
 
