@@ -32,7 +32,7 @@ class Intercepted:
         self._at_once: Callable[[Request], Direct | None] | None = getattr(wsgi, "at_once", None)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
+        """Answer a request to a known host, in the world of the proxy."""
         host = environ.get("HTTP_HOST", "")
         if not self._is_known(host):
             return self._refuse(host, start_response)

@@ -121,7 +121,7 @@ class ProxyConnection(asyncio.Protocol):
             self.cut()
 
     def stop(self) -> None:
-        """The server stops."""
+        """Close the connection: the server stops, and nothing is being answered."""
         self.cut()
 
     def cut(self) -> None:
@@ -237,7 +237,7 @@ class _Upgraded(asyncio.Protocol):
             self._connection.data_received(self._early)
 
     def data_received(self, data: bytes) -> None:
-        """Keep it."""
+        """Keep what the client sent until the connection begins."""
         self._early += data
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -254,11 +254,11 @@ class _Relay(asyncio.Protocol):
         self._from: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Read this side."""
+        """Keep the side whose bytes are passed on."""
         self._from = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Pass it on."""
+        """Pass bytes on to the other side."""
         self._to.write(data)
 
     def eof_received(self) -> bool:

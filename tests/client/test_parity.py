@@ -15,6 +15,7 @@ import pytest
 import mock_platform
 from mock_platform import MockPlatform
 from mock_platform.client import interface
+from mock_platform.client.errors import NotInProcess
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.client.local import LocalClock, LocalJournal, LocalStreams, LocalWorld
 from mock_platform.client.remote import RemotePlatform, RemoteWorld

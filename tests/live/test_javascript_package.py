@@ -46,7 +46,7 @@ FACES: dict[str, type] = {
 ONLY_IN_PYTHON: dict[str, set[str]] = {
     # They need the process of the server, as for a server elsewhere in Python; fixtures are the
     # option `fixtures` of `start`.
-    "World": {"wsgi", "app", "test_client", "use_fixtures"},
+    "World": {"wsgi", "app", "test_client", "use_fixtures", "intercept"},
     "MockPlatform": {"on_stray", "raise_errors"},
 }
 ONLY_IN_JAVASCRIPT: dict[str, set[str]] = {
@@ -192,7 +192,11 @@ def test_servers_are_started_with_the_settings_of_python(node_project: NodeProje
     """The generated settings, what `serve` has besides, and nothing else."""
     command = group.commands["serve"]
     parameters = {each.name for each in command.params if isinstance(each, click.Option)}
-    others = parameters - {each.parameter for each in SETTINGS} - {"server", "stop_with_stdin"}
+    others = (
+        parameters
+        - {each.parameter for each in SETTINGS}
+        - {"server", "stop_with_stdin", "intercept", "allow_host"}
+    )
     program = "require('mock-platform').MockPlatform.start({ x: 1 }).catch((e) => console.log(e))"
     ran = node_project.run("-e", program)
 
