@@ -113,6 +113,10 @@ class _Reader:
             for name, field in (operation.params().load_fields if operation.params else {}).items()
             if field.required
         ]
+        one_of: Sequence[str] = getattr(operation.params, "one_of", ())
+        if one_of:
+            self._skip(operation, f"needs one of the parameters {', '.join(one_of)}")
+            return
         if required:
             self._skip(operation, f"needs the parameters {', '.join(required)}")
             return

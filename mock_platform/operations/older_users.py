@@ -65,6 +65,8 @@ class CallerQuery(UserQuery):
 class ShownUserQuery(UserQuery):
     """Which user to show; one of the two."""
 
+    one_of = ("user_id", "screen_name")
+    """Parameters of which one is needed."""
     user_id = Text()
     screen_name = Text()
 
@@ -98,7 +100,7 @@ def show(call: Call, world: World) -> Record:
         NumericFailure: 25 without either, 50 if the user does not exist.
     """
     user_id, name = call.params.get("user_id"), call.params.get("screen_name")
-    if user_id is None and name is None:
+    if user_id is None and name is None:  # as `one_of` says
         raise NumericFailure(25)
     if user_id is not None and name is not None:
         call.warn("screen_name has no effect beside user_id", NO_EFFECT)
