@@ -204,13 +204,15 @@ class Resource:
         extra: Mapping[str, fields.Field[Any]] | None = None,
         prepare: Callable[[Call, World], None] | None = None,
         show: Callable[[Call, World, Record], Record] | None = None,
+        total: Callable[[Call, World, Mapping[str, Any], Within | None], int] | None = None,
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
         """Returns the operation that lists the records.
 
         `where` and `extra` are for filters of other kinds; `prepare` runs first (settles
-        transitions, checks the parent); `show` converts stored records to served ones.
+        transitions, checks the parent); `show` converts stored records to served ones. `total`
+        counts the records of a list without looking at each, where `where` leaves some out.
         """
 
         def list_(call: Call, world: World) -> PageOf:
@@ -231,8 +233,17 @@ class Resource:
                 term = min(terms, key=lambda each: world.store.count(self.table, match, each))
             tests += [each.stands_in for each in terms or () if each is not term]
             test = (lambda record: all(t(record) for t in tests)) if tests else None
+            counted = keys is None and term is None and total is not None
             page = paginate(
-                call, world, self.table, match, term=term, keys=keys, where=test, within=within
+                call,
+                world,
+                self.table,
+                match,
+                term=term,
+                keys=keys,
+                where=test,
+                within=within,
+                total=partial(total, call, world, match, within) if counted and total else None,
             )
             if show is None:
                 return page

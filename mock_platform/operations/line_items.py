@@ -341,6 +341,25 @@ def _find_campaigns(call: Call, world: World, instruments: Sequence[str]) -> lis
     return [entry.key for entry in world.store.page("campaigns", match, within=paid_by)]
 
 
+def _count(call: Call, world: World, match: Mapping[str, Any], within: Within | None) -> int:
+    """Return how many line items a list has: without drafts and those of deleted campaigns."""
+
+    def count_shown(where: Mapping[str, Any], within: Within | None) -> int:
+        found = world.store.count("line_items", where, within=within)
+        if not call.params["with_draft"]:
+            drafts = {**where, "entity_status": "DRAFT"}
+            found -= world.store.count("line_items", drafts, within=within)
+        return found
+
+    total = count_shown(match, within)
+    if call.params["with_deleted"]:
+        return total
+    gone = world.store.page("campaigns", {"_account_id": match["_account_id"], "deleted": True})
+    wanted = None if within is None else set(within.values)
+    hidden = [entry.key for entry in gone if wanted is None or entry.key in wanted]
+    return total - count_shown(match, Within("campaign_id", hidden))
+
+
 _SHOWN: tuple[Assumption, ...] = (PAY_BY_FOLLOWS, DELIVERY)
 _READ: tuple[Assumption, ...] = (READS, FUNDING, EXPANSION, *_SHOWN)
 
@@ -404,6 +423,7 @@ OPERATIONS: tuple[Operation, ...] = (
         sort=("created_at", "updated_at", "deleted", "bid_amount_local_micro"),
         extra={"with_draft": Flag(load_default=False)},
         where=leave_out_drafts,
+        total=_count,
         origin=Origin.NAMED,
         assumptions=(*_READ, DRAFTS),
         show=_show_read,

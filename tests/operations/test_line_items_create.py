@@ -436,3 +436,28 @@ def test_active_line_items_of_an_account_are_limited() -> None:
     assert refusal(refused) == (400, [("TOO_MANY_LINE_ITEMS", None)])
     box.call("PUT", f"{PATH}/{active[0]}", query_string={"entity_status": "PAUSED"})
     assert create(box, campaign_id=campaign).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"with_draft": "true"},
+        {"with_deleted": "true"},
+        {"campaign_ids": "8wku2,8x0ab"},
+        {"campaign_ids": "8x0ab", "with_draft": "true"},
+        {"campaign_ids": "8wku2,8x0ab", "with_deleted": "true", "with_draft": "true"},
+        {"q": "holiday"},
+    ],
+)
+def test_the_total_is_that_of_the_list(box: Sandbox, query: dict[str, str]) -> None:
+    """Drafts and line items below a deleted campaign are counted where they are listed."""
+    for campaign in ("8wku2", "8x0ab", "8x3fz"):
+        draft = box.record("line_items", "itttx") | {"entity_status": "DRAFT"}
+        key = f"draft-{campaign}"
+        box.put("line_items", key, draft | {"id": key, "campaign_id": campaign})
+    box.call("DELETE", f"{BASE}/campaigns/8wku2")
+
+    body = box.call("GET", PATH, query_string=query | {"with_total_count": "true"}).get_json()
+
+    assert body["total_count"] == len(body["data"])
