@@ -159,9 +159,12 @@ class World {
     );
   }
 
-  /** @returns {Promise<Record<string, any>>} */
-  async coverage() {
-    return this._control.ask("GET", "/coverage");
+  /**
+   * @param {string} [only]
+   * @returns {Promise<Record<string, any>>}
+   */
+  async coverage(only) {
+    return this._control.ask("GET", "/coverage", { query: { only } });
   }
 
   /** @returns {Promise<import("../types/index").WarningCounts>} */

@@ -357,6 +357,10 @@ test("coverage counts and a reset returns to the start", async (t) => {
   assert.equal(await statusOf(world, "bearer", "/12/accounts"), 200);
   await world.state.users.delete(OTHER);
   const { operations } = await world.coverage();
+  const some = await world.coverage("accounts.*");
+  assert.ok(some.operations.length > 0);
+  assert.ok(some.operations.every((each) => each.id.startsWith("accounts.")));
+  await assert.rejects(world.coverage("acounts.*"), BadQuery);
 
   await world.reset();
 

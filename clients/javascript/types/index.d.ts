@@ -96,8 +96,13 @@ export interface World {
   scenarios(): Promise<Scenario[]>;
   /** Returns the rules with `expect: fired` of active scenarios that never acted. */
   unfiredExpectations(): Promise<UnfiredRule[]>;
-  /** Returns how much of the contract was exercised here; the default world counts all. */
-  coverage(): Promise<Record<string, any>>;
+  /**
+   * Returns how much of the contract was exercised here; the default world counts all. `only`
+   * restricts it to operations whose ids match patterns, such as `line_items.*,oauth*`.
+   *
+   * @throws {BadQuery} A pattern matches no operation.
+   */
+  coverage(only?: string): Promise<Record<string, any>>;
   /** Returns what was ignored in requests here; the default world counts all. */
   warnings(): Promise<WarningCounts>;
   /** Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal. */
