@@ -96,20 +96,24 @@ def find_route(
 class OnForm:
     """The id of an operation, one of a few other words, or a path that no operation serves."""
 
-    words: tuple[str, ...]
+    operations: tuple[str, ...]
+    words: tuple[str, ...] = ()
 
     def schema(self) -> JsonSchema:
-        """Return the words, or the pattern of a path."""
-        path = {"type": "string", "pattern": f"^{PATTERN}$"}
-        named = {"enum": list(self.words)}
+        """Return the ids, the other words, or the pattern of a path."""
+        named: JsonSchema = {"enum": list(self.operations)}
+        if self.words:
+            named = {"if": {"enum": list(self.words)}, "else": named}
+        path = {"pattern": f"^{PATTERN}$"}
         return {"if": {"type": "string", "pattern": "/"}, "then": path, "else": named}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Report a value that is neither a word nor a path."""
+        allowed = (*self.operations, *self.words)
         if isinstance(value, str) and "/" in value:
             _check_path(value, at, report)
-        elif not isinstance(value, str) or value not in self.words:
-            report(at, f"{quote(value)} is not allowed.{describe_allowed(self.words, value)} For a "
+        elif not isinstance(value, str) or value not in allowed:
+            report(at, f"{quote(value)} is not allowed.{describe_allowed(allowed, value)} For a "
                    f"path that no operation serves write {_EXAMPLE}.")  # fmt: skip
 
 

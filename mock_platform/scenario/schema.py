@@ -99,7 +99,7 @@ def _describe_on(name: str) -> JsonSchema:
 @lru_cache(maxsize=8)
 def make_forms(operations: tuple[str, ...]) -> Forms:
     """Return the forms for a server with these operations."""
-    named = OnForm((*operations, EVERYTHING, *WITHOUT_REQUEST))
+    named = OnForm(operations, (EVERYTHING, *WITHOUT_REQUEST))
     call = TypedForm(
         number=_COUNT,
         object=FieldsForm(

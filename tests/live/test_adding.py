@@ -15,7 +15,9 @@ from tests.live.pages import Page
 pytestmark = pytest.mark.live
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("mock_platform", "fixtures", "scenarios", "docs", "tests", "pyproject.toml")
+COPIED = (
+    "mock_platform", "fixtures", "scenarios", "docs", "tests", "clients", "pyproject.toml",
+)  # fmt: skip
 WORDS = "tests/test_words.py"
 """What the words of the house are checked with."""
 _FILE = re.compile(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -106,13 +108,15 @@ def test_an_effect(copy: Path) -> None:
 
     pages = run(copy, "-m", "docs.generators")
     summary = run_tests(
-        copy, "tests/scenario/test_headers.py", WORDS, "-k", "headers or docstrings"
-    )
+        copy, "tests/scenario/test_headers.py", "tests/scenario/test_format.py", WORDS,
+        "-k", "headers or docstrings",
+    )  # fmt: skip
 
     assert (pages.returncode, pages.stderr) == (0, "")
     assert "passed" in summary
     assert "failed" not in summary
     assert "## `headers`" in (copy / "docs" / "effects.md").read_text("utf-8")
+    assert "### headers\n" in (copy / "docs" / "scenario-format.md").read_text("utf-8")
 
 
 def test_a_store(copy: Path) -> None:
