@@ -106,7 +106,9 @@ def test_the_package_says_who_and_what_it_is() -> None:
     project = PROJECT["project"]
 
     assert ("MIT", ["LICENSE"]) == (project["license"], project["license-files"])
-    assert (ROOT / "LICENSE").read_text("utf-8").startswith("MIT License")
+    licence = (ROOT / "LICENSE").read_text("utf-8")
+    assert licence.startswith("MIT License")
+    assert licence == (ROOT / "clients" / "javascript" / "LICENSE").read_text("utf-8")
     assert {"Source", "Documentation", "Changelog", "Issues"} <= set(project["urls"])
     assert project["authors"]
     assert project["keywords"]
