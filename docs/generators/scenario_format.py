@@ -9,6 +9,7 @@ from docs.generators import scenario_examples as examples
 from docs.generators.markdown import table
 from docs.generators.scenario_examples import Example
 from mock_platform.scenario import deliveries, match
+from mock_platform.scenario.choices import KeyedForm, TypedForm
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.forms import (
     AnyForm,
@@ -17,11 +18,9 @@ from mock_platform.scenario.forms import (
     FixedForm,
     FlagForm,
     Form,
-    KeyedForm,
     ListForm,
     NumberForm,
     StructureForm,
-    TypedForm,
     WholeForm,
     WordForm,
 )

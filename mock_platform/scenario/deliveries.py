@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from mock_platform.core.jsonio import dumps
+from mock_platform.scenario.choices import KeyedForm, TypedForm
 from mock_platform.scenario.effects import set_state
 from mock_platform.scenario.forms import (
     AnyForm,
@@ -20,13 +21,11 @@ from mock_platform.scenario.forms import (
     FixedForm,
     Form,
     JsonSchema,
-    KeyedForm,
     ListForm,
     NumberForm,
     Path,
     Report,
     StructureForm,
-    TypedForm,
     WholeForm,
     WordForm,
     quote,

@@ -11,6 +11,7 @@ from typing import Any
 
 from mock_platform.core.call import ABSENT, Call
 from mock_platform.core.jsonio import canonical
+from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.forms import (
     AnyForm,
     EntriesForm,
@@ -21,7 +22,6 @@ from mock_platform.scenario.forms import (
     NumberForm,
     Path,
     Report,
-    TypedForm,
     WordForm,
     parse_reference,
     quote,

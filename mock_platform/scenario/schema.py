@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from mock_platform.scenario.choices import KeyedForm, TypedForm
 from mock_platform.scenario.custom import OnForm
 from mock_platform.scenario.deliveries import (
     ABOUT_RULES,
@@ -26,13 +27,11 @@ from mock_platform.scenario.forms import (
     FixedForm,
     FlagForm,
     JsonSchema,
-    KeyedForm,
     ListForm,
     NumberForm,
     Path,
     Report,
     StructureForm,
-    TypedForm,
     WholeForm,
     WordForm,
 )

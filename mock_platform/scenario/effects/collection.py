@@ -18,6 +18,7 @@ from mock_platform.core.dialect import dialect_of
 from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
 from mock_platform.records.checking import merge_patch
+from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.custom import ITEM
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import ErrorEffect
@@ -30,7 +31,6 @@ from mock_platform.scenario.forms import (
     Path,
     Report,
     StructureForm,
-    TypedForm,
     WordForm,
     quote,
 )

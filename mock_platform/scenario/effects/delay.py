@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mock_platform.core.call import Reply, Sending
+from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import FieldsForm, ListForm, TypedForm
+from mock_platform.scenario.forms import FieldsForm, ListForm
 from mock_platform.scenario.moments import DELAY, DELAY_WORDS
 from mock_platform.world.durations import read_seconds
 

@@ -13,6 +13,7 @@ from typing import Any
 from mock_platform.core.call import FaultKind, Reply
 from mock_platform.core.failures.problems import DISCONNECT_TYPES, problem
 from mock_platform.core.jsonio import dumps
+from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.fault import FAULTS
 from mock_platform.scenario.forms import (
@@ -20,7 +21,6 @@ from mock_platform.scenario.forms import (
     EntriesForm,
     FieldsForm,
     FlagForm,
-    TypedForm,
     WholeForm,
     WordForm,
 )

@@ -17,8 +17,9 @@ from mock_platform.core.failures.errors import (
     ProblemFailure,
 )
 from mock_platform.core.failures.problems import problem
+from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import FieldsForm, TypedForm, WholeForm, WordForm
+from mock_platform.scenario.forms import FieldsForm, WholeForm, WordForm
 
 NAMED = tuple(ADS_STATUS)
 NUMBERED = tuple(NUMERIC_CODES)

@@ -16,9 +16,10 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.rules.stream_rules import describe_duplicate, describe_invalid
+from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import NAMED, make_message
-from mock_platform.scenario.forms import EntriesForm, FieldsForm, TypedForm, WordForm
+from mock_platform.scenario.forms import EntriesForm, FieldsForm, WordForm
 
 _PRODUCTS = "products"
 _RULES = "add"

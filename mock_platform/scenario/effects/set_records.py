@@ -10,8 +10,9 @@ from mock_platform.core.failures.errors import InternalError
 from mock_platform.operations import TABLES
 from mock_platform.records.checking import BadRecord
 from mock_platform.records.state import State
+from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm, Path, Report, TypedForm
+from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm, Path, Report
 
 _TABLES = {table.name: table for table in TABLES}
 _NAMES = "|".join(_TABLES)

@@ -1,0 +1,140 @@
+"""Forms of values that may be of several kinds: a key, its value or the JSON type decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mock_platform.scenario.forms import (
+    FieldsForm,
+    Form,
+    JsonSchema,
+    Path,
+    Report,
+    describe_allowed,
+    quote,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedForm:
+    """Objects of several forms: the key that they have, or its value, says which form applies.
+
+    `forms` holds the form for each key, `by_value` one for each value of a key.
+    """
+
+    forms: Mapping[str, FieldsForm]
+    by_value: Mapping[str, Mapping[str, FieldsForm]] = field(default_factory=dict)
+    what: str = ""
+
+    def schema(self) -> JsonSchema:
+        """Return a chain of conditions: the first key that is there says which form applies."""
+        found: JsonSchema = {
+            "properties": {
+                **{name: {} for name in self.by_value},
+                **{name: {"description": form.description} for name, form in self.forms.items()},
+            },
+            "additionalProperties": False,
+        }
+        for name, form in reversed([*self.forms.items()]):
+            found = {"if": {"required": [name]}, "then": _add_title(name, form), "else": found}
+        for name, forms in reversed([*self.by_value.items()]):
+            found = {"if": {"required": [name]}, "then": _choose(name, forms), "else": found}
+        return {"type": "object", "minProperties": 1, **found}
+
+    def check(self, value: Any, at: Path, report: Report) -> None:
+        """Report a value without exactly one of the keys, and faults against that key's form."""
+        keys = [*self.by_value, *self.forms]
+        if not isinstance(value, dict):
+            report(at, f"expected {self.what}: an object with one of {', '.join(keys)}; got "
+                   f"{quote(value)}")  # fmt: skip
+            return
+        found = [key for key in keys if key in value]
+        if not found:
+            self._report_no_key(value, keys, at, report)
+            return
+        if len(found) > 1:
+            text = f"{self.what} is one of {' and '.join(found)}; give a list for several"
+            report((*at, found[1]), text)
+            return
+        key = found[0]
+        if key in self.forms:
+            self.forms[key].check(value, at, report)
+            return
+        forms = self.by_value[key]
+        named = value[key]
+        if not isinstance(named, str) or named not in forms:
+            report((*at, key), f"{quote(named)} is not allowed.{describe_allowed([*forms], named)}")
+            return
+        forms[named].check(value, at, report)
+
+    def _report_no_key(
+        self, value: dict[str, Any], keys: list[str], at: Path, report: Report
+    ) -> None:
+        for name in value:
+            report((*at, name), f"{quote(name)} is unknown here.{describe_allowed(keys, name)}")
+        if not value:
+            report(at, f"expected {self.what}, one of {', '.join(keys)}; got nothing")
+
+
+def _add_title(title: str, form: FieldsForm) -> JsonSchema:
+    return {"title": title, **form.schema()}
+
+
+def _choose(name: str, forms: Mapping[str, FieldsForm]) -> JsonSchema:
+    """Return one key's values, each with the form of objects that have it."""
+    cases = [
+        {
+            "if": {"properties": {name: {"const": value}}},
+            "then": _add_title(f"{name}: {value}", form),
+        }
+        for value, form in forms.items()
+    ]
+    return {"properties": {name: {"enum": [*forms]}}, "allOf": cases}
+
+
+@dataclass(frozen=True, slots=True)
+class TypedForm:
+    """Values of several forms: their JSON type says which form applies."""
+
+    text: Form | None = None
+    number: Form | None = None
+    flag: Form | None = None
+    items: Form | None = None
+    object: Form | None = None
+    null: bool = False
+    what: str = ""
+
+    def schema(self) -> JsonSchema:
+        """Return the types, each with its form as a condition."""
+        given = {
+            "string": self.text,
+            "number": self.number,
+            "boolean": self.flag,
+            "array": self.items,
+            "object": self.object,
+        }
+        forms = {kind: form for kind, form in given.items() if form is not None}
+        cases = [{"if": {"type": kind}, "then": form.schema()} for kind, form in forms.items()]
+        return {"type": [*forms, *(["null"] if self.null else [])], "allOf": cases}
+
+    def check(self, value: Any, at: Path, report: Report) -> None:
+        """Report a value of none of the types, or its faults against the form of its type."""
+        if value is None and self.null:
+            return
+        shape: Form | None = None
+        if isinstance(value, str):
+            shape = self.text
+        elif isinstance(value, bool):
+            shape = self.flag
+        elif isinstance(value, int | float):
+            shape = self.number
+        elif isinstance(value, list):
+            shape = self.items
+        elif isinstance(value, dict):
+            shape = self.object
+        if shape is None:
+            report(at, f"expected {self.what}, got {quote(value)}")
+        else:
+            shape.check(value, at, report)
