@@ -56,6 +56,8 @@ class _Plan:
     level: int
     phase: Phase
     end: int
+    charge: int
+    """What it costs until then."""
 
 
 class AdLedger:
@@ -93,20 +95,20 @@ class AdLedger:
         for ad in self.ads:
             phase = ad.find_phase(start)
             if phase is not None and phase.level:
-                plans[ad] = _Plan(ad.find_level(phase, day), phase, end)
+                level = ad.find_level(phase, day)
+                charge = ad.measure_charge(start, end, level, phase)
+                plans[ad] = _Plan(level, phase, end, charge)
         if not plans:
             return
         for budget in self._budgets:
             _limit(budget, plans, start)
-        spent = {
-            ad: ad.show(start, plan.end, plan.level, plan.phase)
-            for ad, plan in plans.items()
-            if plan.end > start
-        }
         for budget in self._budgets:
-            amount = sum(spent.get(ad, 0) for ad in budget.ads)
+            amount = sum(plans[ad].charge for ad in budget.ads if ad in plans)
             budget.spent_today += amount
             budget.spent += amount
+        for ad, plan in plans.items():
+            if plan.end > start:
+                ad.show(start, plan.end, plan.level, plan.phase)
 
 
 def _limit(budget: Budget, plans: dict[Ad, _Plan], start: int) -> None:
@@ -124,7 +126,7 @@ def _limit(budget: Budget, plans: dict[Ad, _Plan], start: int) -> None:
     low, high = start, max((plan.end for _, plan in own), default=start)
     if rest * 1000 < min((plan.phase.price for _, plan in own), default=0) or not rest:
         high = start  # no unit can be paid any more, and nothing is shown for nothing
-    elif spend_until(high) <= rest:
+    elif sum(plan.charge for _, plan in own) <= rest:
         return
     while high - low > 1:
         middle = (low + high) // 2
@@ -132,5 +134,7 @@ def _limit(budget: Budget, plans: dict[Ad, _Plan], start: int) -> None:
             low = middle
         else:
             high = middle
-    for _, plan in own:
-        plan.end = min(plan.end, low)
+    for ad, plan in own:
+        if plan.end > low:
+            plan.end = low
+            plan.charge = ad.measure_charge(start, low, plan.level, plan.phase)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mock_platform.rules.ad_mix import Mix, choose_unit, find_price, make_mix
 from mock_platform.rules.ad_versions import Version, find_version, read_seconds
@@ -79,6 +79,7 @@ class Ad:
     """The ids of line item, campaign, funding instrument and account."""
     placement: str
     phases: list[Phase]
+    phase_starts: list[int]
     mix: Mix
     rhythm: tuple[int, ...]
     """Seconds of the rhythm before each hour of a day, and in all of it."""
@@ -93,7 +94,7 @@ class Ad:
 
     def find_phase(self, at: int) -> Phase | None:
         """Return the phase at a moment; `None` before the first one."""
-        number = bisect_right(self.phases, at, key=_get_start)
+        number = bisect_right(self.phase_starts, at)
         return self.phases[number - 1] if number else None
 
     def find_level(self, phase: Phase, day: int) -> int:
@@ -121,8 +122,8 @@ class Ad:
         shown = self.impressions + self.count_impressions(start, end, level)
         return (self.mix.count(phase.unit, shown) - units) * phase.price // 1000
 
-    def show(self, start: int, end: int, level: int, phase: Phase) -> int:
-        """Add a stretch, and return what it costs."""
+    def show(self, start: int, end: int, level: int, phase: Phase) -> None:
+        """Add a stretch."""
         units = self.mix.count(phase.unit, self.impressions)
         self.stretches.append(
             Stretch(
@@ -133,10 +134,8 @@ class Ad:
         self.starts.append(start)
         self.impressions += self.count_impressions(start, end, level)
         billed = self.mix.count(phase.unit, self.impressions) - units
-        charge = billed * phase.price // 1000
         self.billed += billed
-        self.charge += charge
-        return charge
+        self.charge += billed * phase.price // 1000
 
     def find_shown(self, start: int, end: int) -> tuple[int, int] | None:
         """Return when it was first and last shown in a window; `None` if it was not."""
@@ -211,7 +210,8 @@ def _make_ad(
         _make_phase(start, chain, mix, spend_share, rhythm[24], noise[22])
         for start in _list_changes(chain)
     ]
-    return Ad(*named, parents, placement, phases, mix, tuple(rhythm), ids)
+    starts = [phase.start for phase in phases]
+    return Ad(*named, parents, placement, phases, starts, mix, tuple(rhythm), ids)
 
 
 def _make_phase(start: int, chain: Chain, mix: Mix, share: float, rhythm: int, noise: int) -> Phase:
@@ -282,7 +282,3 @@ def _split_placements(names: Iterable[str]) -> list[tuple[str, float]]:
     if on_platform or not parts:
         parts.insert(0, (ON_PLATFORM, 1 - _NETWORK_SHARE if network else 1.0))
     return [(name, share / (len(separate) or 1)) for name, share in parts]
-
-
-def _get_start(phase: Phase) -> Any:
-    return phase.start
