@@ -23,6 +23,8 @@ HOST = "http://127.0.0.1:8080"
 ACCOUNT = "18ce54d4x5t"
 CATALOG = "1547080787865939968"
 SIZES = (100, 10_000, 100_000)
+CAMPAIGN_SIZES = (500, 10_000)
+PER_CAMPAIGN = 50
 
 
 def grown(size: int) -> Platform:
@@ -122,6 +124,53 @@ def measure() -> dict[str, dict[int, float]]:
     return found
 
 
+def measure_campaigns() -> dict[str, dict[int, float]]:
+    """Milliseconds by operation and number of line items, 50 to a campaign, each with a post."""
+    found: dict[str, dict[int, float]] = {}
+    account = f"/12/accounts/{ACCOUNT}"
+    for size in CAMPAIGN_SIZES:
+        caller = Caller(_with_campaigns(size))
+        figures = {
+            "campaigns, page of 200": caller.time(
+                "GET", f"{account}/campaigns?count=200", times=20
+            ),
+            "one campaign": caller.time("GET", f"{account}/campaigns/c0"),
+            "change of a campaign": caller.time("PUT", f"{account}/campaigns/c0?name=Renamed"),
+            "line items of two campaigns": caller.time(
+                "GET", f"{account}/line_items?campaign_ids=c0,c1&with_total_count=true"
+            ),
+            "line items of all campaigns": caller.time(
+                "GET",
+                f"{account}/line_items?count=50&campaign_ids="
+                + ",".join(f"c{number}" for number in range(size // PER_CAMPAIGN)),
+            ),
+        }
+        for name, value in figures.items():
+            found.setdefault(name, {})[size] = value
+    return found
+
+
+def _with_campaigns(size: int) -> Platform:
+    """A platform whose account has so many line items more, in campaigns of their own."""
+    base = load_base(Settings())
+    tables = {name: {k: row.record for k, row in rows.items()} for name, rows in base.rows.items()}
+    templates = {
+        "campaigns": tables["campaigns"]["8x0ab"] | {"budget_optimization": "LINE_ITEM"},
+        "line_items": tables["line_items"]["itttx"],
+        "promoted_posts": tables["promoted_posts"]["1efwlo"],
+    }
+    for number in range(size):
+        campaign, item = f"c{number // PER_CAMPAIGN}", f"l{number}"
+        own = {
+            "campaigns": {"id": campaign},
+            "line_items": {"id": item, "campaign_id": campaign, "end_time": None},
+            "promoted_posts": {"id": f"p{number}", "line_item_id": item},
+        }
+        for table, fields in own.items():
+            tables[table][fields["id"]] = templates[table] | fields
+    return Platform(Settings(limits="off"), base=Base(tables))
+
+
 def _next_page(caller: Caller, account: str) -> float:
     """The page behind the first one, where there is one."""
     target = f"{account}/line_items?count=200&sort_by=bid_amount_local_micro-desc"
@@ -130,13 +179,13 @@ def _next_page(caller: Caller, account: str) -> float:
 
 
 def main() -> None:
-    """Print the table."""
-    found = measure()
-    print(f"{'milliseconds':38}" + "".join(f"{size:>18,}" for size in SIZES))
-    for name, values in found.items():
-        first = values[SIZES[0]]
-        cells = (f"{values[size]:9.3f} x{values[size] / first:5.2f}" for size in SIZES)
-        print(f"{name:38}" + "".join(f"{cell:>18}" for cell in cells))
+    """Print the tables."""
+    for sizes, found in ((CAMPAIGN_SIZES, measure_campaigns()), (SIZES, measure())):
+        print(f"{'milliseconds':38}" + "".join(f"{size:>18,}" for size in sizes))
+        for name, values in found.items():
+            first = values[sizes[0]]
+            cells = (f"{values[size]:9.3f} x{values[size] / first:5.2f}" for size in sizes)
+            print(f"{name:38}" + "".join(f"{cell:>18}" for cell in cells))
 
 
 if __name__ == "__main__":

@@ -131,6 +131,12 @@ _QUERY: Mapping[str, dict[str, str]] = {
     "users.show": {"screen_name": "northbike_co"},
     "stats.get": _FIGURES,
     "stats.active_entities": {"entity": "LINE_ITEM", **_DAY},
+    "line_items.create": {
+        "campaign_id": "8wku2",
+        "objective": "WEBSITE_CLICKS",
+        "product_type": "PROMOTED_POSTS",
+        "placements": "ALL_ON_PLATFORM",
+    },
     "stats.reach.campaigns": {"campaign_ids": "8wku2", **_DAY},
     "stats.reach.funding_instruments": {"funding_instrument_ids": "m2k8s", **_DAY},
     "stats_jobs.create": _FIGURES,

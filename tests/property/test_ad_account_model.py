@@ -149,7 +149,7 @@ class AdAccount(RuleBasedStateMachine):
         found = answer["data"]
         return (found[0] if isinstance(found, list) else found), set()
 
-    def list(self, noun: str, **query: str) -> dict[str, Record]:
+    def find_all(self, noun: str, **query: str) -> dict[str, Record]:
         """The records of a list, by their ids."""
         path = f"{self.base}/{noun}"
         answer = self.host.ask("GET", path, query_string={"count": "1000", **query}).get_json()
@@ -407,9 +407,9 @@ class AdAccount(RuleBasedStateMachine):
         """Each campaign serves, or says why not, as the model does."""
         living = {key for key, each in self.campaigns.items() if not each["deleted"]}
         drafts = {key for key in living if self.campaigns[key]["entity_status"] == "DRAFT"}
-        every = self.list("campaigns", with_deleted="true", with_draft="true")
+        every = self.find_all("campaigns", with_deleted="true", with_draft="true")
         assert every.keys() == self.campaigns.keys()
-        assert self.list("campaigns").keys() == living - drafts
+        assert self.find_all("campaigns").keys() == living - drafts
         for key, shown in every.items():
             reasons, total = self.find_reasons(key), self.campaigns[key][TOTAL]
             if reasons or total is None:
@@ -456,22 +456,22 @@ class AdAccount(RuleBasedStateMachine):
     @invariant()
     def children_agree(self) -> None:
         """What is below a deleted record is listed on request only, and is not deleted itself."""
-        every = self.list("line_items", with_deleted="true", with_draft="true")
+        every = self.find_all("line_items", with_deleted="true", with_draft="true")
         assert {key: item["deleted"] for key, item in every.items()} == {
             key: item["deleted"] for key, item in self.items.items()
         }
         alive = {key for key, item in self.items.items() if self.is_alive(item)}
-        assert self.list("line_items", with_draft="true").keys() == alive
+        assert self.find_all("line_items", with_draft="true").keys() == alive
         shown = {
             key
             for key, post in self.posts.items()
             if not post["deleted"] and post["line_item_id"] in alive
         }
-        assert self.list("promoted_posts").keys() == shown
+        assert self.find_all("promoted_posts").keys() == shown
         if self.items:
             ids = ",".join(self.items)
             aimed = {key for key, each in self.criteria.items() if each["line_item_id"] in alive}
-            assert self.list("targeting_criteria", line_item_ids=ids).keys() == aimed
+            assert self.find_all("targeting_criteria", line_item_ids=ids).keys() == aimed
 
     @invariant()
     def budgets_hold(self) -> None:
