@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -76,16 +77,17 @@ class DueAct:
     key: str
 
     def look(self) -> Wait:
-        """Act for the record if it is due."""
-        world = self.world
-        try:
-            with world.work():
-                world.transitions.settle(self.kind, self.key)
-                over = world.transitions.is_armed(self.kind, self.key) is None
-                due = world.transitions.find_due_time(self.kind, self.key)
-        except UnknownWorld:
-            return Wait(None, over=True)
-        return Wait(None if due is None else world.clock.real_seconds_until(due), over)
+        """Act for the record if it is due; until then nothing is recorded."""
+        world, moves = self.world, self.world.transitions
+        with world.lock:
+            if world.closed or moves.is_armed(self.kind, self.key) is None:
+                return Wait(None, over=True)
+            due = moves.find_due_time(self.kind, self.key)
+            if due is None or world.clock.now() < due:
+                return Wait(None if due is None else world.clock.real_seconds_until(due))
+        with suppress(UnknownWorld), world.work():
+            moves.settle(self.kind, self.key)
+        return Wait(None, over=True)
 
 
 class Agenda:

@@ -69,16 +69,16 @@ def test_drafts_and_scheduled_ones(box: Sandbox) -> None:
     assert [("1991600000000000203", "SCHEDULED"), ("1991600000000000204", "SCHEDULED")] == [
         (each["id_str"], each["scheduled_status"]) for each in waiting
     ]
-    assert "2026-12-01T12:00:00Z" == waiting[0]["scheduled_at"]
+    assert "2027-12-27T12:00:00Z" == waiting[0]["scheduled_at"]
 
 
 def test_a_scheduled_post_changes_its_list(box: Sandbox) -> None:
     """When it is out it is published, with its moment and its status."""
-    box.client.put("/_mock/clock", json={"action": "advance", "seconds": "9d"})
+    box.client.put("/_mock/clock", json={"action": "advance", "seconds": "400d"})
     (done,) = read(box, post_type="PUBLISHED", name="Winter roast")
 
     assert WAITING not in {each["id_str"] for each in read(box, post_type="SCHEDULED")}
-    assert ("SUCCESS", "2026-12-01T12:00:00Z") == (done["scheduled_status"], done["scheduled_at"])
+    assert ("SUCCESS", "2027-12-27T12:00:00Z") == (done["scheduled_status"], done["scheduled_at"])
 
 
 @pytest.mark.parametrize(("name", "found"), [("cold b", 1), ("COLD BREW LAUNCH", 1), ("brew l", 0)])

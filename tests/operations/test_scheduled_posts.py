@@ -300,7 +300,7 @@ def test_posted_after_some_reads(box: Sandbox) -> None:
 
 def test_a_reset_brings_it_back(box: Sandbox) -> None:
     """What a fixture schedules is scheduled again after a reset, counted from then."""
-    pass_time(box, days=10)
+    pass_time(box, days=401)
     done = box.record("scheduled_posts", WAITING)["scheduled_status"]
     box.client.post("/_mock/reset")
 

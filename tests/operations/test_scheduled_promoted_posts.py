@@ -111,7 +111,7 @@ def test_the_same_again(box: Sandbox) -> None:
 def test_deleted_before_the_post_is_out(box: Sandbox) -> None:
     """The record stays, deleted, and promotes nothing; once the post is out it is too late."""
     gone = ask(box, "DELETE", f"{PATH}/{FIRST}")
-    pass_time(box, days=10)
+    pass_time(box, days=401)
     done = ask(box, "GET", f"{PATH}/{SECOND}")
     late = box.call("DELETE", f"{PATH}/{SECOND}")
 
@@ -126,7 +126,7 @@ def test_deleted_before_the_post_is_out(box: Sandbox) -> None:
 def test_a_deleted_line_item_promotes_nothing(box: Sandbox) -> None:
     """Its association stays as it is."""
     assert 200 == box.call("DELETE", f"{BASE}/line_items/iumz0").status_code
-    pass_time(box, days=10)
+    pass_time(box, days=401)
     waiting = box.record("scheduled_promoted_posts", SECOND)
 
     assert waiting["post_id"] is None
