@@ -123,7 +123,7 @@ class Ad:
         return (self.mix.count(phase.unit, shown) - units) * phase.price // 1000
 
     def show(self, start: int, end: int, level: int, phase: Phase) -> None:
-        """Add a stretch."""
+        """Add a stretch, with what was counted before it."""
         units = self.mix.count(phase.unit, self.impressions)
         self.stretches.append(
             Stretch(
