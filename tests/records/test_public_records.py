@@ -541,8 +541,8 @@ PUBLIC: dict[str, Sample | list[Sample]] = {
         own={"_id": "au9", "_audience_id": "1nmth"},
         key="_id",
     ),
-    "funding_instruments": Sample(FUNDING),
-    "campaigns": Sample(CAMPAIGN, own=OWN),
+    "funding_instruments": Sample(FUNDING, f"{BASE}/funding_instruments/hxq0k"),
+    "campaigns": Sample(CAMPAIGN, f"{BASE}/campaigns/p6lig", own=OWN),
     "line_items": Sample(LINE_ITEM, f"{BASE}/line_items/itttz", own=OWN),
     "promoted_posts": Sample(
         {
