@@ -4,6 +4,8 @@ const { MockPlatform } = require("mock-platform");
 
 const { listAccounts } = require("./accounts.js");
 
+jest.setTimeout(60_000); // a busy machine may need more than five seconds to start a server
+
 let platform, world, token;
 beforeAll(async () => {
   platform = await MockPlatform.start();

@@ -1,8 +1,11 @@
 import { MockPlatform } from "mock-platform";
-import { afterAll, beforeAll, expect, test as base } from "vitest";
+import { afterAll, beforeAll, expect, test as base, vi } from "vitest";
 import type { World } from "mock-platform";
 
 import { listAccounts } from "./accounts.js";
+
+// A busy machine may need more than ten seconds to start a server.
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 
 let platform: MockPlatform;
 beforeAll(async () => {
