@@ -178,7 +178,7 @@ def test_all_actions_are_pinned_alike() -> None:
     """By major version, and each to the same one everywhere."""
     texts = [file.read_text("utf-8") for file in (FILE, ROOT / "action.yml", *WORKFLOWS)]
     used = {name for text in texts for name in re.findall(r"uses: ([\w./-]+@\S+)", text)}
-    foreign = {name for name in used if not name.startswith("OWNER/")}
+    foreign = {name for name in used if not name.startswith("mock-platform/")}
 
     assert len({name.partition("@")[0] for name in used}) == len(used)
     assert not [name for name in foreign if not re.search(r"@(v\d+|release/v\d+)$", name)]
@@ -285,7 +285,7 @@ def test_the_node_job(project: Path, tool: Tool) -> None:
     """After the steps of the action, the tests of npm run with the server that it started."""
     tool("node")
     tool("npm")
-    action = next(step for step in JOBS["node"]["steps"] if "mock_platform" in step.get("uses", ""))
+    action = next(step for step in JOBS["node"]["steps"] if "mock-platform" in step.get("uses", ""))
     summary = project / "summary"
 
     with started_action(project, options=action["with"]["options"]) as env:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -29,6 +30,7 @@ from mock_platform.client.world_parts import (
 )
 from mock_platform.control.mistakes import MISTAKES
 from tests.live.conftest import JAVASCRIPT, NODE, NodeProject
+from tests.live.pages import ROOT
 
 pytestmark = pytest.mark.live
 
@@ -109,6 +111,9 @@ def test_npm_packs_what_users_need(node_project: NodeProject) -> None:
     assert not any("test" in file or "example" in file for file in files)
     assert __version__ == package["version"]
     assert not any("ependencies" in key for key in package)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert f"git+{project['urls']['Source']}.git" == package["repository"]["url"]
+    assert project["license"] == package["license"]
     for entry in package["exports"]["."].values():
         assert all((node_project.package / target).is_file() for target in entry.values())
 
