@@ -99,7 +99,7 @@ def test_reads_pages_and_features(run: Run) -> None:
         account["name"] for account in accounts["data"]["data"]
     ]
     assert ["AGE_TARGETING"] == features["data"]["data"]
-    assert first["data"]["total_count"] == len(keys) == len(set(keys)) == 8
+    assert first["data"]["total_count"] == len(keys) == len(set(keys)) == 9
     assert second["data"]["next_cursor"] is None
     assert (200, 199) == (first["rateLimit"]["limit"], first["rateLimit"]["remaining"])
 
