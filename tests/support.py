@@ -13,9 +13,10 @@ from oauthlib.oauth1 import Client
 from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
-from mock_platform.app import create_app
+from mock_platform.app import CONTROL, create_app
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.local import LocalWorld
+from mock_platform.control.plane import ControlPlane
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
@@ -100,6 +101,8 @@ class Sandbox:
             self.platform.close()
             return False
         self.platform.worlds.default.reset()
+        control: ControlPlane = self.app.extensions[CONTROL]
+        control.warnings.clear()  # counts of the server, which a reset keeps
         self.client = self.app.test_client()
         return True
 
