@@ -36,6 +36,9 @@ class RefusalFault(Schema):
     message = Text(required=True)
     table = Text(metadata={"description": "the table of a record with faults"})
     record = Anything(metadata={"description": "key or index of the record"})
+    position = Integer(
+        allow_none=True, metadata={"description": "place of a fault in a stream rule"}
+    )
 
 
 class RefusalMistake(Schema):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.control.description import RefusalFault
 from tests.control.support import call, detail, fields
 from tests.support import Sandbox, sandbox
 
@@ -131,6 +132,7 @@ def test_faulty_rules(box: Sandbox, rule: str, faults: list[tuple[str, int | Non
     assert [{"field": "rule", "message": m, "position": p} for m, p in faults] == (
         answer.get_json()["faults"]
     )
+    assert {} == RefusalFault(many=True).validate(answer.get_json()["faults"])  # as described
 
 
 @pytest.mark.parametrize(
