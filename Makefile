@@ -9,7 +9,8 @@ endif
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-JOBS ?= 2
+# More than a usual small machine has cores: many tests wait for servers, browsers and commands.
+JOBS ?= 3
 ARGS ?=
 
 .PHONY: help serve test check format bench docs wheel clean distclean

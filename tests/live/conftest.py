@@ -87,7 +87,8 @@ class NodeProject:
         copy = self.folder / source.name
         if not source.is_dir():
             return Path(shutil.copy(source, copy))
-        return Path(shutil.copytree(source, copy, ignore=shutil.ignore_patterns("node_modules")))
+        ignored = shutil.ignore_patterns("node_modules")
+        return Path(shutil.copytree(source, copy, ignore=ignored, dirs_exist_ok=True))
 
     @property
     def package(self) -> Path:

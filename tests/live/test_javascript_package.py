@@ -166,9 +166,7 @@ def test_examples_pass(node_project: NodeProject, runner: str) -> None:
 
 def test_the_typescript_example_is_sound(node_project: NodeProject) -> None:
     """It passes the checks of its own tsconfig.json."""
-    folder = node_project.folder / "vitest"
-    if not folder.exists():
-        node_project.add(JAVASCRIPT / "examples" / "vitest")
+    folder = node_project.add(JAVASCRIPT / "examples" / "vitest")
 
     ran = node_project.run_tool("typescript/bin/tsc", "-p", folder)
 
