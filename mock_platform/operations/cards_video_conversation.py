@@ -7,16 +7,11 @@ type, which also deletes these cards, is in `cards`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-from marshmallow import Schema, ValidationError, validates_schema
 
 from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
-from mock_platform.core.faults import Fault
-from mock_platform.core.fields import Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import (
     TIMESTAMPS,
@@ -28,11 +23,9 @@ from mock_platform.core.resource import (
 )
 from mock_platform.records.cards import make_card_uri
 from mock_platform.records.interactive_cards import (
-    MAX_NAME_CHARACTERS,
-    MAX_SHORT_TEXT_CHARACTERS,
     VIDEO_CONVERSATION,
-    CallToAction,
-    ConversationContent,
+    ConversationChanges,
+    ConversationParameters,
     VideoConversationCardRecord,
     find_conversation_faults,
 )
@@ -45,7 +38,6 @@ from mock_platform.records.media import (
     is_video,
     strip_extension,
 )
-from mock_platform.records.web import WebAddress
 from mock_platform.rules.account_media import find_in_library, find_media
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -102,42 +94,20 @@ _WRITE_ONLY = ("poster_media_key", "unlocked_image_media_key", "unlocked_video_m
 _VIDEO_RATIO = 16 / 9
 
 
-class ConversationUpdate(Schema):
+class ConversationUpdate(ConversationChanges):
     """Parameters of the update; an empty value unsets an optional one."""
 
-    name = Text(min_length=1, max_length=MAX_NAME_CHARACTERS)
-    title = Text(min_length=1, max_length=MAX_SHORT_TEXT_CHARACTERS, allow_none=True)
-    first_cta = CallToAction()
-    first_cta_post = Text(min_length=1)
-    second_cta = CallToAction(allow_none=True)
-    second_cta_post = Text(min_length=1, allow_none=True)
-    third_cta = CallToAction(allow_none=True)
-    third_cta_post = Text(min_length=1, allow_none=True)
-    fourth_cta = CallToAction(allow_none=True)
-    fourth_cta_post = Text(min_length=1, allow_none=True)
-    thank_you_text = Text(min_length=1, max_length=MAX_SHORT_TEXT_CHARACTERS)
-    thank_you_url = WebAddress(allow_none=True)
-    media_key = MediaKey()
     poster_media_key = MediaKey(allow_none=True)
     unlocked_image_media_key = MediaKey(allow_none=True)
     unlocked_video_media_key = MediaKey(allow_none=True)
 
 
-class ConversationCreate(ConversationContent):
+class ConversationCreate(ConversationParameters):
     """Parameters of the creation of a video conversation card."""
 
     poster_media_key = MediaKey()
     unlocked_image_media_key = MediaKey()
     unlocked_video_media_key = MediaKey()
-
-    @validates_schema(pass_original=True, skip_on_field_errors=False)
-    def check_pairs(self, data: Record, original: Any, **_: Any) -> None:
-        """Require a title or a second call to action, and a post for each call to action."""
-        faults: dict[str, list[Fault]] = {}
-        for name, fault in find_conversation_faults(original, lambda _: True):
-            faults.setdefault(name, []).append(fault)
-        if faults:
-            raise ValidationError(faults)
 
 
 def create(call: Call, world: World) -> Record:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Unpack
 
-from marshmallow import Schema
+from marshmallow import Schema, ValidationError, validates_schema
 
 from mock_platform.core.faults import INCLUSIVE, Fault, invalid, missing
 from mock_platform.core.fields import Choice, FieldOptions, Instant, Text
@@ -122,6 +122,37 @@ class ConversationContent(Schema):
     thank_you_text = Text(required=True, min_length=1, max_length=MAX_SHORT_TEXT_CHARACTERS)
     thank_you_url = WebAddress()
     media_key = MediaKey(required=True)
+
+
+class ConversationParameters(ConversationContent):
+    """Parameters of the creation that both kinds of conversation cards share."""
+
+    @validates_schema(pass_original=True, skip_on_field_errors=False)
+    def check_pairs(self, data: Record, original: Any, **_: Any) -> None:
+        """Require a title or a second call to action, and a post for each call to action."""
+        faults: dict[str, list[Fault]] = {}
+        for name, fault in find_conversation_faults(original, lambda _: True):
+            faults.setdefault(name, []).append(fault)
+        if faults:
+            raise ValidationError(faults)
+
+
+class ConversationChanges(Schema):
+    """Parameters of the update that both kinds share; an empty value unsets an optional one."""
+
+    name = Text(min_length=1, max_length=MAX_NAME_CHARACTERS)
+    title = Text(min_length=1, max_length=MAX_SHORT_TEXT_CHARACTERS, allow_none=True)
+    first_cta = CallToAction()
+    first_cta_post = Text(min_length=1)
+    second_cta = CallToAction(allow_none=True)
+    second_cta_post = Text(min_length=1, allow_none=True)
+    third_cta = CallToAction(allow_none=True)
+    third_cta_post = Text(min_length=1, allow_none=True)
+    fourth_cta = CallToAction(allow_none=True)
+    fourth_cta_post = Text(min_length=1, allow_none=True)
+    thank_you_text = Text(min_length=1, max_length=MAX_SHORT_TEXT_CHARACTERS)
+    thank_you_url = WebAddress(allow_none=True)
+    media_key = MediaKey()
 
 
 class VideoConversationCardRecord(ConversationContent, Stamped):
