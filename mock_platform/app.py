@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atexit
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.plane import ControlPlane
 from mock_platform.edge.application import PlatformApplication
@@ -11,6 +11,11 @@ from mock_platform.edge.wsgi import Edge
 from mock_platform.platform import Platform
 from mock_platform.restoring import open_platform, override_settings
 from mock_platform.settings import Settings
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from mock_platform.control.route import Services
 
 CONTROL = "mock_platform.control"
 """Key of the application's extensions: its control plane."""
@@ -42,7 +47,14 @@ def create_app(
         atexit.register(opened.close)
         platform = opened.platform
     application = PlatformApplication(platform)
-    control = ControlPlane(platform)
+    control = ControlPlane(platform, _add_console)
     application.extensions[CONTROL] = control
     application.wsgi_app = Edge(platform, application, control)  # type: ignore[method-assign]
     return application
+
+
+def _add_console(control: Flask, services: Services) -> None:
+    """Add the pages of the console; their modules are loaded with the first request to it."""
+    from mock_platform.console.serving import add_console
+
+    add_console(control, services)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from marshmallow import INCLUDE, Schema
 
 from mock_platform.control.refusal import MEDIA_TYPE
-from mock_platform.control.route import YAML, Nothing, Route
+from mock_platform.control.route import HTML, YAML, Nothing, Route
 from mock_platform.core.description.openapi import Description, describe
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Anything, Integer, ListOf, Nested, Text
@@ -72,7 +72,7 @@ def describe_all(platform: Platform, routes: Sequence[Route]) -> Description:
         spec.tag({"name": "control", "description": "The control plane."})
         security = _security(spec, platform)
         for route in routes:
-            if route.media_type != "text/html":
+            if route.media_type != HTML:
                 _add_route(spec, converter, route, security, platform)
 
     def make() -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 The control plane can rewrite every record, so a web page that a developer happens to visit must not
 reach it. Therefore a foreign `Host` (DNS rebinding) and a foreign `Origin` are refused, and a
-request with a body must declare JSON, which a plain HTML form cannot do. On any address except
-loopback a token is required as well.
+request with a body must declare JSON, which a plain HTML form cannot do, or come from a page of the
+console itself. On any address except loopback a token is required as well.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mock_platform.control.refusal import ControlRefusal
+from mock_platform.control.sessions import has_session
 from mock_platform.settings import Settings
 
 TOKEN_HEADER = "X-Mock-Control-Token"
@@ -26,8 +27,8 @@ _CHALLENGE = ("WWW-Authenticate", 'Basic realm="mock_platform control", charset=
 Environ = Mapping[str, Any]
 
 
-def check(environ: Environ, settings: Settings) -> None:
-    """Check a request to the control plane.
+def check(environ: Environ, settings: Settings, *, public: bool = False) -> None:
+    """Check a request to the control plane; a `public` route needs no token.
 
     Raises:
         Refusal: 403 for a foreign Host or Origin, or if a token is required and none is set; 401
@@ -35,7 +36,8 @@ def check(environ: Environ, settings: Settings) -> None:
     """
     _check_host(environ, settings)
     _check_origin(environ)
-    _check_token(environ, settings)
+    if not public:
+        _check_token(environ, settings)
 
 
 def check_form(environ: Environ) -> None:
@@ -115,16 +117,27 @@ def _check_token(environ: Environ, settings: Settings) -> None:
             "or on 127.0.0.1.",
         )
     given = _read_token(environ)
-    if given is not None and hmac.compare_digest(given, wanted.encode()):
+    if given is not None and is_token(given, settings):
+        return
+    if given is None and has_session(environ, wanted):
+        # Browsers send cookies by themselves, so whatever changes something must be our page's.
+        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
+            check_form(environ)
         return
     wrong = "is missing" if given is None else "is wrong"
     raise ControlRefusal(
         401,
         f"The control token {wrong}. Send the server's token as `{TOKEN_HEADER}: "
-        "TOKEN` or `Authorization: Bearer TOKEN`; in a browser's password dialog, "
-        "use it as the password.",
+        "TOKEN` or `Authorization: Bearer TOKEN`; in a browser, log in at /_mock/, or use it as "
+        "the password of the browser's dialog.",
         headers=[_CHALLENGE],
     )
+
+
+def is_token(given: bytes, settings: Settings) -> bool:
+    """Whether this is the server's control token; takes equally long for every wrong one."""
+    wanted = settings.control_token
+    return wanted is not None and hmac.compare_digest(given, wanted.encode())
 
 
 def _read_token(environ: Environ) -> bytes | None:

@@ -18,6 +18,8 @@ from mock_platform.platform import Platform
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+    from mock_platform.control.routes import Extension
+
 
 HEALTH = "/_mock/health"
 """The path of the server's health, whose answer needs no lock and no world."""
@@ -26,8 +28,10 @@ HEALTH = "/_mock/health"
 class ControlPlane:
     """Answers everything under `/_mock`, for one platform."""
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: Platform, extend: Extension | None = None) -> None:
+        """`extend` adds routes; it is called when the plane's own are ready."""
         self.platform = platform
+        self._extend = extend
         self._metrics = Metrics(platform)
         self.coverage = Recorder()
         """How much of the contract clients have exercised."""
@@ -49,4 +53,6 @@ class ControlPlane:
         # Two first requests at the same time may make two; both work on the same counts.
         from mock_platform.control.routes import create_control
 
-        return create_control(self.platform, self._metrics, self.coverage, self.warnings).wsgi_app
+        return create_control(
+            self.platform, self._metrics, self.coverage, self.warnings, self._extend
+        ).wsgi_app

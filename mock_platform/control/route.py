@@ -39,6 +39,9 @@ ORIGIN = "mock_platform.origin"
 YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
 """Media types of YAML: the registered one (RFC 9512), and older ones."""
 
+HTML = "text/html"
+"""Media type of pages for people, which OpenAPI does not describe."""
+
 WORLD_SIZE = 8
 """Factor: a whole world may be this many times as large as the body of a request."""
 _WORLD_NESTING = 8

@@ -13,7 +13,6 @@ from mock_platform.control import (
     about,
     approving,
     clock,
-    console,
     coverage,
     credentials,
     docs,
@@ -32,18 +31,23 @@ from mock_platform.control import (
 from mock_platform.control.description import describe_all
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.mistakes import MISTAKES, describe_mistake
-from mock_platform.control.refusal import MEDIA_TYPE, BadQuery, ControlRefusal, refuse_values
-from mock_platform.control.route import ControlRequest, Route, Services, body_of, query_of
+from mock_platform.control.refusal import MEDIA_TYPE, ControlRefusal
+from mock_platform.control.refusing import as_refusal
+from mock_platform.control.route import (
+    HTML,
+    ControlRequest,
+    Route,
+    Services,
+    body_of,
+    query_of,
+)
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
-from mock_platform.records.checking import BadRecord
 from mock_platform.scenario.schema import SCENARIO_NAME
 from mock_platform.world.names import NAME_PATTERN
-
-_HTML = "text/html"
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", about.health),
@@ -215,18 +219,25 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/warnings", warnings.delete_warnings, status=204),
     Route("GET", "/metrics", about.metrics, media_type="text/plain"),
     Route("GET", "/openapi.json", about.describe),
-    Route("GET", "/", console.overview, media_type=_HTML),
-    Route("POST", "/console", console.act, media_type=_HTML, form=True),
-    Route("GET", "/console/requests/<key>", console.entry, media_type=_HTML),
-    Route("GET", "/docs/", docs.docs, media_type=_HTML),
+    Route("GET", "/docs/", docs.docs, media_type=HTML),
 )
-"""All routes of the control plane."""
+"""All routes of the control plane for programs, and the interactive documentation."""
+PUBLIC = "mock_platform.public"
+"""Key of the application's extensions: the endpoints that need no control token."""
+
+
+Extension = Callable[[Flask, Services], None]
+"""Adds to the control plane what is built on it."""
 
 
 def create_control(
-    platform: Platform, metrics: Metrics, recorder: Recorder, warning_recorder: WarningRecorder
+    platform: Platform,
+    metrics: Metrics,
+    recorder: Recorder,
+    warning_recorder: WarningRecorder,
+    extend: Extension | None = None,
 ) -> Flask:
-    """Returns the Flask application of the control plane."""
+    """Returns the Flask application of the control plane; `extend` adds routes to it."""
     app = Flask("mock_platform.control", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_map.merge_slashes = False
@@ -236,18 +247,29 @@ def create_control(
         platform, metrics, describe_everything(platform), recorder, warning_recorder
     )
     for route in ROUTES:
-        app.add_url_rule(
-            route.rule,
-            route.id,
-            _bind(route, services),
-            methods=[route.method],
-            provide_automatic_options=False,
-        )
+        add_route(app, route, bind(route, services))
     app.register_blueprint(docs.assets(), url_prefix=docs.ASSETS)
-    app.before_request(lambda: guard.check(request.environ, platform.settings))
+    public: set[str | None] = set()
+    app.extensions[PUBLIC] = public
+    app.before_request(
+        lambda: guard.check(request.environ, platform.settings, public=request.endpoint in public)
+    )
     app.after_request(_add_headers)
     _handle_errors(app, platform)
+    if extend is not None:
+        extend(app, services)
     return app
+
+
+def add_route(app: Flask, route: Route, answer: Callable[..., Response]) -> None:
+    """Add a route to the control plane."""
+    app.add_url_rule(
+        route.rule,
+        route.id,
+        answer,
+        methods=[route.method],
+        provide_automatic_options=False,
+    )
 
 
 def describe_everything(platform: Platform) -> Description:
@@ -255,7 +277,9 @@ def describe_everything(platform: Platform) -> Description:
     return describe_all(platform, ROUTES)
 
 
-def _bind(route: Route, services: Services) -> Callable[..., Response]:
+def bind(route: Route, services: Services) -> Callable[..., Response]:
+    """Returns the function that answers a route: it checks the request and calls the view."""
+
     def answer(**args: str) -> Response:
         if route.form:
             guard.check_form(request.environ)
@@ -299,16 +323,9 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
         response.headers.extend(refusal.headers)
         return response
 
-    def bad_query(fault: BadQuery) -> Response:
-        return refuse(refuse_values(400, fault.faults, "The query cannot be used"), fault)
-
-    def bad_record(fault: BadRecord) -> Response:
-        text = (
-            f"{fault}\nWith ?as=recorded unknown keys are kept and served; with "
-            "?unchecked=true records are stored without checks."
-        )
-        faults = [entry.as_json() for entry in fault.faults]
-        return refuse(ControlRefusal(422, text, faults=faults), fault)
+    def refuse_mistake(fault: Exception) -> Response:
+        refusal = as_refusal(fault)
+        return fail(fault) if refusal is None else refuse(refusal, fault)
 
     def http(fault: HTTPException) -> Response:
         if isinstance(fault, NotFound):
@@ -332,19 +349,10 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
         return refuse(ControlRefusal(500, text))
 
     app.register_error_handler(ControlRefusal, refuse)
-    app.register_error_handler(BadRecord, bad_record)
-    app.register_error_handler(BadQuery, bad_query)
     for mistake in MISTAKES:
-        if mistake.status is not None:
-            app.register_error_handler(mistake.kind, _refuser(mistake.status, refuse))
+        app.register_error_handler(mistake.kind, refuse_mistake)
     app.register_error_handler(HTTPException, http)
     app.register_error_handler(Exception, fail)
-
-
-def _refuser(
-    status: int, refuse: Callable[[ControlRefusal, Exception], Response]
-) -> Callable[[Exception], Response]:
-    return lambda fault: refuse(ControlRefusal(status, str(fault)), fault)
 
 
 def _unknown_path(path: str) -> ControlRefusal:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
+from tests.browser.visits import furnish
 from tests.conftest import Tool
+from tests.serving import LiveServer, LiveWorld
 from tests.waits import PATIENCE
 
 FLAGS = (
@@ -52,3 +54,11 @@ def new_context(chromium: Browser) -> Iterator[NewContext]:
     yield make
     for context in opened:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def furnished_world(live_server: LiveServer) -> LiveWorld:
+    """A world in which every page has something to show; tests that use it change nothing."""
+    world = live_server.world()
+    furnish(world)
+    return world

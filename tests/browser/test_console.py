@@ -76,16 +76,24 @@ def test_documentation(live_world: LiveWorld, new_context: NewContext) -> None:
     assert [] == complaints
 
 
-def test_password(new_context: NewContext) -> None:
-    """Where a control token is set, the browser's password dialog takes it."""
+def test_login(new_context: NewContext) -> None:
+    """Where a control token is set, the login asks for it, and the page that was wanted follows."""
     with LiveServer("--control-token", "s3cret") as server:
         refused = requests.get(f"{server.url}/_mock/", timeout=PATIENCE)
-        with_token = new_context(http_credentials={"username": "me", "password": "s3cret"})
-        page = with_token.new_page()
+        page = new_context().new_page()
         page.goto(f"{server.url}/_mock/")
+        page.get_by_label("Control token").fill("secret")
+        page.get_by_role("button", name="Log in").click()
+        expect(page.get_by_label("Control token")).to_have_accessible_description(
+            re.compile("not the server's control token")
+        )
+        page.get_by_label("Control token").fill("s3cret")
+        page.get_by_role("button", name="Log in").click()
         page.get_by_role("button", name="Freeze clock").click()
 
         expect(page.get_by_role("button", name="Resume clock")).to_be_visible()
+        page.get_by_role("button", name="Log out").click()
+        expect(page.get_by_label("Control token")).to_be_visible()
         assert 401 == refused.status_code
 
 

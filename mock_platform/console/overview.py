@@ -1,35 +1,28 @@
-"""The web console: one page for a world, and one for each of its requests.
-
-It is rendered here completely; it needs no script and no files from elsewhere.
-"""
+"""The page of a world: clock, newest requests, deliveries; and one for each of its requests."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from flask import Response, redirect, render_template
+from flask import Response
 
+from mock_platform.console.answers import go, render
+from mock_platform.console.forms import FormState, attempt, read_form
+from mock_platform.console.page import ConsolePage
 from mock_platform.control.clock import ClockBody, get_clock, put_clock
 from mock_platform.control.journal import find_entry
 from mock_platform.control.refusal import ControlRefusal, did_you_mean
-from mock_platform.control.route import ControlRequest, load_body
+from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.worlds import addresses, reset
 from mock_platform.core.jsonio import BadJson, loads, pretty
-from mock_platform.version import __version__
 from mock_platform.world import redact
-from mock_platform.world.clock import wire_millis
 from mock_platform.world.journal import JournalEntry
 
 SHOWN_REQUESTS = 50
 SHOWN_DELIVERIES = 20
 ACTIONS = ("reset", "freeze", "resume", "advance", "travel")
-
-_MAX_FORM_BYTES = 16 * 1024
-_POLICY = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-}
 
 
 def overview(request: ControlRequest) -> Response:
@@ -39,12 +32,9 @@ def overview(request: ControlRequest) -> Response:
 
 def act(request: ControlRequest) -> Response:
     """Execute a form of the overview and show the overview again."""
-    try:
-        _act(request)
-    except ControlRefusal as refusal:
-        return _overview(request, refusal)
-    # 303: reloading the page does not send the form again.
-    return redirect(f"{request.base_url}/_mock/", 303, Response)  # type: ignore[return-value]
+    values = read_form(request)
+    refused = attempt(values, lambda: _act(request, values))
+    return go(request, "/") if refused is None else _overview(request, refused)
 
 
 def entry(request: ControlRequest) -> Response:
@@ -52,7 +42,7 @@ def entry(request: ControlRequest) -> Response:
     found = find_entry(request.platform, request.world, request.args["key"])
     shown = found.as_json()
     texts = {a.id: a.text for a in request.platform.assumptions().values()}
-    return _page(
+    return render(
         request,
         "entry.html",
         entry=shown,
@@ -88,9 +78,7 @@ def why(found: JournalEntry) -> str:
 # -- within ------------------------------------------------------------------------------------
 
 
-def _act(request: ControlRequest) -> None:
-    request.flask.max_content_length = _MAX_FORM_BYTES
-    form = request.flask.form
+def _act(request: ControlRequest, form: Mapping[str, str]) -> None:
     action = form.get("action", "")
     if action == "reset":
         reset(request)
@@ -117,13 +105,13 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _overview(request: ControlRequest, refusal: ControlRefusal | None = None) -> Response:
+def _overview(request: ControlRequest, form: FormState | None = None) -> Response:
     world = request.world
     with world.work():
         tables = [(name, world.store.count(name)) for name in request.platform.tables]
         deliveries = list(world.deliveries)[-SHOWN_DELIVERIES:]
     entries = world.journal.find(limit=SHOWN_REQUESTS)
-    response = _page(
+    return render(
         request,
         "overview.html",
         clock=get_clock(request),
@@ -139,23 +127,8 @@ def _overview(request: ControlRequest, refusal: ControlRefusal | None = None) ->
             (other.name, addresses(request.origin, other.name)["control"], len(other.journal))
             for other in request.platform.worlds
         ],
-        fault=None if refusal is None else refusal.detail,
+        form=form,
     )
-    response.status_code = 200 if refusal is None else refusal.status
-    return response
-
-
-def _page(request: ControlRequest, template: str, **values: Any) -> Response:
-    text = render_template(
-        template,
-        root=f"{request.base_url}/_mock",
-        world=request.world,
-        base_url=request.base_url,
-        now=wire_millis(request.world.clock.now()),
-        version=__version__,
-        **values,
-    )
-    return Response(text, headers=_POLICY)
 
 
 def _format_body(body: dict[str, Any]) -> str:
@@ -180,3 +153,14 @@ def _message(body: bytes) -> str:
     if not isinstance(first, dict):
         return ""
     return str(first.get("detail") or first.get("message") or first.get("title") or "")
+
+
+PAGE = ConsolePage(
+    "Requests",
+    "/",
+    (
+        Route("GET", "/", overview, media_type=HTML),
+        Route("POST", "/console", act, media_type=HTML, form=True),
+        Route("GET", "/console/requests/<key>", entry, media_type=HTML),
+    ),
+)

@@ -1,0 +1,138 @@
+"""Answers of the console: whole pages, parts of pages for htmx, and redirections after a form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote, unquote
+
+from flask import Response, current_app, redirect
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from mock_platform.console.assets import FOLDER, Assets
+from mock_platform.console.forms import FormState
+from mock_platform.console.page import ConsolePage
+from mock_platform.control.refusal import ControlRefusal
+from mock_platform.control.route import ControlRequest
+from mock_platform.version import __version__
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.names import UnknownWorld
+
+KEY = "mock_platform.console"
+"""Key of the extensions of the control plane's application: the `Console`."""
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+"""The content security policy: nothing inline, nothing from elsewhere."""
+_SAID = "mock_platform_said"
+_SAID_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """What all pages share."""
+
+    pages: Sequence[ConsolePage]
+    assets: Assets
+    templates: Environment
+
+
+def make_console(pages: Sequence[ConsolePage]) -> Console:
+    """Returns the console with these pages."""
+    templates = Environment(
+        loader=FileSystemLoader(FOLDER.parent / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    return Console(pages, Assets(), templates)
+
+
+def render(
+    request: ControlRequest,
+    template: str,
+    *,
+    block: str | None = None,
+    status: int = 200,
+    form: FormState | None = None,
+    **values: Any,
+) -> Response:
+    """Returns a page; htmx gets only `block` of its template.
+
+    `form` is what the page's form shows; its status is that of the answer. Templates also have
+    `root` (the path of the control plane, with the world's prefix), `world`, `now`, `frozen`,
+    `base_url`, `pages`, `here` (the path of this page below `root`), `asset`, and `said`.
+    """
+    console: Console = current_app.extensions[KEY]
+    root = root_of(request)
+    found = console.templates.get_template(template)
+    said = unquote(request.flask.cookies.get(_SAID, ""))
+    context = found.new_context(
+        {
+            "root": root,
+            "here": request.flask.path.removeprefix("/_mock"),
+            "pages": console.pages,
+            "asset": lambda name: root + console.assets.locate(name),
+            "base_url": request.base_url,
+            "version": __version__,
+            "locked": request.platform.settings.control_token is not None,
+            "said": said,
+            "form": form or FormState(),
+            **_describe_world(request),
+            **values,
+        }
+    )
+    partial = block is not None and "HX-Request" in request.flask.headers
+    parts = found.blocks[block](context) if block and partial else found.root_render_func(context)
+    response = Response("".join(parts), form.status if form is not None else status)
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Vary"] = "HX-Request"
+    if said:
+        response.delete_cookie(_SAID, samesite="Strict", httponly=True)
+    return response
+
+
+def go(request: ControlRequest, path: str, said: str = "") -> Response:
+    """Returns the redirection after a form, so that a reload does not send the form again.
+
+    `path` is below `/_mock`; the next page shows `said`.
+    """
+    response: Response = redirect(root_of(request) + path, 303, Response)  # type: ignore[assignment]
+    if said:
+        response.set_cookie(
+            _SAID, quote(said[:500]), max_age=_SAID_SECONDS, samesite="Strict", httponly=True
+        )
+    return response
+
+
+def render_refusal(request: ControlRequest, refusal: ControlRefusal) -> Response:
+    """Returns the page that says why a request was refused."""
+    response = render(
+        request,
+        "refusal.html",
+        block="content",
+        status=refusal.status,
+        title=HTTPStatus(refusal.status).phrase,
+        detail=refusal.detail,
+    )
+    response.headers.extend(refusal.headers)
+    return response
+
+
+def root_of(request: ControlRequest) -> str:
+    """Returns the path of the control plane as the browser called it, with a world's prefix."""
+    return f"{request.flask.root_path.rstrip('/')}/_mock"
+
+
+def _describe_world(request: ControlRequest) -> dict[str, Any]:
+    """What the head of a page shows of its world; pages of a world that is gone have none."""
+    try:
+        world = request.world
+    except UnknownWorld:
+        return {"world": None, "now": "", "frozen": False}
+    clock = world.clock
+    return {"world": world, "now": wire_millis(clock.now()), "frozen": clock.frozen}

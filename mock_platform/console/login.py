@@ -1,0 +1,77 @@
+"""The login of the console, where the server has a control token."""
+
+from __future__ import annotations
+
+from flask import Response
+from marshmallow import Schema
+
+from mock_platform.console.answers import go, render, root_of
+from mock_platform.console.forms import FormState, read_form
+from mock_platform.control.guard import is_token
+from mock_platform.control.route import HTML, ControlRequest, Route
+from mock_platform.control.sessions import MAX_SECONDS, name_cookie, start_session
+from mock_platform.core.fields import Text
+
+PATH = "/console/login"
+
+
+class QueryOfLogin(Schema):
+    """The page to which the login leads."""
+
+    next = Text()
+
+
+def show_login(request: ControlRequest) -> Response:
+    """The form that asks for the control token."""
+    if request.platform.settings.control_token is None:
+        return go(request, "/")
+    return render(request, "login.html", form=FormState({"next": request.query.get("next", "")}))
+
+
+def log_in(request: ControlRequest) -> Response:
+    """Start a session if the token is right, and lead to the page that was asked for."""
+    values = read_form(request)
+    token = request.platform.settings.control_token
+    if token is None:
+        return go(request, "/")
+    if not is_token(values.get("token", "").strip().encode(), request.platform.settings):
+        text = "This is not the server's control token: the one given with --control-token."
+        kept = {"next": values.get("next", "")}
+        return render(request, "login.html", form=FormState(kept, {"token": [text]}, text, 422))
+    response = go(request, _find_target(values.get("next", "")))
+    response.set_cookie(
+        name_cookie(request.flask.environ),
+        start_session(token),
+        max_age=MAX_SECONDS,
+        path=_cookie_path(request),
+        secure=request.flask.is_secure,
+        httponly=True,
+        samesite="Strict",
+    )
+    return response
+
+
+def log_out(request: ControlRequest) -> Response:
+    """End the session in this browser."""
+    response = go(request, PATH)
+    name = name_cookie(request.flask.environ)
+    response.delete_cookie(name, _cookie_path(request), httponly=True, samesite="Strict")
+    return response
+
+
+ROUTES = (
+    Route("GET", PATH, show_login, query=QueryOfLogin, media_type=HTML),
+    Route("POST", PATH, log_in, media_type=HTML, form=True),
+)
+"""These need no token."""
+LOGOUT = Route("POST", "/console/logout", log_out, media_type=HTML, form=True)
+
+
+def _find_target(path: str) -> str:
+    """Returns a path below `/_mock` on this server; anything else leads to the first page."""
+    return path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
+
+
+def _cookie_path(request: ControlRequest) -> str:
+    """All worlds of this server, wherever it is mounted."""
+    return root_of(request).partition("/~")[0].removesuffix("/_mock") or "/"

@@ -1,0 +1,28 @@
+"""What a view raised, as the refusal that answers it."""
+
+from __future__ import annotations
+
+from mock_platform.control.mistakes import MISTAKES
+from mock_platform.control.refusal import BadQuery, ControlRefusal, refuse_values
+from mock_platform.records.checking import BadRecord
+
+_STATUSES = {mistake.kind: mistake.status for mistake in MISTAKES if mistake.status is not None}
+
+
+def as_refusal(fault: Exception) -> ControlRefusal | None:
+    """Returns the refusal for an exception; `None` if nothing that a client did explains it."""
+    if isinstance(fault, ControlRefusal):
+        return fault
+    if isinstance(fault, BadQuery):
+        return refuse_values(400, fault.faults, "The query cannot be used")
+    if isinstance(fault, BadRecord):
+        text = (
+            f"{fault}\nWith ?as=recorded unknown keys are kept and served; with "
+            "?unchecked=true records are stored without checks."
+        )
+        return ControlRefusal(422, text, faults=[entry.as_json() for entry in fault.faults])
+    for kind in type(fault).__mro__:
+        status = _STATUSES.get(kind)
+        if status is not None:
+            return ControlRefusal(status, str(fault))
+    return None

@@ -1,0 +1,92 @@
+"""Visits of pages: what a person would see, hear and complain about."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import ConsoleMessage, Page
+
+from tests.serving import LiveWorld
+
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+WIDE = (1280, 800)
+PHONE = (390, 844)
+
+_AXE = """async (only) => {
+  const options = {resultTypes: ['violations']};
+  if (only.length) options.runOnly = only;
+  const found = await axe.run(options);
+  return found.violations.map((v) => `${v.id}: ${v.help}; `
+    + v.nodes.map((n) => `${n.target.join(' ')} ${n.failureSummary}`).join('; '));
+}"""
+
+DETAILS: tuple[str, ...] = ("/console/requests/r2",)
+"""Pages below those of the navigation, as paths after `/_mock`, in the world of `furnish`."""
+
+
+def furnish(world: LiveWorld) -> None:
+    """Make every page of a world show something: requests, failures, scenarios, deliveries."""
+    session = world.session()
+    bearer = {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
+    session.get(f"{world.base_url}/oauth2/tokn")
+    session.post(f"{world.base_url}/2/webhooks/replay", json={"webhook_id": "x"}, headers=bearer)
+    session.get(f"{world.base_url}/2/webhooks", headers=bearer)
+
+
+class Visit:
+    """A page of a world in a browser; it collects what the browser complains about."""
+
+    def __init__(self, page: Page, world: LiveWorld) -> None:
+        self.page = page
+        self.world = world
+        self.complaints: list[str] = []
+        page.on("console", self._hear)
+        page.on("pageerror", lambda fault: self.complaints.append(str(fault)))
+
+    def open(self, path: str) -> Page:
+        """Open a page by its path after `/_mock`."""
+        self.page.goto(f"{self.world.control}{path}")
+        return self.page
+
+    def be(self, scheme: Literal["light", "dark"], size: tuple[int, int] = WIDE) -> None:
+        """Take this color scheme and this size of the window."""
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.set_viewport_size({"width": size[0], "height": size[1]})
+
+    def find_violations(self, *only: str) -> list[str]:
+        """What axe-core complains of; `only` names its rules."""
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE_SCRIPT)
+        found: list[str] = self.page.evaluate(_AXE, list(only))
+        return found
+
+    def shoot(self, name: str) -> None:
+        """Keep a picture of the page, for people to look at."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+    def inspect(self, path: str) -> dict[str, Any]:
+        """Look at a page in both color schemes and on a phone; returns what is wrong with it."""
+        name = re.sub(r"\W+", "-", path).strip("-").removeprefix("console-") or "first"
+        self.be("light")
+        self.open(path)
+        wrong = {"light": self.find_violations()}
+        self.shoot(f"{name}-light")
+        self.be("dark")
+        wrong["dark"] = self.find_violations("color-contrast")
+        self.shoot(f"{name}-dark")
+        self.be("light", PHONE)
+        wrong["phone"] = self.find_violations("color-contrast", "scrollable-region-focusable")
+        width = self.page.evaluate("document.documentElement.scrollWidth")
+        if width > PHONE[0]:
+            wrong["phone"].append(f"the page is {width} pixels wide")
+        self.shoot(f"{name}-phone")
+        wrong["complaints"] = self.complaints
+        return {where: what for where, what in wrong.items() if what}
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.control.support import call
+from tests.support import FORM, Sandbox, sandbox
+
+TOKEN = "s3cret-gêheim"
+OWN = {"Origin": "http://localhost", "Content-Type": FORM}
+PAGE = {"Accept": "text/html,*/*;q=0.8"}
+
+
+@pytest.fixture
+def locked() -> Sandbox:
+    """A sandbox whose control plane needs a token."""
+    return sandbox(control_token=TOKEN)
+
+
+def log_in(box: Sandbox, token: str = TOKEN, world: str = "", **form: str) -> TestResponse:
+    """Send the form of the login."""
+    return call(box, "POST", "/console/login", world, form={"token": token, **form}, headers=OWN)
+
+
+def test_a_browser_is_led_to_the_login(locked: Sandbox) -> None:
+    """A page without the token leads to the login, and the login back to the page."""
+    answer = call(locked, "GET", "/console/requests/r1", headers=PAGE)
+
+    assert 303 == answer.status_code
+    assert "/_mock/console/login?next=/console/requests/r1" == answer.headers["Location"]
+    form = call(locked, "GET", "/console/login?next=/console/requests/r1", headers=PAGE)
+    assert 'name="next" value="/console/requests/r1"' in form.text
+    logged_in = log_in(locked, next="/console/requests/r1")
+    assert (303, "/_mock/console/requests/r1") == (
+        logged_in.status_code,
+        logged_in.headers["Location"],
+    )
+
+
+def test_other_clients_are_refused_as_before(locked: Sandbox) -> None:
+    """A program gets the refusal with the challenge, for pages and for routes."""
+    for path in ("/", "/clock"):
+        answer = call(locked, "GET", path)
+
+        assert 401 == answer.status_code
+        assert "Basic" in answer.headers["WWW-Authenticate"]
+
+
+def test_a_session(locked: Sandbox) -> None:
+    """The cookie opens pages and routes; it is no token, and scripts cannot read it."""
+    cookie = log_in(locked).headers["Set-Cookie"]
+
+    assert 200 == call(locked, "GET", "/", headers=PAGE).status_code
+    assert 200 == call(locked, "GET", "/clock").status_code
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
+    assert "s3cret" not in cookie
+
+
+def test_logout(locked: Sandbox) -> None:
+    """After the logout the login is asked for again."""
+    log_in(locked)
+    answer = call(locked, "POST", "/console/logout", form={}, headers=OWN)
+
+    assert "/_mock/console/login" == answer.headers["Location"]
+    assert 303 == call(locked, "GET", "/", headers=PAGE).status_code
+
+
+def test_writes_of_a_session_need_our_own_page(locked: Sandbox) -> None:
+    """Browsers send the cookie by themselves, so it alone changes nothing."""
+    log_in(locked)
+
+    assert 403 == call(locked, "POST", "/reset").status_code
+    assert 403 == call(locked, "DELETE", "/requests").status_code
+    other = {"Origin": "http://localhost:3000"}
+    assert 403 == call(locked, "POST", "/reset", headers=other).status_code
+    own = {"Origin": "http://localhost"}
+    assert 204 == call(locked, "POST", "/reset", headers=own).status_code
+
+
+def test_a_session_of_another_token(locked: Sandbox) -> None:
+    """A session ends with its token, and a made-up one never began."""
+    cookie = log_in(locked).headers["Set-Cookie"].partition(";")[0]
+    other = sandbox(control_token="another")
+
+    assert 401 == call(other, "GET", "/clock", headers={"Cookie": cookie}).status_code
+    made_up = {"Cookie": "mock_platform_console=s3cret"}
+    assert 401 == call(other, "GET", "/clock", headers=made_up).status_code
+
+
+def test_wrong_token(locked: Sandbox) -> None:
+    """A wrong token shows the form again, with the reason beside the field."""
+    answer = log_in(locked, "wrong", next="/console/requests/r1")
+
+    assert 422 == answer.status_code
+    assert "Set-Cookie" not in answer.headers
+    assert 'aria-describedby="field-token-fault "' in answer.text
+    assert "not the server&#39;s control token" in answer.text
+    assert 'value="/console/requests/r1"' in answer.text
+    assert "wrong" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["//evil.example", "https://evil.example", "/\\evil.example", ""])
+def test_the_login_leads_to_our_own_pages(locked: Sandbox, path: str) -> None:
+    """An address elsewhere is replaced by the first page."""
+    assert "/_mock/" == log_in(locked, next=path).headers["Location"]
+
+
+def test_login_in_a_world(locked: Sandbox) -> None:
+    """The login of a world's pages leads to its pages, and the session is good for all worlds."""
+    call(locked, "PUT", "/worlds/w1", headers={"X-Mock-Control-Token": "s3cret-g\xc3\xaaheim"})
+
+    answer = log_in(locked, world="w1", next="/")
+
+    assert "/~w1/_mock/" == answer.headers["Location"]
+    assert "Path=/" in answer.headers["Set-Cookie"].split("; ")
+    assert 200 == call(locked, "GET", "/", headers=PAGE).status_code
+
+
+def test_without_a_token(box: Sandbox) -> None:
+    """A server without a token has no login."""
+    assert "/_mock/" == call(box, "GET", "/console/login").headers["Location"]
+
+
+def test_refused_hosts_see_a_page() -> None:
+    """A browser gets the reason as a page."""
+    box = sandbox(host="0.0.0.0")
+
+    answer = call(box, "GET", "/", headers=PAGE)
+
+    assert (403, "text/html") == (answer.status_code, answer.mimetype)
+    assert "--control-token" in answer.text
