@@ -69,6 +69,18 @@ class KeyedForm:
             return
         forms[named].check(value, at, report)
 
+    def find(self, value: Any) -> FieldsForm | None:
+        """Return the form of an object with exactly one of the keys; `None` for other values."""
+        held = value if isinstance(value, dict) else {}
+        keys = [key for key in (*self.by_value, *self.forms) if key in held]
+        if len(keys) != 1:
+            return None
+        key = keys[0]
+        named = held[key]
+        if key in self.forms:
+            return self.forms[key]
+        return self.by_value[key].get(named) if isinstance(named, str) else None
+
     def _report_no_key(
         self, value: dict[str, Any], keys: list[str], at: Path, report: Report
     ) -> None:
@@ -106,8 +118,9 @@ class TypedForm:
     null: bool = False
     what: str = ""
 
-    def schema(self) -> JsonSchema:
-        """Return the types, each with its form as a condition."""
+    @property
+    def options(self) -> dict[str, Form]:
+        """The forms by JSON type."""
         given = {
             "string": self.text,
             "number": self.number,
@@ -115,7 +128,11 @@ class TypedForm:
             "array": self.items,
             "object": self.object,
         }
-        forms = {kind: form for kind, form in given.items() if form is not None}
+        return {kind: form for kind, form in given.items() if form is not None}
+
+    def schema(self) -> JsonSchema:
+        """Return the types, each with its form as a condition."""
+        forms = self.options
         cases = [{"if": {"type": kind}, "then": form.schema()} for kind, form in forms.items()]
         return {"type": [*forms, *(["null"] if self.null else [])], "allOf": cases}
 
@@ -123,18 +140,20 @@ class TypedForm:
         """Report a value of none of the types, or its faults against the form of its type."""
         if value is None and self.null:
             return
-        shape: Form | None = None
-        if isinstance(value, str):
-            shape = self.text
-        elif isinstance(value, bool):
-            shape = self.flag
-        elif isinstance(value, int | float):
-            shape = self.number
-        elif isinstance(value, list):
-            shape = self.items
-        elif isinstance(value, dict):
-            shape = self.object
+        shape = self.find(value)
         if shape is None:
             report(at, f"expected {self.what}, got {quote(value)}")
         else:
             shape.check(value, at, report)
+
+    def find(self, value: Any) -> Form | None:
+        """Return the form for the JSON type of a value; `None` if that type is not allowed."""
+        if isinstance(value, str):
+            return self.text
+        if isinstance(value, bool):
+            return self.flag
+        if isinstance(value, int | float):
+            return self.number
+        if isinstance(value, list):
+            return self.items
+        return self.object if isinstance(value, dict) else None

@@ -84,11 +84,13 @@ class RuleForm:
 
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Report faults against the form of the rule's kind."""
+        self.find(value).check(value, at, report)
+
+    def find(self, value: Any) -> FieldsForm:
+        """Return the form of the rule's kind."""
         on = value.get("on") if isinstance(value, dict) else None
-        form = self.request
-        if isinstance(on, str):
-            form = {DELIVERIES: self.delivery, LINES: self.line}.get(on, form)
-        form.check(value, at, report)
+        others = {DELIVERIES: self.delivery, LINES: self.line}
+        return others.get(on, self.request) if isinstance(on, str) else self.request
 
 
 def _describe_on(name: str) -> JsonSchema:
