@@ -32,6 +32,7 @@ from mock_platform.core.failures.errors import (
 )
 from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, problem
 from mock_platform.core.failures.rendering import make_internal_error, render
+from mock_platform.core.jsonio import dumps
 from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.markers import make_markers
 from mock_platform.core.operation import Operation, table
@@ -50,7 +51,7 @@ from mock_platform.records.table import Tables
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.custom_answers import CustomAnswers
 from mock_platform.scenario.director import bind_stages, find_engine
-from mock_platform.scenario.document import BadParameters
+from mock_platform.scenario.document import BadParameters, Scenario
 from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.start_up import StartUp
@@ -301,6 +302,21 @@ class Platform:
         self.worlds.rebase(base)
         self.base = base
 
+    def check_scenario(self, file: Path, scenario: Scenario) -> None:
+        """Check that a file may hold a scenario from now on.
+
+        Raises:
+            BadScenario: Its scenario has a name that is not allowed.
+            BadParameters: It needs parameters, but a scenario of the start must not.
+            CannotPerform: It is a scenario of the start and breaks connections, which the server
+                cannot do.
+        """
+        self.start_up.check_name(file, scenario)
+        if scenario.name in self.start_up.active:
+            scenario.bind({})
+            if scenario.needs_connection and not self.connections:
+                raise CannotPerform(scenario.name)
+
     def reload_scenario(self, file: Path) -> list[str]:
         """Load a new scenario file, or a changed one; the last version stays if it has faults.
 
@@ -314,11 +330,11 @@ class Platform:
                 cannot do.
         """
         scenario = self.start_up.read(file)
-        if scenario.name in self.start_up.active:
-            scenario.bind({})
-            if scenario.needs_connection and not self.connections:
-                raise CannotPerform(scenario.name)
+        self.check_scenario(file, scenario)
+        known = self.library.find(scenario.name)
         self.start_up.put(file, scenario)
+        if known is not None and dumps(known.document) == dumps(scenario.document):
+            return []  # nothing starts again because a file was only touched
         kept = []
         for world in self.worlds:
             try:

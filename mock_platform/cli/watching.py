@@ -116,8 +116,11 @@ class ScenarioFiles:
 
     def reload(self) -> None:
         """Load the files whose content changed, and new files in the folders."""
+        start_up = self._platform.start_up
         with self._lock:
-            for file in dict.fromkeys([*self._last, *self._platform.start_up.find_new_files()]):
+            # Among the files of the start are those that the console saved since.
+            known = [*self._last, *start_up.files, *start_up.find_new_files()]
+            for file in dict.fromkeys(known):
                 self._reload(file, self._read(file))
 
     def _reload(self, file: Path, content: list[bytes | None]) -> None:

@@ -177,12 +177,23 @@ def read_source(file: FilePath) -> Source:
         text = f"scenario files end in {', '.join(SUFFIXES)}"
         raise BadScenario([ScenarioComplaint(file, 1, 1, "", text)])
     try:
-        return read(file, file.read_bytes())
+        content = file.read_bytes()
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise BadScenario(
             [ScenarioComplaint(file, 1, 1, "", f"cannot be read: {reason}")]
         ) from fault
+    return read_text(content, file)
+
+
+def read_text(content: bytes, file: FilePath) -> Source:
+    """Read a text as data with places; the suffix of `file` decides between YAML and JSON.
+
+    Raises:
+        BadScenario: It is neither.
+    """
+    try:
+        return read(file, content)
     except Malformed as fault:
         raise BadScenario(
             [ScenarioComplaint(file, fault.line, fault.column, "", fault.text)]
@@ -195,15 +206,8 @@ def loads(text: str | bytes, catalog: Catalog, name: str = "scenario.yaml") -> S
     Raises:
         BadScenario: The text has faults.
     """
-    file = FilePath(name)
     content = text.encode() if isinstance(text, str) else text
-    try:
-        source = read(file, content)
-    except Malformed as fault:
-        raise BadScenario(
-            [ScenarioComplaint(file, fault.line, fault.column, "", fault.text)]
-        ) from fault
-    return build_scenario(source, catalog)
+    return build_scenario(read_text(content, FilePath(name)), catalog)
 
 
 def build_scenario(source: Source, catalog: Catalog, file: FilePath | None = None) -> Scenario:

@@ -6,9 +6,10 @@ Also finds the scenario files of a folder, and their faults.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 
 from mock_platform.operations import TABLES
@@ -20,9 +21,12 @@ from mock_platform.scenario.document import (
     BadScenario,
     Scenario,
     ScenarioComplaint,
+    build_scenario,
     load,
     read_source,
+    read_text,
 )
+from mock_platform.scenario.source import Source
 
 _TABLES = frozenset(table.name for table in TABLES)
 
@@ -97,10 +101,15 @@ def is_scenario(file: Path) -> bool:
     """Return whether a file is a scenario: YAML, or a JSON object not named like a table."""
     if file.suffix != ".json":
         return file.suffix in SUFFIXES
-    if file.stem in _TABLES or not file.is_file():
+    if is_named_like_table(file) or not file.is_file():
         return False
     with file.open("rb") as opened:
         return opened.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
+def is_named_like_table(file: Path) -> bool:
+    """Return whether a file has the name of a fixture file."""
+    return file.suffix == ".json" and file.stem in _TABLES
 
 
 def read_all(
@@ -148,17 +157,54 @@ def check(paths: Iterable[Path], catalog: Catalog) -> Checked:
         file for path in paths for file in (list_scenario_files(path) if path.is_dir() else [path])
     ]
     found, complaints = read_all(files, catalog)
-    warnings: list[ScenarioComplaint] = []
-    for file, scenario in found.items():
-        odd = find_warnings(scenario)
-        source = read_source(file) if odd else None
-        warnings += [
-            ScenarioComplaint(file, *source.locate(at), format_path(at), text)
-            for at, text in odd
-            if source is not None
-        ]
+    warnings = [
+        warning
+        for file, scenario in found.items()
+        for warning in _place_warnings(scenario, partial(read_source, file))
+    ]
     named = frozenset(file.resolve() for each in found.values() for file in each.files)
     return Checked(complaints, warnings, named)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """The result of checking the text of one scenario."""
+
+    scenario: Scenario | None
+    """The scenario; `None` if the text has faults."""
+    complaints: Sequence[ScenarioComplaint]
+    warnings: Sequence[ScenarioComplaint] = ()
+    """What is valid, but hardly what the author meant."""
+
+
+def check_text(
+    content: bytes, catalog: Catalog, name: str = "scenario.yaml", file: Path | None = None
+) -> CheckedText:
+    """Return the faults and the oddities of a text, as `check` does for a file.
+
+    `file` is where the text belongs, so that it may name files beside it; without one, `name`
+    decides between YAML and JSON.
+    """
+    try:
+        source = read_text(content, file or Path(name))
+        scenario = build_scenario(source, catalog, file)
+    except BadScenario as fault:
+        return CheckedText(None, fault.complaints)
+    return CheckedText(scenario, (), _place_warnings(scenario, lambda: source))
+
+
+def _place_warnings(
+    scenario: Scenario, find_source: Callable[[], Source]
+) -> list[ScenarioComplaint]:
+    """Return the oddities of a scenario with their places; its source is read only if needed."""
+    odd = find_warnings(scenario)
+    if not odd:
+        return []
+    source = find_source()
+    return [
+        ScenarioComplaint(source.file, *source.locate(at), format_path(at), text)
+        for at, text in odd
+    ]
 
 
 def is_file(text: str) -> bool:

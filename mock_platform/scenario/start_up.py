@@ -45,6 +45,15 @@ class StartUp:
             BadScenario: It has faults, not the name that it had, or the name of another file.
         """
         scenario = load(file, self._library.catalog)
+        self.check_name(file, scenario)
+        return scenario
+
+    def check_name(self, file: Path, scenario: Scenario) -> None:
+        """Check that a file may hold a scenario of this name.
+
+        Raises:
+            BadScenario: The server began with another name from the file, or another file has it.
+        """
         name = self.files.get(file)
         if name is not None and scenario.name != name:
             text = f"the server began with {name!r} from this file; restart it for another name"
@@ -53,7 +62,6 @@ class StartUp:
             first = next(path for path, taken in self.files.items() if taken == scenario.name)
             text = f"{scenario.name!r} is the name of {first} already"
             raise BadScenario([ScenarioComplaint(file, 1, 1, "name", text)])
-        return scenario
 
     def put(self, file: Path, scenario: Scenario) -> None:
         """Add a file's scenario, or replace its last version."""
