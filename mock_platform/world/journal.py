@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Any
 from weakref import WeakSet
 
@@ -238,6 +239,8 @@ class Journal:
         self._notes: dict[tuple[str, str], str] = {}
         self._has_reported = False
         self.dropped = 0
+        self.cleared = 0
+        """How often all entries were deleted."""
         self.counted = 0
         """Its bytes in the common memory, until it is `closed`; use it under its lock."""
         self.closed = False
@@ -319,6 +322,16 @@ class Journal:
         found = [entry for entry in entries if query.matches(entry)]
         return found if limit is None else found[max(0, len(found) - limit) :]
 
+    def find_newer(self, position: int, limit: int) -> tuple[list[JournalEntry], int]:
+        """Returns the entries after a position, the newest first, and the position after them.
+
+        A position is a number of entries since the journal was cleared. At most `limit` entries,
+        so that it takes equally long however many there are.
+        """
+        with self._lock:
+            now = self.dropped + len(self._entries)
+            return list(islice(reversed(self._entries), max(0, min(now - position, limit)))), now
+
     def count(self, query: Query = Query()) -> int:
         """Returns how many entries match."""
         return len(self.find(query))
@@ -332,6 +345,7 @@ class Journal:
             self._sizes.clear()
             self._by_id.clear()
             self._bytes = self.dropped = 0
+            self.cleared += 1
             self._has_reported = False
         if self._memory is not None:
             self._memory.count(self, -freed)
