@@ -61,6 +61,8 @@ class ConnectionSettings:
     """Number of connections; further ones get 503."""
     connections_per_address: int = 20_000
     """Number of connections from one address; further ones get 503."""
+    http2: bool = False
+    """Whether clients may speak HTTP/2: by TLS handshake, or by prior knowledge without TLS."""
 
 
 @dataclass(frozen=True, slots=True)

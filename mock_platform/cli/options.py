@@ -179,6 +179,8 @@ SETTINGS: tuple[Setting, ...] = (
             field="connection.body_bytes_per_second", plain_default="1K"),
     Setting("idle-timeout", "How long a connection may wait for its next request.", SECONDS,
             field="connection.idle_seconds"),
+    Setting("http2", "Speak HTTP/2 as well, with clients that ask for it in the TLS handshake, or "
+                     "begin with it on a port without TLS.", flag=True, field="connection.http2"),
     Setting("write-timeout", "How long a client may read nothing of its answer.", SECONDS,
             field="connection.write_seconds"),
 )  # fmt: skip

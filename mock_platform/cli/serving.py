@@ -24,7 +24,7 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.restoring import Opened, open_platform
 from mock_platform.server import Bound, serve_forever
 from mock_platform.server.tls import TlsMaterial
-from mock_platform.settings import Settings
+from mock_platform.settings import ConnectionSettings, Settings
 from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
 from mock_platform.world.names import DEFAULT
@@ -76,7 +76,7 @@ def serve_until_stopped(serving: ServeOptions) -> None:
         with (
             _close_after(opened),
             _watch_files(opened, active=serving.watch),
-            _intercept(application, serving.intercept) as proxy,
+            _intercept(application, settings.connection, serving.intercept) as proxy,
             _collect_rarely(),
         ):
 
@@ -132,14 +132,16 @@ def _make_certificates(serving: ServeOptions, settings: Settings) -> TlsMaterial
 
 @contextlib.contextmanager
 def _intercept(
-    application: WSGIApplication, allow_hosts: tuple[str, ...] | None
+    application: WSGIApplication,
+    limits: ConnectionSettings,
+    allow_hosts: tuple[str, ...] | None,
 ) -> Iterator[ProxyServer | None]:
     if allow_hosts is None:
         yield None
         return
     from mock_platform.client.intercepting import open_proxy
 
-    proxy = open_proxy(application, DEFAULT, allow_hosts)
+    proxy = open_proxy(application, DEFAULT, limits, allow_hosts)
     try:
         yield proxy
     finally:

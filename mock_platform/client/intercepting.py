@@ -14,6 +14,7 @@ from mock_platform.edge.hosts import PLATFORM_HOSTS
 from mock_platform.edge.intercepted import Intercepted
 from mock_platform.server.proxy import ProxyServer, refuse_host
 from mock_platform.server.tls import TlsMaterial
+from mock_platform.settings import ConnectionSettings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -25,16 +26,19 @@ _NODE = Path(__file__).with_name("node_proxy.cjs")
 _STORE_PASSWORD = "changeit"
 
 
-def open_proxy(wsgi: WSGIApplication, world: str, allow_hosts: Collection[str] = ()) -> ProxyServer:
+def open_proxy(
+    wsgi: WSGIApplication, world: str, limits: ConnectionSettings, allow_hosts: Collection[str] = ()
+) -> ProxyServer:
     """Returns a running proxy that answers the platform's hosts in a world. Stop it.
 
     Raises:
-        MissingExtra: The package was installed without the extra `tls`.
+        MissingExtra: The package was installed without the extra `tls`, or `http2` if it is wanted.
     """
     require_extra("--intercept", "tls", "trustme")
     application = Intercepted(wsgi, PLATFORM_HOSTS, world, lambda host: refuse_host(host)[1])
     allowed = [host.lower() for host in allow_hosts]
-    return ProxyServer(application, TlsMaterial.generate(PLATFORM_HOSTS), PLATFORM_HOSTS, allowed)
+    material = TlsMaterial.generate(PLATFORM_HOSTS)
+    return ProxyServer(application, material, PLATFORM_HOSTS, allowed, limits)
 
 
 def list_variables(proxy: ProxyServer) -> dict[str, str]:

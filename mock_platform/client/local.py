@@ -262,7 +262,7 @@ class LocalWorld:
         # Most runs need none of this.
         from mock_platform.client.intercepting import list_variables, open_proxy, set_variables
 
-        proxy = open_proxy(self._wsgi, self.name, allow_hosts)
+        proxy = open_proxy(self._wsgi, self.name, self._platform.settings.connection, allow_hosts)
         try:
             variables = list_variables(proxy)
             with set_variables(variables):

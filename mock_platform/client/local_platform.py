@@ -75,7 +75,9 @@ class LocalPlatform(LocalWorld):
             app = create_app(opened.platform)
             material = TlsMaterial.generate((wanted.host, *wanted.public_hosts)) if tls else None
             app.wsgi_app = faults.wrap(app.wsgi_app)  # type: ignore[assignment,method-assign]
-            server = ServerThread(_OverSocket(app), wanted.host, wanted.port, material).start()
+            server = ServerThread(
+                _OverSocket(app), wanted.host, wanted.port, material, limits=wanted.connection
+            ).start()
         except BaseException:
             opened.platform.deliverer.close()
             opened.close()

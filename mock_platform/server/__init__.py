@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from mock_platform.server.backend import RequestLog
 from mock_platform.server.binding import Bound, CannotBind, bind
+from mock_platform.server.entrance import require_http2
 from mock_platform.server.loop_server import LoopServer
 from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
@@ -59,6 +60,7 @@ class ServerThread:
 
     Raises:
         CannotBind: The server cannot listen on the address.
+        MissingExtra: HTTP/2 is wanted, and its library is not installed.
     """
 
     def __init__(
@@ -71,10 +73,12 @@ class ServerThread:
         limits: ConnectionSettings | None = None,
         log: RequestLog | None = None,
     ) -> None:
-        context = None if tls is None else tls.server_context()
+        limits = limits or ConnectionSettings()
+        if limits.http2:
+            require_http2()
+        context = None if tls is None else tls.server_context(http2=limits.http2)
         self.tls = tls  # whose files go with it
         listener, self.bound = bind(host, port, "http" if tls is None else "https")
-        limits = limits or ConnectionSettings()
         self._server = LoopServer(wsgi, listener, self.bound, context, threads, limits, log)
 
     @property

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from mock_platform.server.backend import Backend, RequestLog
 from mock_platform.server.binding import Bound
 from mock_platform.server.connection import ClientConnection
+from mock_platform.server.entrance import Entrance
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
 
@@ -58,10 +59,10 @@ class LoopServer:
         threads: int,
         limits: ConnectionSettings,
         log: RequestLog | None,
-        entrance: Callable[[Backend], asyncio.Protocol] = ClientConnection,
+        entrance: Callable[[Backend], asyncio.Protocol] | None = None,
     ) -> None:
-        """`entrance` makes what reads a new connection first, on a port without TLS."""
-        self._entrance = entrance
+        """`entrance` makes what reads a new connection first, if it is not read as HTTP."""
+        self._entrance = entrance or (Entrance if limits.http2 else ClientConnection)
         scheme = "http" if tls is None else "https"
         self._backend = Backend(wsgi, bound, scheme, threads, limits, log)
         self._limits = limits
@@ -184,7 +185,7 @@ class LoopServer:
                 client.close()
                 return
             await loop.connect_accepted_socket(
-                lambda: ClientConnection(self._backend),
+                lambda: self._entrance(self._backend),
                 client,
                 ssl=context,
                 ssl_handshake_timeout=seconds,

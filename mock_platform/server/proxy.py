@@ -19,6 +19,7 @@ from mock_platform.server.answer import Answer
 from mock_platform.server.backend import Backend
 from mock_platform.server.binding import bind
 from mock_platform.server.connection import ClientConnection
+from mock_platform.server.entrance import greet, require_http2
 from mock_platform.server.loop_server import LoopServer
 from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
@@ -39,6 +40,7 @@ class ProxyServer:
 
     Raises:
         CannotBind: It cannot listen on the address.
+        MissingExtra: HTTP/2 is wanted, and its library is not installed.
     """
 
     def __init__(
@@ -46,13 +48,14 @@ class ProxyServer:
         wsgi: Any,
         tls: TlsMaterial,
         hosts: Collection[str],
-        allowed: Collection[str] = (),
-        limits: ConnectionSettings | None = None,
+        allowed: Collection[str],
+        limits: ConnectionSettings,
     ) -> None:
+        if limits.http2:
+            require_http2()
         self.tls = tls  # whose files go with it
-        context = tls.server_context()
+        context = tls.server_context(http2=limits.http2)
         listener, self.bound = bind("127.0.0.1", 0, "http")
-        limits = limits or ConnectionSettings()
 
         def enter(backend: Backend) -> asyncio.Protocol:
             return ProxyConnection(backend, context, frozenset(hosts), frozenset(allowed))
@@ -160,7 +163,7 @@ class ProxyConnection(asyncio.Protocol):
         assert self._transport is not None
         loop = asyncio.get_running_loop()
         self._transport.write(_ESTABLISHED)
-        inner = _Upgraded(ClientConnection(self._backend, "https"))
+        inner = _Upgraded(self._backend)
         try:
             transport = await loop.start_tls(
                 self._transport,
@@ -222,8 +225,8 @@ def refuse_host(host: str) -> tuple[str, str]:
 class _Upgraded(asyncio.Protocol):
     """Keeps what comes with the end of a handshake until its connection has begun."""
 
-    def __init__(self, connection: ClientConnection) -> None:
-        self._connection = connection
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
         self._early = b""
         self._is_lost = False
 
@@ -231,10 +234,9 @@ class _Upgraded(asyncio.Protocol):
         """Let the connection read."""
         if self._is_lost:
             return
-        transport.set_protocol(self._connection)
-        self._connection.connection_made(transport)
+        connection = greet(self._backend, transport, "https")
         if self._early:
-            self._connection.data_received(self._early)
+            connection.data_received(self._early)
 
     def data_received(self, data: bytes) -> None:
         """Keep what the client sent until the connection begins."""

@@ -89,12 +89,17 @@ class TlsMaterial:
             weakref.finalize(material, shutil.rmtree, folder, ignore_errors=True)
         return material
 
-    def server_context(self) -> ssl.SSLContext:
-        """Returns the TLS settings of a server; clients need no certificate."""
+    def server_context(self, *, http2: bool = False) -> ssl.SSLContext:
+        """Returns the TLS settings of a server, which may offer HTTP/2.
+
+        Clients need no certificate.
+        """
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         # Some systems leave the choice to their configuration of OpenSSL.
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(self.certificate)
+        if http2:
+            context.set_alpn_protocols(["h2", "http/1.1"])
         return context
 
 

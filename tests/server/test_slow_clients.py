@@ -159,7 +159,10 @@ def test_a_half_handshake_is_given_up() -> None:
 @pytest.mark.parametrize("which", ["connections", "connections_per_address"])
 def test_connections_have_limits(which: str) -> None:
     """One more gets 503 with `Retry-After`; once one has left, the next is answered."""
-    limits = ConnectionSettings(**{which: 2})
+    limits = {
+        "connections": ConnectionSettings(connections=2),
+        "connections_per_address": ConnectionSettings(connections_per_address=2),
+    }[which]
     with ServerThread(hello, limits=limits) as server:
         with Wire(server) as one, Wire(server) as two:
             assert [200, 200] == [wire.get().answer().status for wire in (one, two)]

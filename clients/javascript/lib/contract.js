@@ -58,6 +58,7 @@ const OPTIONS = {
   bodySeconds: "body-timeout",
   bodyBytesPerSecond: "body-rate",
   idleSeconds: "idle-timeout",
+  http2: "http2",
   writeSeconds: "write-timeout",
 };
 

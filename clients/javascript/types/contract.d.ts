@@ -136,6 +136,11 @@ export interface Settings {
   bodyBytesPerSecond?: number | string;
   /** How long a connection may wait for its next request. */
   idleSeconds?: number | string;
+  /**
+   * Speak HTTP/2 as well, with clients that ask for it in the TLS handshake, or begin with it on a
+   * port without TLS.
+   */
+  http2?: boolean;
   /** How long a client may read nothing of its answer. */
   writeSeconds?: number | string;
 }
