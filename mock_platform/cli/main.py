@@ -13,6 +13,7 @@ from typing import Any, Literal
 import click
 
 from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
+from mock_platform.cli.contract_commands import contract
 from mock_platform.cli.live_commands import LIVE_COMMANDS, server_options
 from mock_platform.cli.options import settings_of, settings_options
 from mock_platform.version import __version__
@@ -464,5 +465,5 @@ def diff(
     show_drift(base_url, credentials_file, format, ca, yes=yes)
 
 
-for _command in LIVE_COMMANDS:
+for _command in (*LIVE_COMMANDS, contract):
     group.add_command(_command)

@@ -1,0 +1,69 @@
+"""The command `contract` and its options; `contracting` implements it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from mock_platform.cli.command import CheckedCommand
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+class _ContractGroup(click.Group):
+    """A group whose commands warn of variables that are no option, like all others."""
+
+    command_class = CheckedCommand
+
+
+@click.group("contract", cls=_ContractGroup, invoke_without_command=True)
+@click.option(
+    "--out", type=_FILE, metavar="FILE", help="Write to a file instead of standard output."
+)
+@click.pass_context
+def contract(ctx: click.Context, *, out: Path | None) -> None:
+    """Print the whole contract as one JSON document, or compare two of them.
+
+    It has the OpenAPI description, failures, limits, assumptions and releases, always in the same
+    order.
+    """
+    if ctx.invoked_subcommand is not None:
+        if out is not None:
+            raise click.UsageError(f"--out is not for contract {ctx.invoked_subcommand}.")
+        return
+    from mock_platform.cli.contracting import write_contract
+
+    write_contract(out)
+
+
+@contract.command("diff")
+@click.option(
+    "--format", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
+    help="For a terminal, for programs, or for a review.",
+)  # fmt: skip
+@click.option(
+    "--fail-on", type=click.Choice(["breaking", "dangerous", "any", "none"]), default="breaking",
+    show_default=True, help="Exit with status 1 at a change of this level or above.",
+)  # fmt: skip
+@click.option("--out", type=_FILE, metavar="FILE", help="Write the changes to a file.")
+@click.argument("old", type=_FILE)
+@click.argument("new", type=_FILE, required=False)
+def diff(
+    *,
+    old: Path,
+    new: Path | None,
+    format: Literal["text", "json", "markdown"],
+    fail_on: Literal["breaking", "dangerous", "any", "none"],
+    out: Path | None,
+) -> None:
+    """Compare two contracts, and say for each change what clients feel.
+
+    OLD and NEW are files of `mock-platform contract`, or OpenAPI 3 documents in JSON or YAML.
+    Without NEW, OLD is compared with the contract of this package. Exit status 1 at a breaking
+    change, 2 if a file cannot be used.
+    """
+    from mock_platform.cli.contracting import show_changes
+
+    show_changes(old, new, format, fail_on, out)
