@@ -1,0 +1,8 @@
+"""HTTP archives (HAR 1.2): reading them from any program, and writing them without secrets."""
+
+from __future__ import annotations
+
+from mock_platform.har.exchange import BadHar, Exchange, HarRequest, HarResponse, Place
+from mock_platform.har.reading import read_har
+
+__all__ = ["BadHar", "Exchange", "HarRequest", "HarResponse", "Place", "read_har"]

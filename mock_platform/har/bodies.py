@@ -1,0 +1,155 @@
+"""The bodies of an archive's entries as bytes: encoded, packed, attached, or as lists of fields."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from mock_platform.har.fields import Fault, read_list, read_object, read_size, read_text
+
+Attached = Callable[[str], bytes | None]
+_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+_STARTS = {"gzip": b"\x1f\x8b", "x-gzip": b"\x1f\x8b", "deflate": b"\x78"}
+_BOUNDARY = re.compile(r"boundary\s*=\s*\"?([^\";,\s]+)", re.ASCII | re.IGNORECASE)
+_FORM = "application/x-www-form-urlencoded"
+
+
+class Body:
+    """The bytes of a body, whether they are all, and what is doubtful about them."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.is_whole = True
+        self.notes: list[str] = []
+
+    def miss(self, note: str) -> None:
+        """Note that the archive does not hold the whole body, and why."""
+        self.is_whole = False
+        self.notes.append(note)
+
+
+def read_content(
+    response: Mapping[str, Any], encoding: str, attached: Attached, limit: int
+) -> Body:
+    """Returns the body of a response; `encoding` is its header Content-Encoding.
+
+    Raises:
+        Fault: What the entry says about its body cannot be true.
+    """
+    body = Body()
+    content = read_object(response, "content", "response")
+    size = read_size(content, "size", "response.content")
+    if (name := content.get("_file")) is not None:
+        found = attached(name) if isinstance(name, str) else None
+        if found is None:
+            body.miss(f"the attached file {name!r:.80} is missing or too large")
+        else:
+            body.data = _unpack(found, encoding, limit)
+        return body
+    text = read_text(content, "text", "response.content")
+    if text is None:
+        if (size or 0) > 0:
+            body.miss(f"the archive does not hold the body of {size:,} bytes")
+        return body
+    body.data = _decode(content, "response.content", text, body)
+    if content.get("encoding") == "base64":
+        body.data = _unpack(body.data, encoding, limit)
+    if (
+        size is not None
+        and size > len(body.data)
+        and (size > 2 * len(body.data) or _says_cut(content))
+    ):
+        body.miss(f"the body has {len(body.data):,} bytes in the archive, and had {size:,}")
+    return body
+
+
+def read_post_data(request: Mapping[str, Any], attached: Attached) -> Body:
+    """Returns the body of a request.
+
+    Raises:
+        Fault: What the entry says about its body cannot be true.
+    """
+    body = Body()
+    where = "request.postData"
+    posted = read_object(request, "postData", "request")
+    if (name := posted.get("_file")) is not None:
+        found = attached(name) if isinstance(name, str) else None
+        if found is None:
+            body.miss(f"the attached file {name!r:.80} is missing or too large")
+        body.data = found or b""
+        return body
+    text = read_text(posted, "text", where)
+    if text:
+        body.data = _decode(posted, where, text, body)
+    elif params := read_list(posted, "params", where):
+        kind = read_text(posted, "mimeType", where) or _FORM
+        body.data = _join(params, kind, body)
+    if _says_cut(posted):
+        body.miss("the archive holds only the beginning of the request's body")
+    return body
+
+
+def _decode(holder: Mapping[str, Any], where: str, text: str, body: Body) -> bytes:
+    encoding = holder.get("encoding") or holder.get("_encoding")
+    if encoding in {None, "", "utf-8", "utf8"}:
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            body.notes.append(f"{where}.text has characters that no encoding has")
+            return text.encode("utf-8", "replace")
+    if encoding != "base64":
+        raise Fault(f"{where}.encoding", f"{encoding!r:.40} is unknown; allowed: base64")
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError) as fault:
+        raise Fault(f"{where}.text", f"not base64, as its encoding claims: {fault}") from fault
+
+
+def _unpack(data: bytes, encoding: str, limit: int) -> bytes:
+    """Returns a body without the compression that a program left in place."""
+    name = encoding.strip().lower()
+    if name not in _WINDOWS or not data.startswith(_STARTS[name]):
+        return data
+    unpacker = zlib.decompressobj(_WINDOWS[name])
+    try:
+        found = unpacker.decompress(data, limit + 1)
+    except zlib.error as fault:
+        text = f"not {name}, as the header Content-Encoding claims: {fault}"
+        raise Fault("response.content.text", text) from fault
+    if len(found) > limit:
+        raise Fault("response.content.text", f"unpacks to more than {limit // 1024**2} MB")
+    if not unpacker.eof:
+        raise Fault("response.content.text", f"the {name} body is cut off")
+    return found
+
+
+def _join(params: list[Any], kind: str, body: Body) -> bytes:
+    """Returns the body that a list of fields describes."""
+    where = "request.postData.params"
+    fields = [param for param in params if isinstance(param, dict)]
+    if len(fields) != len(params) or not all(isinstance(each.get("name"), str) for each in fields):
+        raise Fault(where, "each must be an object with a name")
+    if not kind.lower().startswith("multipart/"):
+        return urlencode([(each["name"], str(each.get("value") or "")) for each in fields]).encode()
+    from urllib3.fields import RequestField
+    from urllib3.filepost import encode_multipart_formdata
+
+    parts = []
+    for each in fields:
+        part = RequestField(each["name"], str(each.get("value") or ""), each.get("fileName"))
+        part.make_multipart(content_type=each.get("contentType") or None)
+        parts.append(part)
+        if each.get("fileName") and not each.get("value"):
+            body.miss(f"the archive does not hold the file {each['fileName']!r:.80}")
+    boundary = _BOUNDARY.search(kind)
+    return encode_multipart_formdata(parts, boundary[1] if boundary else None)[0]
+
+
+def _says_cut(holder: Mapping[str, Any]) -> bool:
+    """Whether the sandbox's own archive says that it cut this body."""
+    return str(holder.get("comment", "")).startswith("cut after ")

@@ -1,0 +1,117 @@
+"""What an archive holds: exchanges of a request and its response, and where each was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an entry begins in its file: number of the entry from 0, line from 1, byte from 0."""
+
+    file: str
+    entry: int
+    line: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} (entry {self.entry}, byte {self.offset:,})"
+
+
+@dataclass(frozen=True, slots=True)
+class HarRequest:
+    """A request: `url` is absolute, `body` is what the client sent."""
+
+    method: str
+    url: str
+    headers: Pairs
+    body: bytes = b""
+
+    @property
+    def host(self) -> str:
+        """The host of the address, in lower case and without a port; empty if it has none."""
+        return _read_host(self.url)
+
+    @property
+    def path(self) -> str:
+        """The path of the address, as it was sent."""
+        return urlsplit(self.url).path or "/"
+
+    @property
+    def query(self) -> str:
+        """The query of the address, as it was sent and without the question mark."""
+        return urlsplit(self.url).query
+
+    def header(self, name: str) -> str | None:
+        """Returns the first value of a header; `None` if it was not sent."""
+        return _find(self.headers, name)
+
+
+@dataclass(frozen=True, slots=True)
+class HarResponse:
+    """A response: `body` is decoded, whatever its header Content-Encoding says.
+
+    Status 0 means that no response came: the client gave up, or the connection broke.
+    """
+
+    status: int
+    reason: str
+    headers: Pairs
+    body: bytes = b""
+    is_whole: bool = True
+    """Whether the archive holds the whole body; some programs leave bodies out or cut them."""
+
+    def header(self, name: str) -> str | None:
+        """Returns the first value of a header; `None` if it was not sent."""
+        return _find(self.headers, name)
+
+    @property
+    def media_type(self) -> str:
+        """The media type in lower case and without parameters; empty if there is none."""
+        return (self.header("content-type") or "").partition(";")[0].strip().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request and its response, as an archive holds them."""
+
+    request: HarRequest
+    response: HarResponse
+    started: datetime | None
+    """The moment of the request, with its time zone; `None` if the archive has no such moment."""
+    milliseconds: float
+    """How long the exchange took; 0 if the archive does not say."""
+    place: Place
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds of each phase that the archive names: send, wait, receive, …"""
+    notes: tuple[str, ...] = ()
+    """What is doubtful about the entry and did not prevent reading it."""
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of the entry that begin with an underscore: whatever the program added."""
+
+
+class BadHar(ValueError):
+    """A file that is no archive, damaged or hostile; the text names the file, line and fault."""
+
+    def __init__(self, text: str, place: Place) -> None:
+        super().__init__(f"{place.file}:{place.line}: {text} (byte {place.offset:,})")
+        self.fault = text
+        self.place = place
+
+
+def _find(pairs: Pairs, name: str) -> str | None:
+    folded = name.lower()
+    return next((value for key, value in pairs if key.lower() == folded), None)
+
+
+def _read_host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

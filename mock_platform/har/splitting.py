@@ -1,0 +1,265 @@
+"""Finds the entries of an archive in a stream of bytes, one after the other, in bounded memory.
+
+A parser that reports events would build each huge string before anyone could refuse it, and does
+not say where an entry begins. So this module only looks for quotes and brackets; the entries it
+cuts out are parsed, and checked, by a JSON library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+CHUNK_BYTES = 256 * 1024
+MAX_ENTRY_BYTES = 64 * 1024 * 1024
+"""Bytes of one entry: the memory that reading takes is a small multiple of it."""
+MAX_LEVELS = 100
+"""Nesting of brackets within one value."""
+
+_SPACE = re.compile(rb"[ \t\r\n]*+")
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_PLAIN = rb'[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+"'
+_FLAT = re.compile(rb"(?:%b|\{(?:%b)*+\})*+" % (_PLAIN, _PLAIN), re.DOTALL)
+"""Everything up to the next bracket, and small objects such as headers at once.
+
+A quote after it begins a string that is not yet complete.
+"""
+_SCALAR = re.compile(rb"[^\s,\[\]{}\":]++")
+_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+class Readable(Protocol):
+    """Whatever bytes can be read from, at most so many at a time and none at the end."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes."""
+
+
+class Unreadable(Exception):
+    """The bytes are no archive; `line` begins at 1, `offset` at 0."""
+
+    def __init__(self, text: str, line: int, offset: int) -> None:
+        super().__init__(text)
+        self.line = line
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class RawEntry:
+    """The JSON text of one entry, and where it begins."""
+
+    text: bytes
+    line: int
+    offset: int
+
+
+def split_entries(file: Readable, max_entry_bytes: int = MAX_ENTRY_BYTES) -> Iterator[RawEntry]:
+    """Yields the entries of an archive in their order.
+
+    Raises:
+        Unreadable: It is not an archive, is cut off, or has an entry that is too large.
+    """
+    window = _Window(file, max_entry_bytes)
+    window.skip_mark()
+    found = False
+    for name in window.keys("an object with `log`"):
+        if name != "log":
+            window.take()
+            continue
+        for inner in window.keys("`log` as an object"):
+            if inner != "entries":
+                window.take()
+                continue
+            if found:
+                raise window.fault("a second list `log.entries`")
+            found = True
+            yield from window.items()
+    window.expect_end()
+    if not found:
+        raise window.fault("no list `log.entries`: this is JSON, but no HTTP archive (HAR)")
+
+
+class _Window:
+    """The part of a file that is in memory, and a position in it."""
+
+    def __init__(self, file: Readable, max_bytes: int) -> None:
+        self._file = file
+        self._max_bytes = max_bytes
+        self._data = b""
+        self._at = 0
+        self._keep: int | None = None  # where the value begins that is wanted as a whole
+        self._dropped = 0
+        self._line, self._counted = 1, 0
+
+    def skip_mark(self) -> None:
+        """Pass a byte order mark.
+
+        Raises:
+            Unreadable: The file is empty, or encoded as anything but UTF-8.
+        """
+        self._fill()
+        if not self._data:
+            raise self.fault("the file is empty")
+        if self._data[:2] in _MARKS:
+            raise self.fault("the file is encoded as UTF-16; an archive is UTF-8")
+        if self._data.startswith(b"\xef\xbb\xbf"):
+            self._at = 3
+
+    def keys(self, wanted: str) -> Iterator[str]:
+        """Yields the names of an object, each time before its value, which the caller passes."""
+        if self._next() != b"{":
+            raise self.fault(f"expected {wanted}")
+        self._at += 1
+        if self._next() == b"}":
+            self._at += 1
+            return
+        while True:
+            if self._next() != b'"':
+                raise self.fault("expected a name in quotes")
+            name = self.take()
+            if self._next() != b":":
+                raise self.fault("expected a colon after a name")
+            self._at += 1
+            yield name[1:-1].decode("utf-8", "replace")
+            if not self._has_more(b"}"):
+                return
+
+    def items(self) -> Iterator[RawEntry]:
+        """Yields the items of a list."""
+        if self._next() != b"[":
+            raise self.fault("expected `log.entries` as a list")
+        self._at += 1
+        if self._next() == b"]":
+            self._at += 1
+            return
+        while True:
+            self._next()
+            line, offset = self._count_lines(), self._dropped + self._at
+            yield RawEntry(self.take(), line, offset)
+            if not self._has_more(b"]"):
+                return
+
+    def take(self) -> bytes:
+        """Returns the value at the position, as it is written, and passes it."""
+        first = self._next()
+        self._keep = self._at
+        if first == b'"':
+            self._pass(_STRING, "a string")
+        elif first in {b"{", b"["}:
+            self._pass_brackets()
+        else:
+            self._pass_scalar()
+        text = self._data[self._keep : self._at]
+        self._keep = None
+        return text
+
+    def expect_end(self) -> None:
+        """Check that nothing comes after the value.
+
+        Raises:
+            Unreadable: Something does.
+        """
+        self._skip_space()
+        if self._at < len(self._data):
+            raise self.fault("expected the end of the file")
+
+    def fault(self, text: str) -> Unreadable:
+        """Returns a fault at the position."""
+        return Unreadable(text, self._count_lines(), self._dropped + self._at)
+
+    # -- details ------------------------------------------------------------------------------
+
+    def _pass_brackets(self) -> None:
+        depth = 0
+        while True:
+            bracket = self._data[self._at : self._at + 1]
+            depth += 1 if bracket in {b"{", b"["} else -1
+            self._at += 1
+            if depth == 0:
+                return
+            if depth > MAX_LEVELS:
+                raise self.fault(f"nested more than {MAX_LEVELS} levels deep")
+            self._pass_flat()
+
+    def _pass_flat(self) -> None:
+        """Pass everything before the next bracket."""
+        while True:
+            match = _FLAT.match(self._data, self._at)
+            assert match is not None
+            self._at = match.end()
+            if self._data[self._at : self._at + 1] not in {b"", b'"'}:
+                return
+            self._need_more("the file ends in the middle of a value: it is cut off")
+
+    def _pass(self, pattern: re.Pattern[bytes], what: str) -> None:
+        while (match := pattern.match(self._data, self._at)) is None:
+            self._need_more(f"the file ends in the middle of {what}: it is cut off")
+        self._at = match.end()
+
+    def _pass_scalar(self) -> None:
+        while True:
+            match = _SCALAR.match(self._data, self._at)
+            if match is None:
+                raise self.fault("expected a value: this is not JSON")
+            if match.end() < len(self._data) or not self._fill():
+                break
+        self._at = match.end()
+
+    def _has_more(self, end: bytes) -> bool:
+        found = self._next()
+        if found not in {b",", end}:
+            raise self.fault(f"expected a comma or {end.decode()}")
+        self._at += 1
+        return found == b","
+
+    def _next(self) -> bytes:
+        """Returns the next byte that is not white space, and moves to it."""
+        self._skip_space()
+        if self._at == len(self._data):
+            raise self.fault("the file ends too early: it is cut off")
+        return self._data[self._at : self._at + 1]
+
+    def _skip_space(self) -> None:
+        while True:
+            match = _SPACE.match(self._data, self._at)
+            assert match is not None
+            self._at = match.end()
+            if self._at < len(self._data) or not self._fill():
+                return
+
+    def _need_more(self, text: str) -> None:
+        if not self._fill():
+            raise self.fault(text)
+
+    def _fill(self) -> bool:
+        """Reads more; returns whether there was more. What nobody needs any longer is dropped."""
+        begin = self._at if self._keep is None else self._keep
+        kept = len(self._data) - begin
+        if kept > self._max_bytes:
+            raise self.fault(
+                f"a value of more than {self._max_bytes // 1024**2} MB, which is the most of one "
+                "entry"
+            )
+        # A value that is read on from its beginning doubles, so that reading takes linear time.
+        most = self._max_bytes + CHUNK_BYTES - kept
+        more = self._file.read(min(max(CHUNK_BYTES, kept), most))
+        if not more:
+            return False
+        self._count_lines(begin)
+        self._data = self._data[begin:] + more
+        self._dropped += begin
+        self._at -= begin
+        self._counted -= begin
+        if self._keep is not None:
+            self._keep = 0
+        return True
+
+    def _count_lines(self, end: int | None = None) -> int:
+        """Returns the line of the position, or of another one that no earlier call has passed."""
+        end = self._at if end is None else end
+        if end > self._counted:
+            self._line += self._data.count(b"\n", self._counted, end)
+            self._counted = end
+        return self._line
