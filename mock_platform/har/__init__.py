@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mock_platform.har.exchange import BadHar, Exchange, HarRequest, HarResponse, Place
+from mock_platform.har.exchange import BadHar, HarExchange, HarPlace, HarRequest, HarResponse
 from mock_platform.har.reading import read_har
 
-__all__ = ["BadHar", "Exchange", "HarRequest", "HarResponse", "Place", "read_har"]
+__all__ = ["BadHar", "HarExchange", "HarPlace", "HarRequest", "HarResponse", "read_har"]

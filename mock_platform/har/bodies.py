@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from mock_platform.har.fields import Fault, read_list, read_object, read_size, read_text
+from mock_platform.har.fields import BadField, read_list, read_object, read_size, read_text
 
 Attached = Callable[[str], bytes | None]
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
@@ -39,7 +39,7 @@ def read_content(
     """Returns the body of a response; `encoding` is its header Content-Encoding.
 
     Raises:
-        Fault: What the entry says about its body cannot be true.
+        BadField: What the entry says about its body cannot be true.
     """
     body = Body()
     content = read_object(response, "content", "response")
@@ -72,7 +72,7 @@ def read_post_data(request: Mapping[str, Any], attached: Attached) -> Body:
     """Returns the body of a request.
 
     Raises:
-        Fault: What the entry says about its body cannot be true.
+        BadField: What the entry says about its body cannot be true.
     """
     body = Body()
     where = "request.postData"
@@ -103,11 +103,11 @@ def _decode(holder: Mapping[str, Any], where: str, text: str, body: Body) -> byt
             body.notes.append(f"{where}.text has characters that no encoding has")
             return text.encode("utf-8", "replace")
     if encoding != "base64":
-        raise Fault(f"{where}.encoding", f"{encoding!r:.40} is unknown; allowed: base64")
+        raise BadField(f"{where}.encoding", f"{encoding!r:.40} is unknown; allowed: base64")
     try:
         return base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError) as fault:
-        raise Fault(f"{where}.text", f"not base64, as its encoding claims: {fault}") from fault
+        raise BadField(f"{where}.text", f"not base64, as its encoding claims: {fault}") from fault
 
 
 def _unpack(data: bytes, encoding: str, limit: int) -> bytes:
@@ -120,11 +120,11 @@ def _unpack(data: bytes, encoding: str, limit: int) -> bytes:
         found = unpacker.decompress(data, limit + 1)
     except zlib.error as fault:
         text = f"not {name}, as the header Content-Encoding claims: {fault}"
-        raise Fault("response.content.text", text) from fault
+        raise BadField("response.content.text", text) from fault
     if len(found) > limit:
-        raise Fault("response.content.text", f"unpacks to more than {limit // 1024**2} MB")
+        raise BadField("response.content.text", f"unpacks to more than {limit // 1024**2} MB")
     if not unpacker.eof:
-        raise Fault("response.content.text", f"the {name} body is cut off")
+        raise BadField("response.content.text", f"the {name} body is cut off")
     return found
 
 
@@ -133,7 +133,7 @@ def _join(params: list[Any], kind: str, body: Body) -> bytes:
     where = "request.postData.params"
     fields = [param for param in params if isinstance(param, dict)]
     if len(fields) != len(params) or not all(isinstance(each.get("name"), str) for each in fields):
-        raise Fault(where, "each must be an object with a name")
+        raise BadField(where, "each must be an object with a name")
     if not kind.lower().startswith("multipart/"):
         return urlencode([(each["name"], str(each.get("value") or "")) for each in fields]).encode()
     from urllib3.fields import RequestField

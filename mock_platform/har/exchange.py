@@ -12,7 +12,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HarPlace:
     """Where an entry begins in its file: number of the entry from 0, line from 1, byte from 0."""
 
     file: str
@@ -73,12 +73,12 @@ class HarResponse:
 
     @property
     def media_type(self) -> str:
-        """The media type in lower case and without parameters; empty if there is none."""
+        """The media type in lower case and without parameters; empty if it is missing."""
         return (self.header("content-type") or "").partition(";")[0].strip().lower()
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class HarExchange:
     """A request and its response, as an archive holds them."""
 
     request: HarRequest
@@ -87,7 +87,7 @@ class Exchange:
     """The moment of the request, with its time zone; `None` if the archive has no such moment."""
     milliseconds: float
     """How long the exchange took; 0 if the archive does not say."""
-    place: Place
+    place: HarPlace
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds of each phase that the archive names: send, wait, receive, …"""
     notes: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class Exchange:
 class BadHar(ValueError):
     """A file that is no archive, damaged or hostile; the text names the file, line and fault."""
 
-    def __init__(self, text: str, place: Place) -> None:
+    def __init__(self, text: str, place: HarPlace) -> None:
         super().__init__(f"{place.file}:{place.line}: {text} (byte {place.offset:,})")
         self.fault = text
         self.place = place

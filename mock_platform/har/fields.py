@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-class Fault(Exception):
+class BadField(Exception):
     """A field of an entry that is not what an archive may have there."""
 
     def __init__(self, field: str, text: str) -> None:
@@ -26,7 +26,7 @@ def read_object(holder: Mapping[str, Any], name: str, where: str) -> Mapping[str
 def require_object(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Returns an object that must be there."""
     if name not in holder:
-        raise Fault(name, "is missing")
+        raise BadField(name, "is missing")
     return read_object(holder, name, "")
 
 
@@ -52,12 +52,12 @@ def require_text(holder: Mapping[str, Any], name: str, where: str) -> str:
     """Returns a string that must be there and not be empty."""
     found = read_text(holder, name, where)
     if not found:
-        raise Fault(f"{where}.{name}", "is missing")
+        raise BadField(f"{where}.{name}", "is missing")
     return found
 
 
 def read_number(holder: Mapping[str, Any], name: str) -> float:
-    """Returns a number of milliseconds, 0 if there is none or it is negative."""
+    """Returns a number of milliseconds, 0 if it is missing or negative."""
     found = holder.get(name)
     if isinstance(found, bool) or not isinstance(found, int | float):
         return 0.0
@@ -74,6 +74,6 @@ def read_size(holder: Mapping[str, Any], name: str, where: str) -> int | None:
     return int(found)
 
 
-def _refuse(where: str, name: str, wanted: str, found: object) -> Fault:
+def _refuse(where: str, name: str, wanted: str, found: object) -> BadField:
     field = f"{where}.{name}" if where else name
-    return Fault(field, f"must be {wanted}, not {found!r:.60}")
+    return BadField(field, f"must be {wanted}, not {found!r:.60}")

@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 
 from mock_platform.har.bodies import read_content, read_post_data
-from mock_platform.har.exchange import BadHar, Exchange, HarRequest, HarResponse, Pairs, Place
+from mock_platform.har.exchange import BadHar, HarExchange, HarPlace, HarRequest, HarResponse, Pairs
 from mock_platform.har.fields import (
-    Fault,
+    BadField,
     read_list,
     read_number,
     read_object,
@@ -29,7 +29,7 @@ _PHASES = ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S", re.ASCII)
 
 
-def read_har(path: Path, max_entry_bytes: int = MAX_ENTRY_BYTES) -> Iterator[Exchange]:
+def read_har(path: Path, max_entry_bytes: int = MAX_ENTRY_BYTES) -> Iterator[HarExchange]:
     """Yields the exchanges of an archive in their order; one entry is in memory at a time.
 
     A fault is found when its entry is reached, after the entries before it were yielded.
@@ -42,40 +42,40 @@ def read_har(path: Path, max_entry_bytes: int = MAX_ENTRY_BYTES) -> Iterator[Exc
     try:
         with open_archive(path) as archive:
             for raw in split_entries(archive.stream, max_entry_bytes):
-                place = Place(str(path), number, raw.line, raw.offset)
+                place = HarPlace(str(path), number, raw.line, raw.offset)
                 yield _read_entry(raw, place, archive, max_entry_bytes)
                 number += 1
     except Unreadable as fault:
         text = f"{fault}; {number:,} entries before it could be read" if number else str(fault)
-        raise BadHar(text, Place(str(path), number, fault.line, fault.offset)) from fault
+        raise BadHar(text, HarPlace(str(path), number, fault.line, fault.offset)) from fault
 
 
-def _read_entry(raw: RawEntry, place: Place, archive: OpenArchive, limit: int) -> Exchange:
+def _read_entry(raw: RawEntry, place: HarPlace, archive: OpenArchive, limit: int) -> HarExchange:
     entry = _parse(raw, place)
     try:
         return _make_exchange(entry, place, archive, limit)
-    except Fault as fault:
+    except BadField as fault:
         raise BadHar(f"entry {place.entry}: {fault}", place) from fault
 
 
 def _make_exchange(
-    entry: Mapping[str, Any], place: Place, archive: OpenArchive, limit: int
-) -> Exchange:
-    def attached(name: str) -> bytes | None:
+    entry: Mapping[str, Any], place: HarPlace, archive: OpenArchive, limit: int
+) -> HarExchange:
+    def read_attached(name: str) -> bytes | None:
         return archive.read_attached(name, limit)
 
     asked, answered = require_object(entry, "request"), require_object(entry, "response")
     url = require_text(asked, "url", "request")
     if not _URL.match(url):
-        raise Fault("request.url", f"must be a whole address, not {url!r:.80}")
+        raise BadField("request.url", f"must be a whole address, not {url!r:.80}")
     headers = _read_headers(answered, "response")
     encoding = next((value for name, value in headers if name.lower() == "content-encoding"), "")
-    posted = read_post_data(asked, attached)
-    content = read_content(answered, encoding, attached, limit)
+    posted = read_post_data(asked, read_attached)
+    content = read_content(answered, encoding, read_attached, limit)
     notes = posted.notes + content.notes
     started = _read_moment(entry, notes)
     timings = read_object(entry, "timings", "")
-    return Exchange(
+    return HarExchange(
         HarRequest(
             require_text(asked, "method", "request").upper(),
             url.partition("#")[0],
@@ -98,7 +98,7 @@ def _make_exchange(
     )
 
 
-def _parse(raw: RawEntry, place: Place) -> dict[str, Any]:
+def _parse(raw: RawEntry, place: HarPlace) -> dict[str, Any]:
     try:
         entry = orjson.loads(raw.text)
     except orjson.JSONDecodeError as fault:
@@ -107,7 +107,7 @@ def _parse(raw: RawEntry, place: Place) -> dict[str, Any]:
             line = place.line + fault.lineno - 1
             # orjson counts characters, the position in the file is in bytes.
             before = raw.text.decode("utf-8", "replace")[: fault.pos].encode()
-            exact = Place(place.file, place.entry, line, place.offset + len(before))
+            exact = HarPlace(place.file, place.entry, line, place.offset + len(before))
             raise BadHar(f"entry {place.entry} is not JSON: {fault.msg}", exact) from fault
     if not isinstance(entry, dict):
         raise BadHar(f"entry {place.entry} must be an object, not {entry!r:.60}", place)
@@ -144,7 +144,7 @@ def _read_header(each: Any, where: str, number: int) -> tuple[str, str]:
         name, value = each.get("name"), each.get("value", "")
         if isinstance(name, str) and name and isinstance(value, str):
             return name, value
-    raise Fault(f"{where}[{number}]", f"must have a name and a value, not be {each!r:.60}")
+    raise BadField(f"{where}[{number}]", f"must have a name and a value, not be {each!r:.60}")
 
 
 def _read_status(answered: Mapping[str, Any]) -> int:
@@ -152,7 +152,7 @@ def _read_status(answered: Mapping[str, Any]) -> int:
     if status in {-1, None}:
         return 0
     if isinstance(status, bool) or not isinstance(status, int) or not 0 <= status <= 999:
-        raise Fault("response.status", f"must be a status, or 0 for none, not {status!r:.60}")
+        raise BadField("response.status", f"must be a status, or 0 for none, not {status!r:.60}")
     return status
 
 

@@ -234,7 +234,7 @@ class _Window:
             raise self.fault(text)
 
     def _fill(self) -> bool:
-        """Reads more; returns whether there was more. What nobody needs any longer is dropped."""
+        """Reads more and drops what was passed; returns whether there was more."""
         begin = self._at if self._keep is None else self._keep
         kept = len(self._data) - begin
         if kept > self._max_bytes:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mock_platform.har import Exchange, read_har
+from mock_platform.har import HarExchange, read_har
 
 
 def make_entry(**changes: Any) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def write_text(folder: Path, text: str | bytes) -> Path:
     return file
 
 
-def read_one(folder: Path, **changes: Any) -> Exchange:
+def read_one(folder: Path, **changes: Any) -> HarExchange:
     """The exchange that an entry becomes."""
     (found,) = read_har(write_har(folder, make_entry(**changes)))
     return found

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.har import BadHar, read_har
+from mock_platform.har import BadHar, HarExchange, read_har
 from tests.har.support import make_entry, read_one, write_har, write_text
 
 
@@ -233,7 +233,7 @@ def test_refused_files(tmp_path: Path, text: str | bytes, fault: str) -> None:
 def test_refused_entries(tmp_path: Path, changes: dict[str, Any], fault: str) -> None:
     """An entry that cannot be true is refused with its number and the field."""
     file = write_har(tmp_path, make_entry(), make_entry(**changes))
-    found = []
+    found: list[HarExchange] = []
 
     with pytest.raises(BadHar) as refused:
         found.extend(read_har(file, 4 * 1024**2))
