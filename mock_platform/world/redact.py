@@ -30,11 +30,15 @@ _LONG_PAIR = re.compile(r"(?<![A-Za-z0-9_])(code|token)=[A-Za-z0-9_.~%-]{20,}", 
 _LONG_JSON = re.compile(
     r"(\"(?:code|token)\"\s*+:\s*+)\"(?=[^\"]*[a-z0-9])[A-Za-z0-9_.~%-]{20,}\"", re.ASCII
 )
-_PAIR_VALUE = r"(?:\"[^\"]*+(\"|\Z)|[^&\s\"]++)"
+_KEPT = r"\[redacted-[0-9]+\](?=[&\s\"';,<]|\Z)"
+_PLACEHOLDER = re.compile(_KEPT, re.ASCII)
+"""What an archive has in place of a secret, the same for each occurrence; it is no secret."""
+_PAIR_VALUE = rf"(?!\"?{_KEPT})(?:\"[^\"]*+(\"|\Z)|[^&\s\"]++)"
 _PAIR = re.compile(rf"(?<![A-Za-z0-9_])({_SECRET_NAMES})={_PAIR_VALUE}", _FLAGS)
 _ENCODED_PAIR = re.compile(rf"(?<![A-Za-z0-9_.~%-])([A-Za-z0-9_.~%-]++)={_PAIR_VALUE}", re.ASCII)
 _STRING = r'"(?:[^"\\]++|\\.)*(?:"|\\?\Z)'
 _JSON_VALUE = (
+    rf"(?!\"{_KEPT}\")"
     rf"(?:{_STRING}|\[[^\[\]]*+(?:\]|\Z)|\{{[^{{}}]*+(?:\}}|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
 )
 _JSON = re.compile(rf"(\"(?:{_SECRET_NAMES})\"\s*+:\s*+){_JSON_VALUE}", _FLAGS | re.DOTALL)
@@ -44,11 +48,13 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.~,:;@!$()*/&=-]*+", re.ASCII)
 """Pattern of a query without encodings and without addresses that have their own query."""
 _ENCODED = re.compile(r"[^\s\"&=]++", re.ASCII)
 _HIDDEN_INPUT = re.compile(
-    rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"[^\"]*\"", re.ASCII
+    rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"(?!{_KEPT}\")[^\"]*\"", re.ASCII
 )
-_PIN = re.compile(r"(<code id=\"pin\"[^>]*>)[^<]*", re.ASCII)
+_PIN = re.compile(rf"(<code id=\"pin\"[^>]*>)(?!{_KEPT}<)[^<]*", re.ASCII)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,15})[ \t]+(.*)", re.ASCII | re.DOTALL)
-_OAUTH_ITEM = re.compile(r"([^\s=,\"]++)(\s*+=\s*+)(?:\"[^\"]*+\"?|[^\s\",]*+)", re.ASCII)
+_OAUTH_ITEM = re.compile(
+    rf"([^\s=,\"]++)(\s*+=\s*+)(?!\"?{_KEPT})(?:\"[^\"]*+\"?|[^\s\",]*+)", re.ASCII
+)
 _PART_NAME = re.compile(r"\bname(\*?)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"?|([^;\s]+))", _FLAGS)
 _BOUNDARY = re.compile(r"boundary\s*=\s*\"?([^\";,\s]+)", _FLAGS)
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
@@ -76,7 +82,7 @@ def form(value: str) -> str:
 
 def pair(name: str, value: str) -> str:
     """Returns the value of a parameter in the form that may be shown; both are decoded."""
-    return MASK if _is_secret(name, value) else text(value)
+    return MASK if is_secret(name, value) else text(value)
 
 
 def key(table: str, value: str) -> str:
@@ -89,8 +95,10 @@ def header(name: str, value: str) -> str:
     folded = name.lower()
     if folded.endswith("authorization"):
         return _authorization(value)
+    if _PLACEHOLDER.fullmatch(value):
+        return value
     if folded == "set-cookie":
-        return re.sub(r"=[^;]*", f"={MASK}", value, count=1)
+        return re.sub(rf"=(?!{_KEPT})[^;]*", f"={MASK}", value, count=1)
     if any(word in folded for word in ("cookie", "token", "secret", "password", "api-key")):
         return MASK
     if folded in {"location", "referer"}:
@@ -126,12 +134,15 @@ def content(value: str, content_type: str | None) -> str:
     return text(value)
 
 
-# -- details ---------------------------------------------------------------------------------------
-
-
-def _is_secret(name: str, value: str = "") -> bool:
+def is_secret(name: str, value: str = "") -> bool:
+    """Returns whether a parameter, whose name and value are decoded, has a secret as its value."""
+    if value and _PLACEHOLDER.fullmatch(value):
+        return False
     folded = name.strip().lower()
     return folded in _NAMES or (folded in _LONG_NAMES and len(value) >= _LONG)
+
+
+# -- details ---------------------------------------------------------------------------------------
 
 
 def _text(value: str, levels: int) -> str:
@@ -162,14 +173,14 @@ def _form(value: str, levels: int) -> str:
     if _PLAIN.fullmatch(value):  # most are, and cost next to nothing
         items = [item.partition("=") for item in value.split("&")]
         return "&".join(
-            [f"{n}={MASK}" if v and _is_secret(n, v) else n + sign + v for n, sign, v in items]
+            [f"{n}={MASK}" if v and is_secret(n, v) else n + sign + v for n, sign, v in items]
         )
     return "&".join([_form_item(item, levels) for item in value.split("&")])
 
 
 def _form_item(item: str, levels: int) -> str:
     name, _, value = item.partition("=")
-    if value and _is_secret(unquote_plus(name), value):
+    if value and is_secret(unquote_plus(name), value):
         return f"{name}={MASK}"
     if not _PLAIN.fullmatch(name.replace("%", "")):
         return _text(item, levels)
@@ -185,7 +196,7 @@ def _redact_encoded(value: str, levels: int) -> str:
     """Returns a text with percent-encoded parts, such as `…%26oauth_token%3Dabc%26…`."""
     if "=" in value:
         value = _ENCODED_PAIR.sub(
-            lambda found: _mask_pair(found) if _is_secret(unquote(found[1])) else found[0], value
+            lambda found: _mask_pair(found) if is_secret(unquote(found[1])) else found[0], value
         )
     return _ENCODED.sub(lambda found: _redact_encoded_piece(found[0], levels), value)
 
@@ -219,7 +230,7 @@ def _redact_json_escapes(value: str, levels: int) -> str:
         if decoded is None:
             parts.append(found[0])
             continue
-        if colon is not None and _is_secret(decoded):
+        if colon is not None and is_secret(decoded):
             secret = _AFTER_COLON.match(value, end)
             if secret is not None:
                 end = secret.end()
@@ -245,6 +256,8 @@ def _authorization(value: str) -> str:
     if found is None:
         return MASK if value.strip() else value
     scheme, rest = found.groups()
+    if _PLACEHOLDER.fullmatch(rest):
+        return value
     if scheme.lower() != "oauth" or "=" not in rest:
         return f"{scheme} {MASK}"
     return f"{scheme} {_text(_OAUTH_ITEM.sub(_oauth_item, rest), _MAX_LEVELS)}"
@@ -252,7 +265,7 @@ def _authorization(value: str) -> str:
 
 def _oauth_item(found: re.Match[str]) -> str:
     name = unquote(found[1]) if "%" in found[1] else found[1]
-    return f'{found[1]}{found[2]}"{MASK}"' if _is_secret(name) else found[0]
+    return f'{found[1]}{found[2]}"{MASK}"' if is_secret(name) else found[0]
 
 
 def _multipart(value: str, content_type: str) -> str:
@@ -272,7 +285,7 @@ def _part(part: str) -> str:
         return text(part)
     head = part[: blank.end()]
     content_ = part[blank.end() :].strip()
-    secret = any(_is_secret(_part_name(found), content_) for found in _PART_NAME.finditer(head))
+    secret = any(is_secret(_part_name(found), content_) for found in _PART_NAME.finditer(head))
     if not secret:
         return head + text(part[blank.end() :])
     ending = "\r\n" if part.endswith("\r\n") else "\n" if part.endswith("\n") else ""
