@@ -14,6 +14,11 @@ import click
 
 from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
 from mock_platform.cli.contract_commands import contract
+from mock_platform.cli.intercepting import (
+    allow_host_option,
+    intercept_hosts_option,
+    read_interception,
+)
 from mock_platform.cli.live_commands import LIVE_COMMANDS, server_options
 from mock_platform.cli.options import settings_of, settings_options
 from mock_platform.version import __version__
@@ -62,19 +67,6 @@ def main() -> None:
     group(prog_name=_NAME)
 
 
-_allow_host = click.option(
-    "--allow-host", multiple=True, metavar="HOST",
-    help="With --intercept: pass https on to this host. All others are refused. Repeatable.",
-)  # fmt: skip
-
-
-def _interception(allow_host: tuple[str, ...], *, intercept: bool) -> tuple[str, ...] | None:
-    """Returns the hosts that a proxy passes on to; `None` without a proxy."""
-    if allow_host and not intercept:
-        raise click.UsageError("--allow-host needs --intercept.")
-    return allow_host if intercept else None
-
-
 @group.command()
 @settings_options()
 @click.option(
@@ -111,7 +103,8 @@ def _interception(allow_host: tuple[str, ...], *, intercept: bool) -> tuple[str,
     help="Answer the platform's real hosts as well, through a proxy on this machine; prints the "
     "variables that lead programs to it.",
 )
-@_allow_host
+@allow_host_option
+@intercept_hosts_option
 def serve(
     *,
     tls: bool,
@@ -123,6 +116,7 @@ def serve(
     stop_with_stdin: bool,
     intercept: bool,
     allow_host: tuple[str, ...],
+    intercept_hosts: tuple[str, ...],
     **values: Any,
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
@@ -150,7 +144,7 @@ def serve(
             log_level=log_level,
             watch=watch,
             stop_with_stdin=stop_with_stdin,
-            intercept=_interception(allow_host, intercept=intercept),
+            intercept=read_interception(allow_host, intercept_hosts, intercept=intercept),
         )
     )
 
@@ -163,7 +157,8 @@ def serve(
     help="Let CMD reach the platform's real hosts here, through a proxy that it finds in its "
     "environment.",
 )
-@_allow_host
+@allow_host_option
+@intercept_hosts_option
 @click.option(
     "--verify/--no-verify", default=None,
     help="Exit with status 1 if a rule that had to act did not, if a request reached no operation "
@@ -191,6 +186,7 @@ def run(
     tls: bool,
     intercept: bool,
     allow_host: tuple[str, ...],
+    intercept_hosts: tuple[str, ...],
     verify: bool | None,
     junit: Path | None,
     coverage: tuple[str, ...],
@@ -215,7 +211,7 @@ def run(
         )
     conditions = CoverageConditions(coverage_fail_under, coverage_only, coverage_baseline)
     measured = CoverageOptions(coverage, conditions)
-    passed_on = _interception(allow_host, intercept=intercept)
+    passed_on = read_interception(allow_host, intercept_hosts, intercept=intercept)
     options = RunOptions(settings_of(values), tls, verify, junit, measured, passed_on)
     sys.exit(run_beside_server(list(command), options))
 
@@ -252,11 +248,12 @@ def where(request: tuple[str, ...], *, format: str) -> None:
 
 
 @group.command()
-def hosts() -> None:
+@intercept_hosts_option
+def hosts(*, intercept_hosts: tuple[str, ...]) -> None:
     """Print lines for a hosts file, for clients that insist on the platform's real host names."""
     from mock_platform.cli.hosts import hosts_text
 
-    click.echo(hosts_text())
+    click.echo(hosts_text(intercept_hosts))
 
 
 @group.command()

@@ -23,6 +23,7 @@ from mock_platform.cli.verifying import (
 from mock_platform.client.platform import MockPlatform
 from mock_platform.control.plane import ControlPlane
 from mock_platform.coverage import CoverageDocument, Gate
+from mock_platform.edge.hosts import Interception
 from mock_platform.settings import Settings
 
 _FAILED = 1
@@ -40,8 +41,8 @@ class RunOptions:
     """`None`: if a scenario is active from the start, or a JUnit file is wanted."""
     junit: Path | None = None
     coverage: CoverageOptions = field(default_factory=CoverageOptions)
-    intercept: tuple[str, ...] | None = None
-    """Hosts to pass on to, with a proxy for the platform's real hosts; `None` without one."""
+    intercept: Interception | None = None
+    """What a proxy for the platform's real hosts does; `None` without one."""
 
 
 class Examiner:

@@ -71,7 +71,8 @@ def _list_more(server: MockPlatform, options: RunOptions) -> Iterator[Mapping[st
     if options.intercept is None:
         yield {}
         return
-    with server.intercept(allow_hosts=options.intercept) as found:
+    wanted = options.intercept
+    with server.intercept(allow_hosts=wanted.allow_hosts, hosts=wanted.hosts) as found:
         yield found
 
 

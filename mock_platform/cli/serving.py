@@ -21,6 +21,7 @@ from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.cli.watching import Watch
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
+from mock_platform.edge.hosts import Interception
 from mock_platform.restoring import Opened, open_platform
 from mock_platform.server import Bound, serve_forever
 from mock_platform.server.tls import TlsMaterial
@@ -51,8 +52,8 @@ class ServeOptions:
     log_level: logs.LogLevel = "info"
     watch: bool = False
     stop_with_stdin: bool = False
-    intercept: tuple[str, ...] | None = None
-    """Hosts to pass on to, with a proxy for the platform's real hosts; `None` without one."""
+    intercept: Interception | None = None
+    """What a proxy for the platform's real hosts does; `None` without one."""
 
 
 def serve_until_stopped(serving: ServeOptions) -> None:
@@ -134,14 +135,14 @@ def _make_certificates(serving: ServeOptions, settings: Settings) -> TlsMaterial
 def _intercept(
     application: WSGIApplication,
     limits: ConnectionSettings,
-    allow_hosts: tuple[str, ...] | None,
+    wanted: Interception | None,
 ) -> Iterator[ProxyServer | None]:
-    if allow_hosts is None:
+    if wanted is None:
         yield None
         return
     from mock_platform.client.intercepting import open_proxy
 
-    proxy = open_proxy(application, DEFAULT, limits, allow_hosts)
+    proxy = open_proxy(application, DEFAULT, limits, wanted)
     try:
         yield proxy
     finally:

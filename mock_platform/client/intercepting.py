@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mock_platform.client.trusting import trust_variables
 from mock_platform.core.extras import require_extra
-from mock_platform.edge.hosts import PLATFORM_HOSTS
+from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception, check_host
 from mock_platform.edge.intercepted import Intercepted
 from mock_platform.server.proxy import ProxyServer, refuse_host
 from mock_platform.server.tls import TlsMaterial
@@ -27,18 +27,19 @@ _STORE_PASSWORD = "changeit"
 
 
 def open_proxy(
-    wsgi: WSGIApplication, world: str, limits: ConnectionSettings, allow_hosts: Collection[str] = ()
+    wsgi: WSGIApplication, world: str, limits: ConnectionSettings, wanted: Interception
 ) -> ProxyServer:
     """Returns a running proxy that answers the platform's hosts in a world. Stop it.
 
     Raises:
+        ValueError: One of the hosts to answer for is not the name of a host.
         MissingExtra: The package was installed without the extra `tls`, or `http2` if it is wanted.
     """
     require_extra("--intercept", "tls", "trustme")
-    application = Intercepted(wsgi, PLATFORM_HOSTS, world, lambda host: refuse_host(host)[1])
-    allowed = [host.lower() for host in allow_hosts]
-    material = TlsMaterial.generate(PLATFORM_HOSTS)
-    return ProxyServer(application, material, PLATFORM_HOSTS, allowed, limits)
+    hosts = (*PLATFORM_HOSTS, *map(check_host, wanted.hosts))
+    application = Intercepted(wsgi, hosts, world, lambda host: refuse_host(host)[1])
+    allowed = [host.lower() for host in wanted.allow_hosts]
+    return ProxyServer(application, TlsMaterial.generate(hosts), hosts, allowed, limits)
 
 
 def list_variables(proxy: ProxyServer) -> dict[str, str]:

@@ -228,15 +228,17 @@ class WorldFace(Protocol):
         """
 
     def intercept(
-        self, *, allow_hosts: Collection[str] = ()
+        self, *, allow_hosts: Collection[str] = (), hosts: Collection[str] = ()
     ) -> AbstractContextManager[Mapping[str, str]]:
         """Within a `with`, let programs reach the platform's real hosts in this world.
 
         Programs of this process and its children are led to a proxy on this machine by environment
         variables, which the block is given: `HTTPS_PROXY`, those that name whom to trust, and
-        the settings of node and Java. Other hosts are refused unless they are among `allow_hosts`.
+        the settings of node and Java. `hosts` are answered like the platform's own. Other hosts are
+        refused unless they are among `allow_hosts`.
 
         Raises:
+            ValueError: One of `hosts` is not the name of a host.
             MissingExtra: The package was installed without the extra `tls`.
             NotInProcess: The server runs elsewhere.
         """

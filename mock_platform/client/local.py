@@ -30,6 +30,7 @@ from mock_platform.control.worlds import addresses
 from mock_platform.core.call import FaultKind
 from mock_platform.coverage import document as coverage_document
 from mock_platform.delivery.events import emit
+from mock_platform.edge.hosts import Interception
 from mock_platform.in_process.session import AuthScheme, PlatformSession
 from mock_platform.platform import Platform
 from mock_platform.records.checking import copy_of_json
@@ -257,12 +258,15 @@ class LocalWorld:
         return self._wsgi
 
     @contextmanager
-    def intercept(self, *, allow_hosts: Collection[str] = ()) -> Iterator[Mapping[str, str]]:
+    def intercept(
+        self, *, allow_hosts: Collection[str] = (), hosts: Collection[str] = ()
+    ) -> Iterator[Mapping[str, str]]:
         """Within a `with`, let programs reach the platform's real hosts in this world."""
         # Most runs need none of this.
         from mock_platform.client.intercepting import list_variables, open_proxy, set_variables
 
-        proxy = open_proxy(self._wsgi, self.name, self._platform.settings.connection, allow_hosts)
+        wanted = Interception(tuple(hosts), tuple(allow_hosts))
+        proxy = open_proxy(self._wsgi, self.name, self._platform.settings.connection, wanted)
         try:
             variables = list_variables(proxy)
             with set_variables(variables):

@@ -1,8 +1,67 @@
-"""The hosts of the platform, which the proxy answers for (reference, original names, section 7)."""
+"""The hosts that the proxy answers for: the platform's own, and those of a user's file."""
 
 from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
 
 _NAMES = ("x.com", "twitter.com")
 _PREFIXES = ("", "api.", "upload.", "ads-api.", "ads-api-sandbox.")
 PLATFORM_HOSTS = tuple(f"{prefix}{name}" for name in _NAMES for prefix in _PREFIXES)
-"""Consent pages, the v2 interface and OAuth, uploads, advertising, its sandbox."""
+"""Consent pages, the v2 interface and OAuth, uploads, advertising, its sandbox (reference, original
+names, section 7)."""
+
+_HOST = re.compile(
+    r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*"
+)
+
+
+class BadHosts(ValueError):
+    """A file of host names has a line that is not a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interception:
+    """What a proxy does: the hosts that it answers for beside the platform's, and passes on to."""
+
+    hosts: tuple[str, ...] = ()
+    allow_hosts: tuple[str, ...] = ()
+
+
+def check_host(name: str) -> str:
+    """Returns the name of a host in lower case.
+
+    Raises:
+        ValueError: It is not the name of a host.
+    """
+    host = name.strip().lower()
+    if not _HOST.fullmatch(host):
+        raise ValueError(
+            f"{name!r} is not the name of a host: write the name alone, such as api.example.com, "
+            "without scheme, port and path"
+        )
+    return host
+
+
+def read_hosts(file: Path) -> tuple[str, ...]:
+    """Returns the names in a file: one in a line, `#` begins a comment.
+
+    Raises:
+        BadHosts: A line is not a name, with its place, or the file cannot be read as text.
+    """
+    found = []
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise BadHosts(f"{file} cannot be read: {fault}") from fault
+    for number, line in enumerate(lines, 1):
+        name = line.partition("#")[0]
+        if not name.strip():
+            continue
+        try:
+            found.append(check_host(name))
+        except ValueError as fault:
+            column = len(name) - len(name.lstrip()) + 1
+            raise BadHosts(f"{file}:{number}:{column}: {fault}") from fault
+    return tuple(dict.fromkeys(found))

@@ -175,6 +175,53 @@ def test_the_control_plane_is_out_of_reach(world: WorldFace) -> None:
     assert 403 == requests.get("https://api.x.com/_mock/requests", timeout=PATIENCE).status_code
 
 
+def test_further_hosts(platform: MockPlatform, tmp_path: Path) -> None:
+    """Hosts of a list or a file are answered like the platform's own, with a certificate."""
+    with platform.intercept(hosts=["Api.Gateway.example"]):
+        answer = requests.get("https://api.gateway.example/2/openapi.json", timeout=PATIENCE)
+    file = tmp_path / "hosts.txt"
+    file.write_text("# ours\n\ngateway.example # the one in front\n")
+    run = [sys.executable, "-m", "mock_platform", "run", "--intercept", "--intercept-hosts", file]
+    ran = finished([*map(str, run), "--", "curl", "-sSf", "https://gateway.example/2/openapi.json"])
+
+    assert 200 == answer.status_code
+    assert (0, "3.1.0") == (ran.returncode, json.loads(ran.stdout)["openapi"]), ran.stderr
+
+
+def test_names_that_are_no_hosts(platform: MockPlatform, tmp_path: Path) -> None:
+    """An address instead of a name is refused, in a file with its line and column."""
+    file = tmp_path / "hosts.txt"
+    file.write_text("good.example\n  https://gateway.example/2\n")
+    base = [sys.executable, "-m", "mock_platform", "hosts", "--intercept-hosts"]
+
+    refused = finished([*base, str(file)])
+
+    assert 2 == refused.returncode
+    assert "hosts.txt:2:3:" in refused.stderr
+    with (
+        pytest.raises(ValueError, match=r"'https://x\.example' is not the name of a host"),
+        platform.intercept(hosts=["https://x.example"]),
+    ):
+        pass
+    file.write_text("good.example\n")
+    assert "127.0.0.1 good.example\n" in finished([*base, str(file)]).stdout
+
+
+def test_nothing_reaches_a_real_host() -> None:
+    """A program under the proxy looks no name up and connects to this machine alone.
+
+    The program sees each attempt of Python itself, and lets none go out. Without the proxy it sees
+    one, so it would see it here.
+    """
+    program = str(PROGRAMS / "see_what_goes_out.py")
+
+    ran = finished([sys.executable, program])
+
+    assert (0, {"answered": 200, "proxied": [], "direct": ["api.x.com"]}) == (
+        ran.returncode, json.loads(ran.stdout or "null"),
+    ), ran.stderr  # fmt: skip
+
+
 def test_the_environment_is_as_before(platform: MockPlatform) -> None:
     """After the block the variables have their old values."""
     before = dict(os.environ)

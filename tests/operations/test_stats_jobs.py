@@ -247,3 +247,16 @@ def test_a_job_in_a_world_of_its_own(box: Sandbox) -> None:
     assert found["url"].startswith("http://localhost/~other/")
     assert fetch(box, found["url"]).status_code == 200
     assert fetch(box, found["url"].replace("/~other", "")).status_code == 404
+
+
+def test_results_have_the_names_of_the_request(box: Sandbox) -> None:
+    """With original names the file has them too, as the synchronous answer has."""
+    path = urlsplit(finish(box)["url"]).path
+    headers = {"X-Mock-Names": "original"}
+
+    plain = gzip.decompress(box.client.get(path).data)
+    original = gzip.decompress(box.client.get(path, headers=headers).data)
+
+    assert b'"reposts":' in plain
+    assert b'"reposts":' not in original
+    assert b'"retweets":' in original

@@ -157,7 +157,7 @@ class RemoteWorld:
         return self.wsgi
 
     def intercept(
-        self, *, allow_hosts: Collection[str] = ()
+        self, *, allow_hosts: Collection[str] = (), hosts: Collection[str] = ()
     ) -> AbstractContextManager[Mapping[str, str]]:
         """Always raises `NotInProcess`: the proxy belongs to the process of the sandbox."""
         raise NotInProcess(

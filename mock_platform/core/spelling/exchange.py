@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from mock_platform.core.assumptions import public_fact
@@ -28,6 +30,7 @@ UNKNOWN_NAMES = "unknown-names"
 _SPELLINGS: Mapping[Dialect, Spelling] = {name: Spelling(p) for name, p in PAIRS.items()}
 _ACCOUNT_ACTIVITY = Spelling(ACCOUNT_ACTIVITY)
 _MOST_LEVELS = 256
+_GZIP = "application/gzip"
 _VERSION = "x-current-api-version"
 
 
@@ -73,13 +76,17 @@ class Translator:
         if call.path.startswith("/11/"):
             for headers in (reply.headers, call.extra_headers):
                 headers[:] = [(name, "11" if name == _VERSION else v) for name, v in headers]
+        if not reply.body or reply.is_verbatim:
+            return reply
         media_type = (reply.header("content-type") or "").partition(";")[0]
-        if reply.body and media_type.endswith("json") and not reply.is_verbatim:
-            try:
-                value = loads(reply.body, max_nesting=_MOST_LEVELS)
-            except BadJson:  # a scenario's own text
-                return reply
-            reply.body = dumps(_SPELLINGS[dialect_of(call.path)].write(value))
+        spelling = _SPELLINGS[dialect_of(call.path)]
+        if media_type.endswith("json"):
+            reply.body = _write_body(reply.body, spelling)
+        elif media_type == _GZIP:  # the result of a job: the answer of another operation
+            with suppress(gzip.BadGzipFile):  # a scenario's own bytes
+                reply.body = gzip.compress(
+                    _write_body(gzip.decompress(reply.body), spelling), mtime=0
+                )
         return reply
 
 
@@ -87,6 +94,13 @@ def write_event(body: Mapping[str, Any], product: str | None = None) -> Any:
     """Returns the body of a delivery, or the line of a stream, with original names."""
     spelling = _ACCOUNT_ACTIVITY if product == "account_activity" else _SPELLINGS["v2"]
     return spelling.write(dict(body))
+
+
+def _write_body(body: bytes, spelling: Spelling) -> bytes:
+    try:
+        return dumps(spelling.write(loads(body, max_nesting=_MOST_LEVELS)))
+    except BadJson:  # a scenario's own text
+        return body
 
 
 def _read_body(call: Call, reading: Reading) -> bytes:

@@ -1,0 +1,42 @@
+"""The options of `--intercept`: which hosts a proxy answers for, and which it passes on to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mock_platform.edge.hosts import BadHosts, Interception, read_hosts
+
+allow_host_option = click.option(
+    "--allow-host", multiple=True, metavar="HOST",
+    help="With --intercept: pass https on to this host. All others are refused. Repeatable.",
+)  # fmt: skip
+
+
+def _read_file(_context: object, _option: object, file: Path | None) -> tuple[str, ...]:
+    try:
+        return () if file is None else read_hosts(file)
+    except BadHosts as fault:
+        raise click.BadParameter(str(fault)) from fault
+
+
+intercept_hosts_option = click.option(
+    "--intercept-hosts", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE", callback=_read_file,
+    help="Answer for these hosts like the platform's own: a file with one name in a line.",
+)  # fmt: skip
+
+
+def read_interception(
+    allow_hosts: tuple[str, ...], hosts: tuple[str, ...], *, intercept: bool
+) -> Interception | None:
+    """Returns what a proxy does; `None` without a proxy.
+
+    Raises:
+        click.UsageError: Its options are given, but `--intercept` is not.
+    """
+    for option, given in (("--allow-host", allow_hosts), ("--intercept-hosts", hosts)):
+        if given and not intercept:
+            raise click.UsageError(f"{option} needs --intercept.")
+    return Interception(hosts, allow_hosts) if intercept else None
