@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 3
 ARGS ?=
 
-.PHONY: help serve test check format bench docs wheel clean distclean
+.PHONY: help serve test check format bench docs site wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make format   put the formatting right"
 	@echo "make bench    measure"
 	@echo "make docs     write the generated pages in docs/"
+	@echo "make site     build the pages as a site, in build/site"
 	@echo "make wheel    build the wheel and try it in an environment of its own"
 	@echo "make clean    remove what was made; make distclean removes $(VENV) as well"
 
@@ -49,8 +50,12 @@ bench: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python -m docs.generators
 
+# The generator of the site is in the extra `dev`; what a user installs does not need it.
+site: $(VENV)/.dev
+	@$(BIN)/python -m docs.generators.site build/site
+
 # The fresh environment borrows the libraries of $(VENV), but not the package: it finds its own first.
-wheel: $(VENV)/.dev
+wheel: site
 	rm -rf dist build/wheel
 	$(PIP) wheel --no-deps --wheel-dir dist .
 	@$(BIN)/python -m zipfile --list dist/*.whl | awk 'NR > 1 && $$1 !~ /^mock_platform[-\/]/ \

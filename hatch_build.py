@@ -1,4 +1,4 @@
-"""What the build adds: the pages of `docs/` in the wheel, and whole links in the README."""
+"""What the build adds: the pages of `docs/` and their site, and whole links in the README."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _RELATIVE = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
 class BuildHook(BuildHookInterface[Any]):
-    """Puts the pages into the package, without the code that writes some of them."""
+    """Puts the pages into the package, without the code that writes some of them.
+
+    The site is added if `make site` has built it: installing from a checkout needs no generator.
+    """
 
     PLUGIN_NAME = "custom"
 
@@ -31,6 +34,9 @@ class BuildHook(BuildHookInterface[Any]):
             if file.is_file():
                 place = file.relative_to(root).as_posix().removeprefix("docs/")
                 build_data["force_include"][str(file)] = f"mock_platform/docs/{place}"
+        site = root / "build" / "site"
+        if (site / "index.html").is_file():
+            build_data["force_include"][str(site)] = "mock_platform/docs/site"
 
 
 class MetadataHook(MetadataHookInterface):

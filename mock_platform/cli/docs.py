@@ -32,15 +32,48 @@ def read_page(name: str) -> str:
     return _find_page(name).read_text("utf-8")
 
 
-def open_page(name: str) -> None:
-    """Open a page with the program that this machine uses for such files.
+def open_site(name: str | None) -> Path | None:
+    """Open a page of the site in a browser, the first one unless it is named.
+
+    Returns:
+        The page, or `None` where the site was not built: then nothing was opened.
 
     Raises:
         CheckFailed: No page has this name, or no program opens it.
     """
-    file = _find_page(name)
+    file = None if name is None else _find_page(name)
+    site = _find_site()
+    if site is None:
+        return None
+    page = site / "index.html"
+    if file is not None:
+        place = site if file.stem in _FRONT else site / "docs"
+        page = place / f"{file.stem}.html"
+    _launch(page)
+    return page
+
+
+def open_page(name: str) -> None:
+    """Open the text of a page with the program that this machine uses for such files.
+
+    Raises:
+        CheckFailed: No page has this name, or no program opens it.
+    """
+    _launch(_find_page(name))
+
+
+def _launch(file: Path) -> None:
     if click.launch(str(file)) != 0:
         raise CheckFailed(f"No program of this machine opens the page. Its file is {file}.")
+
+
+def _find_site() -> Path | None:
+    """Returns the folder of the built site: in the package, or where `make site` puts it."""
+    docs = folder("docs")
+    for site in (docs / "site", docs.parent / "build" / "site"):
+        if (site / "index.html").is_file():
+            return site
+    return None
 
 
 def _find_page(name: str) -> Path:

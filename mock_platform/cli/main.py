@@ -307,17 +307,19 @@ def credentials(*, format: str, fixtures: tuple[Path, ...], url: str) -> None:
 
 
 @group.command()
-@click.option("--open/--no-open", help="Open the page with the program for such files.")
+@click.option("--open/--no-open", help="Open the page in a browser; without PAGE, the first one.")
 @click.argument("page", required=False)
 def docs(*, page: str | None, open: bool) -> None:
     """List the pages of the documentation, or print the one with the name PAGE.
 
     They are part of the package and need no network.
     """
-    from mock_platform.cli.docs import list_pages, open_page, read_page
+    from mock_platform.cli.docs import list_pages, open_page, open_site, read_page
 
     if open:
-        open_page(page or "readme")
+        if open_site(page) is None:
+            click.echo("The site is not built here (`make site`); opening the text.", err=True)
+            open_page(page or "readme")
     elif page is None:
         click.echo(list_pages())
     else:

@@ -45,24 +45,63 @@ def test_a_misspelt_page_is_explained() -> None:
     ) == _run("for-qq")
 
 
-def test_a_page_can_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the machine's own program; where none opens it, the file is named."""
-    opened: list[str] = []
-    answers = iter([0, 1])
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """What is opened, from a package whose pages are in `tmp_path`."""
+    found: list[str] = []
 
     def launch(url: str) -> int:
-        opened.append(url)
-        return next(answers)
+        found.append(url)
+        return 0
 
     monkeypatch.setattr(click, "launch", launch)
-    readme, page = str(ROOT / "README.md"), str(ROOT / "docs" / "for-qa.md")
+    monkeypatch.setattr(docs, "folder", lambda _: tmp_path / "docs")
+    (tmp_path / "docs").mkdir()
+    for name in ("README.md", "for-qa.md"):
+        (tmp_path / "docs" / name).write_text(f"# Title of {name}\n")
+    return found
 
-    assert (0, "") == _run("--open")
-    status, text = _run("--open", "for-qa")
 
-    assert [readme, page] == opened
+@pytest.mark.parametrize("place", ["docs/site", "build/site"])
+def test_the_site_is_opened(opened: list[str], tmp_path: Path, place: str) -> None:
+    """Its first page, or the page that is named: from the package, or from where it was built."""
+    site = tmp_path / place
+    site.mkdir(parents=True)
+    (site / "index.html").touch()
+
+    done = [_run("--open"), _run("--open", "for-qa"), _run("--open", "readme")]
+
+    assert [(0, "")] * 3 == done
+    expected = [site / "index.html", site / "docs" / "for-qa.html", site / "README.html"]
+    assert [str(file) for file in expected] == opened
+
+
+def test_without_a_site_the_text_is_opened(opened: list[str], tmp_path: Path) -> None:
+    """It is said what would build the site."""
+    status, told = _run("--open", "for-qa")
+
+    assert (0, [str(tmp_path / "docs" / "for-qa.md")]) == (status, opened)
+    assert "The site is not built here (`make site`); opening the text.\n" == told
+
+
+def test_a_misspelt_page_is_not_opened(opened: list[str]) -> None:
+    """With the nearest name, as when it is printed."""
+    status, told = _run("--open", "for-qq")
+
+    assert (1, []) == (status, opened)
+    assert "Did you mean 'for-qa'?" in told
+
+
+def test_a_page_that_nothing_opens_is_named(
+    opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file can be opened by other means."""
+    monkeypatch.setattr(click, "launch", lambda _: 1)
+
+    status, told = _run("--open", "for-qa")
+
     assert 1 == status
-    assert page in text
+    assert str(tmp_path / "docs" / "for-qa.md") in told
 
 
 def test_the_pages_of_an_installed_package_are_inside(

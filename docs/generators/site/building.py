@@ -1,0 +1,79 @@
+"""Builds the site with Sphinx. A link or a heading that is not there fails the build."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import warnings
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from docs.generators.site.staging import stage
+from mock_platform.version import __version__
+
+STAMP = "sources.txt"
+"""The file of a site that has the checksum of its sources."""
+_CONFIGURATION: dict[str, Any] = {
+    "project": "mock_platform",
+    "release": __version__,
+    "html_title": f"mock_platform {__version__}",
+    "extensions": ["myst_parser"],
+    "myst_heading_anchors": 6,
+    "html_theme": "furo",
+    "html_copy_source": False,
+    "html_show_sourcelink": False,
+    "html_show_copyright": False,
+    "html_show_sphinx": False,
+    "html_use_index": False,
+    # Opened from files, a browser does not let the search read the pages that it found.
+    "html_show_search_summary": False,
+    # Blocks of JSON with parts left out, or of several lines that are one object each.
+    "suppress_warnings": ["misc.highlighting_failure"],
+}
+
+
+class BrokenSite(Exception):
+    """The pages do not make a site; the message has what Sphinx printed."""
+
+
+def build(place: Path) -> None:
+    """Build the site into a folder, in place of what is there.
+
+    Raises:
+        BrokenSite: A page has a fault, such as a link that leads nowhere.
+        LookupError: A link leads to no file of the checkout.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        source = work / "source"
+        source.mkdir()
+        checksum = stage(source)
+        made = work / "site"
+        _run_sphinx(source, made, work / "read")
+        for left in (*made.rglob("*.map"), made / ".buildinfo", made / "objects.inv"):
+            left.unlink()
+        (made / STAMP).write_text(f"{checksum}\n", "ascii")
+        shutil.rmtree(place, ignore_errors=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(made, place)
+
+
+def _run_sphinx(source: Path, made: Path, read: Path) -> None:
+    told = StringIO()
+    # The themes and extensions warn one another about their own future.
+    with warnings.catch_warnings(action="ignore"):
+        from sphinx.application import Sphinx
+
+        Sphinx(
+            source,
+            None,
+            made,
+            read,
+            "html",
+            confoverrides=_CONFIGURATION,
+            status=None,
+            warning=told,
+        ).build()
+    if told.getvalue():
+        raise BrokenSite(told.getvalue().replace(f"{source}/", ""))
