@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.engine import EngineServer
 from tests.serving import LiveServer, LiveWorld, serving
 from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
@@ -37,6 +38,15 @@ def live_server() -> Iterator[LiveServer]:
 def live_server_tls() -> Iterator[LiveServer]:
     """`mock-platform serve --tls --require-https`; its `ca` is the file to trust."""
     yield from serving("--tls", "--require-https")
+
+
+@pytest.fixture(scope="session")
+def engine(tool: Tool) -> Iterator[EngineServer]:
+    """A Redis server, one for each test process; each test has keys of its own."""
+    tool("redis-server")
+    server = EngineServer()
+    yield server
+    server.close()
 
 
 @pytest.fixture(scope="session")

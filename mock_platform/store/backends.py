@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 
@@ -12,6 +13,9 @@ from mock_platform.store.errors import StoreError
 BACKENDS: Mapping[str, str] = {
     "memory": "memory_archive",
     "tinydb:FILE": "tinydb_archive",
+    "redis://HOST:PORT/N": "redis_archive",
+    "rediss://HOST:PORT/N": "redis_archive",
+    "unix:///PATH?db=N": "redis_archive",
 }
 """Modules by what the setting names: a scheme, or a scheme and a place. Each has a function
 `open_archive(place, durability)`, and is loaded only if it is named."""
@@ -22,7 +26,8 @@ class BadStore(ValueError):
 
     def __init__(self, text: str) -> None:
         hint = f" Did you mean 'tinydb:{text}'?" if text.endswith(".json") else ""
-        super().__init__(f"{text!r} is no store: {', or '.join(BACKENDS)}.{hint}")
+        shown = re.sub(r"//.*@", "//***@", text)  # it may be an address with a fault
+        super().__init__(f"{shown!r} is no store: {', or '.join(BACKENDS)}.{hint}")
 
 
 def find_backend(store: str) -> tuple[str, str]:
@@ -33,8 +38,13 @@ def find_backend(store: str) -> tuple[str, str]:
     """
     scheme, colon, place = store.partition(":")
     for form, module in BACKENDS.items():
-        known, takes_place, _ = form.partition(":")
-        if scheme == known and colon == takes_place and bool(place) == bool(takes_place):
+        known, takes_place, example = form.partition(":")
+        if scheme != known:
+            continue
+        if example.startswith("//"):  # an address, which is used whole
+            if place.startswith("//") and len(place) > len("//"):
+                return module, store
+        elif colon == takes_place and bool(place) == bool(takes_place):
             return module, place
     raise BadStore(store)
 
@@ -50,6 +60,11 @@ def open_archive(store: str, durability: Durability) -> Archive:
     try:
         module = import_module(f"{__package__}.{name}")
     except ModuleNotFoundError as fault:
+        if fault.name == "redis":
+            raise StoreError(
+                "A store on Redis or Valkey needs the client library: pip install "
+                "'mock-platform[redis]'."
+            ) from fault
         if fault.name != "fcntl":
             raise
         raise StoreError(

@@ -48,3 +48,37 @@ class StoreUnwritable(StoreError, OSError):
         self.args = (text,)
         self.errno = fault.errno
         self.path = path
+
+
+class StoreUnreachable(StoreUnwritable):
+    """The engine that keeps the worlds cannot be reached, or refuses; nothing was changed."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        text = (
+            f"{place} cannot be used ({reason}), so nothing was changed. It is tried again as soon "
+            "as it can be reached; what was acknowledged before is kept."
+        )
+        super(OSError, self).__init__(text)
+        self.args = (text,)
+        self.errno = None
+        self.path = Path(place)
+
+
+class WorldElsewhere(StoreError):
+    """Another process has the world; `address` says how it is reached."""
+
+    def __init__(self, world: str, address: str) -> None:
+        super().__init__(
+            f"The world {world!r} is open in another process ({address or 'without address'}). "
+            "Send the request there, or again in some seconds."
+        )
+        self.world = world
+        self.address = address
+
+
+class WorldLost(StoreError, LookupError):
+    """A change named a token that is not the world's current one; nothing was changed."""
+
+    def __init__(self, world: str, place: str) -> None:
+        super().__init__(f"world {world!r} is not kept in {place}, or no longer")
+        self.world = world

@@ -15,6 +15,7 @@ from mock_platform.store.backends import open_archive
 from mock_platform.store.errors import StoreError
 from mock_platform.store.interface import Record, Row, SavedWorld, Snapshot
 from mock_platform.store.memory import Base
+from tests.engine import EngineServer
 from tests.world.backends import fixtures, open_store
 
 Opener = Callable[[Path], Archive]
@@ -23,6 +24,11 @@ Opener = Callable[[Path], Archive]
 
 def _tinydb(durability: Durability) -> Opener:
     return lambda folder: open_archive(f"tinydb:{folder / 'state.json'}", durability)
+
+
+def _on_engine(engine: EngineServer) -> Opener:
+    """Each folder has a prefix of keys of its own."""
+    return lambda folder: open_archive(engine.url(f"{hash(folder):x}:"), "log")
 
 
 BACKENDS: Mapping[str, Opener] = {
@@ -41,9 +47,14 @@ CHANGES: Mapping[str, Callable[[Archive, str, int], None]] = {
 }
 
 
-@pytest.fixture(params=BACKENDS)
-def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+ON_ENGINE = "redis"
+
+
+@pytest.fixture(params=[*BACKENDS, ON_ENGINE])
+def reopen(request: pytest.FixtureRequest) -> Opener:
     """Opens an archive; the one before it must be closed."""
+    if request.param == ON_ENGINE:
+        return _on_engine(request.getfixturevalue("engine"))
     return BACKENDS[request.param]
 
 

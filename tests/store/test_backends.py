@@ -16,6 +16,10 @@ from tests.store import test_archive
         ("memory", ("memory_archive", "")),
         ("tinydb:state.json", ("tinydb_archive", "state.json")),
         ("tinydb:/var/lib/a:b.json", ("tinydb_archive", "/var/lib/a:b.json")),
+        ("tinydb://var/a.json", ("tinydb_archive", "//var/a.json")),
+        ("redis://cache:6379/2", ("redis_archive", "redis://cache:6379/2")),
+        ("rediss://cache", ("redis_archive", "rediss://cache")),
+        ("unix:///run/redis.sock?db=2", ("redis_archive", "unix:///run/redis.sock?db=2")),
     ],
 )
 def test_a_store_is_a_scheme_with_its_place(text: str, found: tuple[str, str]) -> None:
@@ -28,7 +32,7 @@ def test_a_store_is_a_scheme_with_its_place(text: str, found: tuple[str, str]) -
 )
 def test_other_stores_are_refused(text: str) -> None:
     """The refusal says which stores exist."""
-    with pytest.raises(BadStore, match="memory, or tinydb:FILE"):
+    with pytest.raises(BadStore, match="memory, or tinydb:FILE, or redis://HOST:PORT/N"):
         find_backend(text)
 
 
@@ -50,6 +54,7 @@ def test_the_home_folder_is_understood(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_every_backend_passes_the_contract_suite() -> None:
     """What the table names is tried by the suite on archives."""
-    schemes = {form.partition(":")[0] for form in BACKENDS}
+    tried = [*test_archive.BACKENDS, test_archive.ON_ENGINE]
+    modules = {f"{name.partition('-')[0]}_archive" for name in tried}
 
-    assert schemes == {name.partition("-")[0] for name in test_archive.BACKENDS}
+    assert modules == set(BACKENDS.values())

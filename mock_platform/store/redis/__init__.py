@@ -1,0 +1,1 @@
+"""Worlds on a Redis or Valkey server, which several processes share."""

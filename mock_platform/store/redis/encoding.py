@@ -1,0 +1,201 @@
+"""The values of an engine: states and changes of worlds as JSON with a checksum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import orjson
+
+from mock_platform.store.archive import Meta, Slots, WholeWorld
+from mock_platform.store.changelog import open_line, seal_line
+from mock_platform.store.errors import StoreDamaged, StoreError
+from mock_platform.store.interface import Row, Rows
+from mock_platform.store.memory import Base
+from mock_platform.store.stored_worlds import StoredState
+
+STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+FORMAT = b"mock_platform 1"
+"""The value of the key `format`: who wrote the keys, and in which version of their form."""
+_NEWLINE = 1
+
+
+class Fixtures:
+    """The fixtures of worlds by their hash, so that worlds that share them keep them once."""
+
+    def __init__(self) -> None:
+        self._hashes: WeakKeyDictionary[Base, str] = WeakKeyDictionary()
+        self.by_hash: dict[str, Rows] = {}
+        """Those that were read or written by this process."""
+
+    def hash_of(self, base: Base) -> str:
+        """Returns the hash of fixtures; empty without any."""
+        found = self._hashes.get(base)
+        if found is None:
+            body = encode_fixtures(base.rows)
+            found = sha256(body).hexdigest()[:32] if any(base.rows.values()) else ""
+            self._hashes[base] = found
+            self.by_hash[found] = base.rows
+        return found
+
+
+def encode_fixtures(rows: Rows) -> bytes:
+    """Returns fixtures as they are kept."""
+    tables = {
+        table: [(key, row.seq, row.record) for key, row in found.items()]
+        for table, found in rows.items()
+    }
+    return _seal({"tables": tables})
+
+
+def decode_fixtures(place: str, body: bytes) -> Rows:
+    """Returns fixtures.
+
+    Raises:
+        StoreDamaged: This is not what was written.
+    """
+    tables = _open(place, "the fixtures of worlds", body)["tables"]
+    return {
+        table: {key: Row(seq, record) for key, seq, record in rows}
+        for table, rows in tables.items()
+    }
+
+
+def encode_whole(whole: WholeWorld, base: str, seq: int) -> tuple[bytes, StoredState]:
+    """Returns a state of a world as it is kept, and as a value. `base` is the fixtures' hash."""
+    rows = {table: dict(slots) for table, slots in whole.snapshot.rows.items()}
+    meta = orjson.dumps(whole.meta, option=STRICT)
+    state = StoredState(seq, whole.snapshot.next_seq, meta, whole.base.rows, rows)
+    return encode_state(state, base), state
+
+
+def encode_state(state: StoredState, base: str) -> bytes:
+    """Returns a state of a world as it is kept."""
+    return _seal(
+        {
+            "seq": state.seq,
+            "base": base,
+            "next_place": state.next_place,
+            "meta": orjson.Fragment(state.meta_json),
+            "rows": {
+                table: [_row(key, slot) for key, slot in slots.items()]
+                for table, slots in state.rows.items()
+            },
+        }
+    )
+
+
+def decode_state(
+    place: str, what: str, body: bytes, fixtures: Mapping[str, Rows]
+) -> tuple[StoredState, str]:
+    """Returns a state of a world, and the hash of its fixtures.
+
+    Raises:
+        StoreDamaged: This is not what was written.
+    """
+    found = _open(place, what, body)
+    try:
+        base = fixtures[found["base"]] if found["base"] else {}
+        state = StoredState(
+            found["seq"], found["next_place"], orjson.dumps(found["meta"]), base=base
+        )
+        state.rows = {
+            table: {row[0]: Row(row[1], row[2]) if len(row) > 1 else None for row in rows}
+            for table, rows in found["rows"].items()
+        }
+    except (LookupError, TypeError, ValueError, AttributeError) as fault:
+        raise _report_damage(place, what, f"it is incomplete ({fault!r})") from fault
+    return state, found["base"]
+
+
+def read_base(place: str, what: str, body: bytes) -> str:
+    """Returns the hash of the fixtures of a state.
+
+    Raises:
+        StoreDamaged: This is not what was written.
+    """
+    base: str = _open(place, what, body).get("base", "")
+    return base
+
+
+def encode_commit(slots: Slots, meta_json: bytes) -> bytes:
+    """Returns a commit as it is kept.
+
+    Raises:
+        TypeError: A value has no JSON form.
+    """
+    changes = [(table, *_row(key, slot)) for (table, key), slot in slots.items()]
+    return _seal({"changes": changes, "meta": orjson.Fragment(meta_json)})
+
+
+def take_commit(place: str, what: str, body: bytes, state: StoredState, seq: int) -> None:
+    """Add a commit to the state before it.
+
+    Raises:
+        StoreDamaged: This is not what was written.
+    """
+    found = _open(place, what, body)
+    try:
+        state.take(
+            {
+                (change[0], change[1]): Row(change[2], change[3]) if len(change) > 2 else None
+                for change in found["changes"]
+            }
+        )
+        state.meta_json = orjson.dumps(found["meta"])
+        state.seq = seq
+    except (LookupError, TypeError, ValueError, AttributeError) as fault:
+        raise _report_damage(place, what, f"it is incomplete ({fault!r})") from fault
+
+
+def encode_meta(meta: Meta) -> bytes:
+    """Returns the data of a world beside its records as JSON.
+
+    Raises:
+        TypeError: A value has no JSON form.
+    """
+    return orjson.dumps(meta, option=STRICT)
+
+
+def check_format(place: str, prefix: str, found: bytes | None) -> None:
+    """Check that the keys with the prefix are ours, and in a form that this version reads.
+
+    Raises:
+        StoreError: They are not; the text says what to do.
+    """
+    if found in {None, FORMAT}:
+        return
+    name, _, version = (found or b"").partition(b" ")
+    if name == FORMAT.partition(b" ")[0] and version.isdigit():
+        raise StoreError(
+            f"{place}: another version of mock_platform keeps worlds under {prefix}* there, in "
+            f"form {int(version)}; this one reads form 1. Serve with that version, or name another "
+            "prefix with ?prefix=NAME:."
+        )
+    raise StoreError(
+        f"{place}: the key {prefix}format is not from mock_platform. Nothing was changed. Name "
+        "another prefix with ?prefix=NAME:, or another number of a database."
+    )
+
+
+def _row(key: str, slot: Row | None) -> Sequence[Any]:
+    return (key,) if slot is None else (key, slot.seq, slot.record)
+
+
+def _seal(value: dict[str, Any]) -> bytes:
+    return seal_line(orjson.dumps(value, option=STRICT))[:-_NEWLINE]
+
+
+def _open(place: str, what: str, body: bytes) -> dict[str, Any]:
+    line = open_line(body)
+    if line is None:
+        raise _report_damage(place, what, "its checksum is wrong")
+    found: dict[str, Any] = orjson.loads(line)
+    return found
+
+
+def _report_damage(place: str, what: str, fault: str) -> StoreDamaged:
+    remedy = "Put back a copy of the engine's data, or name another prefix with ?prefix=NAME:."
+    return StoreDamaged(place, f"{what} is damaged: {fault}", remedy)

@@ -1,0 +1,30 @@
+"""A world that this process owns in an engine: what the engine has of it, without asking."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field, replace
+
+from mock_platform.store.stored_worlds import StoredState
+
+
+@dataclass(slots=True)
+class HeldWorld:
+    """The world's token, and its state as the engine has it. Use it under its lock."""
+
+    token: int
+    state: StoredState
+    base: str
+    """The hash of its fixtures."""
+    seq: int
+    """Number of the last change to the world or to its points."""
+    log_bytes: int = 0
+    """Size of the commits after its last whole state."""
+    unsure: bool = False
+    """Whether the engine may have a change that counts as not made: its answer did not come."""
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def copy_state(self) -> StoredState:
+        """Returns the state of now, which later commits do not change."""
+        rows = {table: dict(slots) for table, slots in self.state.rows.items()}
+        return replace(self.state, seq=self.seq, rows=rows)

@@ -1,0 +1,81 @@
+"""Reads a world from an engine: its last whole state, the commits after it, and its points."""
+
+from __future__ import annotations
+
+from mock_platform.store.errors import StoreDamaged
+from mock_platform.store.interface import SavedWorld, Snapshot
+from mock_platform.store.memory import Base
+from mock_platform.store.redis.encoding import (
+    Fixtures,
+    decode_fixtures,
+    decode_state,
+    read_base,
+    take_commit,
+)
+from mock_platform.store.redis.engine import EngineLink
+from mock_platform.store.redis.held import HeldWorld
+from mock_platform.store.stored_worlds import StoredState
+
+
+class WorldReader:
+    """Reads worlds that this process owns, so no other one changes them meanwhile."""
+
+    def __init__(self, engine: EngineLink, fixtures: Fixtures) -> None:
+        self._engine = engine
+        self._fixtures = fixtures
+
+    def read(
+        self, name: str, base: Base, token: int, seq: int
+    ) -> tuple[HeldWorld, dict[str, SavedWorld]]:
+        """Returns a world on the given fixtures, and its points.
+
+        Raises:
+            StoreDamaged: The engine does not have what was written to it.
+        """
+        place, key = self._engine.place, self._engine.key
+        found, log, kept = self._engine.call_all(
+            [
+                ("GET", key("state", name)),
+                ("XRANGE", key("log", name), "-", "+"),
+                ("HGETALL", key("points", name)),
+            ]
+        )
+        what = f"world {name!r}"
+        if found is None:
+            remedy = "Drop the world, or put back a copy of the engine's data."
+            raise StoreDamaged(place, f"{what} has no state", remedy)
+        state = self._decode(what, found)
+        size = 0
+        for at, fields in log:
+            number = int(at.partition(b"-")[0])
+            if number > state.seq:
+                body = fields.get(b"b", b"")
+                take_commit(place, f"change {number} of {what}", body, state, number)
+                size += len(body)
+        saved = {}
+        for label, body in kept.items():
+            point = self._decode(f"the point {label.decode()!r} of {what}", body)
+            saved[label.decode()] = self._lay_over(point, base)
+        self._lay_over(state, base)
+        held = HeldWorld(token, state, self._fixtures.hash_of(base), seq, log_bytes=size)
+        return held, saved
+
+    def _decode(self, what: str, body: bytes) -> StoredState:
+        wanted = read_base(self._engine.place, what, body)
+        if wanted and wanted not in self._fixtures.by_hash:
+            place = self._engine.place
+            found = self._engine.call("GET", self._engine.key("fixtures", wanted))
+            if found is None:
+                remedy = "Drop the world, or put back a copy of the engine's data."
+                raise StoreDamaged(place, f"the fixtures of {what} are missing", remedy)
+            self._fixtures.by_hash[wanted] = decode_fixtures(place, found)
+        state, _ = decode_state(self._engine.place, what, body, self._fixtures.by_hash)
+        return state
+
+    def _lay_over(self, state: StoredState, base: Base) -> SavedWorld:
+        """Use these fixtures; the same ones, as is usual, cost nothing."""
+        self._fixtures.hash_of(base)
+        if state.base is not base.rows:
+            return state.lay_over(base)
+        rows = {table: dict(slots) for table, slots in state.rows.items()}
+        return SavedWorld(Snapshot(rows, state.next_place), state.meta)
