@@ -86,8 +86,11 @@ def render(
             **values,
         }
     )
-    partial = block is not None and "HX-Request" in request.flask.headers
-    parts = found.blocks[block](context) if block and partial else found.root_render_func(context)
+    partial = "HX-Request" in request.flask.headers
+    parts = found.root_render_func(context)
+    if block is not None and partial:
+        next(iter(parts), None)  # so much runs that imports at the template's beginning are there
+        parts = found.blocks[block](context)
     response = Response("".join(parts), form.status if form is not None else status)
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Vary"] = "HX-Request"

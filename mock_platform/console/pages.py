@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mock_platform.console import overview
+from mock_platform.console import requests_page
 from mock_platform.console.page import ConsolePage
 
 PAGES: tuple[ConsolePage, ...] = (
-    overview.PAGE,
+    requests_page.PAGE,
 )  # fmt: skip
 """Requests, Scenarios, Worlds, Clock, Records, Transitions, Replay and deliveries, Webhooks,
 Streams, Rules, Coverage, Operations, Assumptions: in this order, as far as they exist.

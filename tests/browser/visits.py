@@ -23,7 +23,7 @@ _AXE = """async (only) => {
     + v.nodes.map((n) => `${n.target.join(' ')} ${n.failureSummary}`).join('; '));
 }"""
 
-DETAILS: tuple[str, ...] = ("/console/requests/r2",)
+DETAILS: tuple[str, ...] = ("/console/requests/r2", "/console/requests/r2/scenario")
 """Pages below those of the navigation, as paths after `/_mock`, in the world of `furnish`."""
 
 

@@ -93,7 +93,8 @@ PATHS = st.one_of(
                 "/_mock/worlds/{}", "/_mock/state", "/_mock/state/users", "/_mock/state/{}/{}",
                 "/_mock/state/users/{}", "/_mock/snapshots/{}", "/_mock/scenarios/{}",
                 "/_mock/scenarios/{}/activate", "/_mock/transitions/{}", "/_mock/events",
-                "/_mock/transitions/replay_job/{}", "/_mock/console", "/_mock/console/requests/{}",
+                "/_mock/transitions/replay_job/{}", "/_mock/?text={}",
+                "/_mock/console/requests/{}", "/_mock/console/requests/{}/scenario",
                 "/_mock/docs/{}", "/_mock/coverage", "/_mock/openapi.json", "/_mock/deliveries",
                 "/~w1/_mock/requests/{}", "/~{}/_mock/clock",
             ]

@@ -6,7 +6,7 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   const source = document.getElementById(button.dataset.copy);
   const text = "value" in source ? source.value : source.textContent;
-  const label = button.dataset.label || (button.dataset.label = button.textContent);
+  const label = button.dataset.label || (button.dataset.label = button.innerHTML);
   navigator.clipboard.writeText(text).then(
     () => { button.textContent = "Copied"; },
     () => {
@@ -17,7 +17,7 @@ document.addEventListener("click", (event) => {
       getSelection().addRange(range);
       button.textContent = "Selected: press Ctrl+C";
     },
-  ).then(() => setTimeout(() => { button.textContent = label; }, 2000));
+  ).then(() => setTimeout(() => { button.innerHTML = label; }, 2000));
 });
 
 document.documentElement.classList.add("scripts");

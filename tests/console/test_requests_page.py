@@ -3,12 +3,11 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.console.overview import SHOWN_REQUESTS
+from mock_platform.console.request_list import SHOWN
 from tests.control.support import call
 from tests.support import BEARER, FORM, Sandbox, sandbox
 
@@ -29,6 +28,12 @@ class Page(HTMLParser):
         """Collect a tag."""
         self.tags.append((tag, dict(attrs)))
 
+    @property
+    def requests(self) -> list[str]:
+        """The requests of the list, in its order."""
+        found = [link for link in self.all("a", "href") if "/console/requests/" in link]
+        return [link.rpartition("/")[2] for link in found]
+
     def all(self, tag: str, attribute: str) -> list[str]:
         """The values of an attribute of all such tags."""
         return [
@@ -40,30 +45,6 @@ class Page(HTMLParser):
 def box() -> Sandbox:
     """A sandbox whose clock is frozen."""
     return sandbox(freeze=MOMENT)
-
-
-def submit(box: Sandbox, world: str = "", **form: str) -> TestResponse:
-    """Send a form of the console, as its own page does."""
-    return call(box, "POST", "/console", world, form=form, headers=OWN)
-
-
-def test_overview(box: Sandbox) -> None:
-    """The page shows world, clock, tables with counts, worlds, and leads to the documentation."""
-    call(box, "PUT", "/worlds/w1")
-
-    page = Page(call(box, "GET", "/"))
-
-    assert "World default" in page.text
-    assert "2026-03-01T12:00:00.000Z frozen" in page.text
-    links = page.all("a", "href")
-    assert {
-        "/_mock/docs/",
-        "/_mock/openapi.json",
-        "/_mock/state/users",
-        "http://localhost/~w1/_mock/",
-    } <= set(links)
-    total = call(box, "GET", "/state/line_items").get_json()["total"]
-    assert f"line_items {total} " in page.text
 
 
 def test_every_link_leads_somewhere(box: Sandbox) -> None:
@@ -96,7 +77,8 @@ def test_accessible(box: Sandbox) -> None:
 
     assert ["en"] == page.all("html", "lang")
     assert 1 == len([tag for tag, _ in page.tags if tag == "h1"])
-    assert set(page.all("input", "id")) == set(page.all("label", "for"))
+    fields = page.all("input", "id") + page.all("select", "id")
+    assert set(fields) == set(page.all("label", "for"))
     ids = [found["id"] for _, found in page.tags if "id" in found]
     assert len(ids) == len(set(ids))
     assert set(page.all("section", "aria-labelledby")) <= set(ids)
@@ -120,31 +102,91 @@ def test_requests_are_listed(box: Sandbox) -> None:
     assert "/_mock/console/requests/r1" in page.all("a", "href")
 
 
-@pytest.mark.parametrize("extra", [0, 1])
-def test_latest_requests(box: Sandbox, extra: int) -> None:
-    """The newest fifty are listed; beyond that the page says how many there are."""
-    for _ in range(SHOWN_REQUESTS + extra):
+def test_pages(box: Sandbox) -> None:
+    """The newest requests come first; links lead to older ones and back, with the filter."""
+    for _ in range(SHOWN + 1):
         box.call("GET", "/oauth2/tokn", keys=None)
+    box.call("GET", "/2/openapi.json", keys=None)
 
-    page = Page(call(box, "GET", "/"))
+    newest = Page(call(box, "GET", "/?text=tokn"))
+    (older,) = [link for link in newest.all("a", "href") if "before=" in link]
+    oldest = Page(box.call("GET", older, keys=None))
 
-    rows = [link for link in page.all("a", "href") if "/console/requests/" in link]
-    assert 50 == SHOWN_REQUESTS == len(rows)
-    assert ("the newest 50 of 51" in page.text) == bool(extra)
+    assert [f"r{n}" for n in range(SHOWN + 1, 1, -1)] == newest.requests
+    assert ["r1"] == oldest.requests
+    assert "/_mock/?text=tokn" in oldest.all("a", "href")
 
 
-def test_deliveries_are_listed(box: Sandbox) -> None:
-    """Attempted deliveries are shown with what came of them."""
-    attempt: dict[str, Any] = {
-        "id": "d1", "job_id": "j1", "webhook_id": "w1", "event_id": "e1", "attempt": 2,
-        "at": "2026-03-01T12:00:00.000Z", "url": "http://127.0.0.1:8091/hook", "status": None,
-        "error": "connection refused", "milliseconds": 1.5, "body": None,
-    }  # fmt: skip
-    box.world.deliveries.append(attempt)
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("status=404", ["r2"]), ("status=4XX", ["r3", "r2"]), ("status=2xx", ["r4", "r1"]),
+        ("operation=account_media.list", ["r4", "r3"]), ("method=post", []), ("path=tokn", ["r2"]),
+        ("text=No+operation+has", ["r2"]), ("text=R3", ["r3"]), ("text=BETWEEN+1", ["r3"]),
+        ("text=foo%27+is+not", ["r4"]), ("rule=outage", []), ("text=openapi&status=", ["r1"]),
+    ],
+)  # fmt: skip
+def test_filters(box: Sandbox, query: str, found: list[str]) -> None:
+    """Filters restrict together; empty fields restrict nothing."""
+    box.call("GET", "/2/openapi.json", keys=None)
+    box.call("GET", "/oauth2/tokn", keys=None)
+    box.call("GET", "/12/accounts/18ce54d4x5t/account_media?count=0")
+    box.call("GET", "/12/accounts/18ce54d4x5t/account_media?foo=1")
 
-    page = Page(call(box, "GET", "/"))
+    assert found == Page(call(box, "GET", f"/?{query}")).requests
 
-    assert "http://127.0.0.1:8091/hook e1 j1 2 connection refused 2" in page.text
+
+def test_rules_that_acted(box: Sandbox) -> None:
+    """The filter by scenario finds what its rules did."""
+    call(box, "POST", "/scenarios/outage/activate", json={})
+    box.call("GET", "/12/accounts/18ce54d4x5t/account_media")
+
+    page = Page(call(box, "GET", "/?rule=outage"))
+
+    assert ["r1"] == page.requests
+    assert "rule of scenario outage" in page.text
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("status=teapot", "expected a status such as 404"),
+        ("status=700", "expected a status such as 404"),
+        ("operation=account_medi.list", "Did you mean"),
+        ("method=FETCH", "method must be one of"),
+    ],
+)
+def test_faulty_filters(box: Sandbox, query: str, text: str) -> None:
+    """A value that no request can have is explained beside its field."""
+    box.call("GET", "/oauth2/tokn", keys=None)
+    answer = call(box, "GET", f"/?{query}")
+    page = Page(answer)
+
+    assert 422 == answer.status_code
+    assert text in page.text
+    assert "true" in page.all("input", "aria-invalid") + page.all("select", "aria-invalid")
+    assert [] == page.requests
+
+
+def test_a_part_for_scripts(box: Sandbox) -> None:
+    """A request of htmx gets the list alone."""
+    answer = call(box, "GET", "/", headers={"HX-Request": "true"})
+
+    assert answer.text.lstrip().startswith("<section")
+    assert "<form" not in answer.text
+    assert "HX-Request" == answer.headers["Vary"]
+
+
+def test_emptied(box: Sandbox) -> None:
+    """The button empties the journal of the page's world, and the next page says so."""
+    box.call("GET", "/oauth2/tokn", keys=None)
+
+    answer = call(box, "POST", "/console/requests/empty", form={}, headers=OWN)
+
+    assert (303, "/_mock/") == (answer.status_code, answer.headers["Location"])
+    assert 0 == len(box.world.journal)
+    assert "was emptied" in call(box, "GET", "/").text
+    assert "was emptied" not in call(box, "GET", "/").text
 
 
 def test_nothing_a_client_sends_becomes_markup(box: Sandbox) -> None:
@@ -175,75 +217,19 @@ def test_one_request(box: Sandbox) -> None:
     page = Page(answer)
 
     assert 200 == answer.status_code
-    for text in ("POST http://localhost/2/webhooks/replay", "webhooks.replay", "invalid-request"):
+    for text in ("POST /2/webhooks/replay", "webhooks.replay", "invalid-request"):
         assert text in page.text
-    assert "problem.status-by-type : The spec maps no problem type to a status" in page.text
+    assert "The spec maps no problem type to a status" in page.text
     assert BEARER not in answer.text
     assert "Bearer [redacted]" in page.text
 
 
 def test_unknown_request(box: Sandbox) -> None:
-    """An unknown request is a refusal like any other."""
-    assert 404 == call(box, "GET", "/console/requests/r1").status_code
+    """An unknown request is explained on a page."""
+    answer = call(box, "GET", "/console/requests/r1")
 
-
-def test_forms_move_the_clock(box: Sandbox) -> None:
-    """Each form does what it says and leads back to the page, so that reloading repeats nothing."""
-    clock = box.world.clock
-
-    for form in ({"action": "advance", "seconds": "90"}, {"action": "travel", "to": "2027-01-01"}):
-        answer = submit(box, **form)
-        assert (303, "/_mock/") == (answer.status_code, answer.headers["Location"])
-    submit(box, action="resume")
-    running = not clock.frozen
-    submit(box, action="freeze")
-
-    assert running
-    assert (2027, True) == (clock.now().year, clock.frozen)
-
-
-def test_form_of_another_world(box: Sandbox) -> None:
-    """Forms act on the world whose page they are on."""
-    call(box, "PUT", "/worlds/w1")
-    page = Page(call(box, "GET", "/", "w1"))
-
-    answer = submit(box, "w1", action="advance", seconds="60")
-
-    assert {"/~w1/_mock/console"} == set(page.all("form", "action"))
-    assert "/~w1/_mock/" == answer.headers["Location"]
-    assert MOMENT == box.world.clock.now()
-    assert MOMENT != box.platform.worlds.get("w1").clock.now()
-
-
-def test_reset_form(box: Sandbox) -> None:
-    """The reset form sets the world back."""
-    box.call("GET", "/oauth2/tokn", keys=None)
-
-    submit(box, action="reset")
-
-    assert 0 == len(box.world.journal)
-
-
-@pytest.mark.parametrize(
-    ("form", "text"),
-    [
-        ({"action": "rest"}, "Did you mean &#39;reset&#39;?"),
-        ({}, "does not exist"),
-        ({"action": "advance", "seconds": "soon"}, "Expected Number"),
-        ({"action": "advance", "seconds": "nan"}, "seconds"),
-        ({"action": "advance"}, "needs &#39;seconds&#39;"),
-        ({"action": "travel", "to": "<i>"}, "Expected time"),
-    ],
-)
-def test_faulty_form(box: Sandbox, form: dict[str, str], text: str) -> None:
-    """A form that cannot be used shows the page again with what is wrong; nothing changes."""
-    answer = submit(box, **form)
-    page = Page(answer)
-
-    assert 422 == answer.status_code
-    assert "alert" in [found.get("role") for _, found in page.tags]
-    assert text in page.text
-    assert MOMENT == box.world.clock.now()
+    assert (404, "text/html") == (answer.status_code, answer.mimetype)
+    assert "has no entry" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -257,7 +243,8 @@ def test_faulty_form(box: Sandbox, form: dict[str, str], text: str) -> None:
 )
 def test_forms_of_other_pages(box: Sandbox, headers: dict[str, str]) -> None:
     """A form that no page of the console sent does nothing."""
-    answer = call(box, "POST", "/console", form={"action": "resume"}, headers=headers)
+    box.call("GET", "/oauth2/tokn", keys=None)
+    answer = call(box, "POST", "/console/requests/empty", form={}, headers=headers)
 
     assert 403 == answer.status_code
-    assert box.world.clock.frozen
+    assert 1 == len(box.world.journal)

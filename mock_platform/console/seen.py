@@ -1,0 +1,164 @@
+"""Turns a request of the journal into a scenario: such requests are answered with what was seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.operation import Operation
+from mock_platform.core.pairs import decode_pairs, first_values
+from mock_platform.core.routing import Router
+from mock_platform.edge.address import split_surface, split_world
+from mock_platform.platform import Platform
+from mock_platform.world.redact import MASK
+
+_KEPT_HEADERS = frozenset({"location", "retry-after"})
+_KEPT_PREFIXES = ("x-rate-limit-", "x-account-rate-limit-", "x-cost-rate-limit-")
+_CHANGING = frozenset({"cursor", "pagination_token", "next_token"})
+"""Parameters whose values differ from call to call."""
+_MAX_CONDITION = 200
+"""Characters of a value that a person would still match on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A value of the request that the scenario can match."""
+
+    place: str
+    """`path`, `query`, `json` or `form`, as in `when` of a rule."""
+    name: str
+    value: Any
+    usual: bool
+    """Whether it says which request this is, so that it is matched unless told otherwise."""
+
+    @property
+    def key(self) -> str:
+        """How a form names it."""
+        return f"{self.place}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRequest:
+    """What a scenario can be made of."""
+
+    on: str
+    """The operation's id, or method and path where no operation answered."""
+    conditions: Sequence[Condition]
+    name: str
+    """A name for the scenario."""
+    description: str
+    respond: Mapping[str, Any]
+
+    def make_document(
+        self, name: str, description: str, matched: Collection[str]
+    ) -> dict[str, Any]:
+        """Returns the scenario that matches the conditions with these keys."""
+        when: dict[str, dict[str, Any]] = {}
+        for condition in self.conditions:
+            if condition.key in matched:
+                when.setdefault(condition.place, {})[condition.name] = _literal(condition.value)
+        rule: dict[str, Any] = {"on": self.on}
+        if when:
+            rule["when"] = when
+        if self.respond["status"] >= 400:
+            rule["stage"] = "before_auth"
+        document: dict[str, Any] = {"name": name}
+        if description:
+            document["description"] = description
+        return document | {"rules": [rule | {"then": {"respond": _literal(dict(self.respond))}}]}
+
+
+def read_seen(platform: Platform, entry: Mapping[str, Any]) -> SeenRequest:
+    """Returns what a scenario can be made of; `entry` is the JSON of the control plane."""
+    parts = urlsplit(entry["url"])
+    world_path = split_world(parts.path)[1]
+    _, _, path = split_surface(world_path, parts.netloc)
+    operation = next((op for op in platform.operations if op.id == entry["operation"]), None)
+    status, name = entry["status"], entry["operation"] or "unknown-path"
+    method = "GET" if entry["method"] == "HEAD" else entry["method"]
+    return SeenRequest(
+        entry["operation"] or f"{method} {path}",
+        [
+            *_find_path_conditions(operation, method, path),
+            *_find_sent_conditions(entry, parts.query),
+        ],
+        re.sub(r"[^a-z0-9._-]+", "-", f"{name}-{status}".replace("_", "-").replace(".", "-")),
+        f"Answers {method} {path} with {status}, as request {entry['id']} was answered.",
+        _read_answer(entry),
+    )
+
+
+def _find_path_conditions(operation: Operation | None, method: str, path: str) -> list[Condition]:
+    if operation is None:
+        return []
+    router = Router(
+        (operation.method, each, operation) for each in (operation.path, *operation.also)
+    )
+    found = router.find(method, path).params
+    return [Condition("path", name, value, usual=True) for name, value in found.items()]
+
+
+def _find_sent_conditions(entry: Mapping[str, Any], query: str) -> list[Condition]:
+    sent, _ = first_values(decode_pairs(query))
+    found = [("query", name, value) for name, value in sent.items()]
+    body, kind = entry["request"]["body"]["text"], entry["request"]["body"]["content_type"] or ""
+    if "json" in kind:
+        found += [("json", name, value) for name, value in _read_object(body).items()]
+    elif "x-www-form-urlencoded" in kind:
+        pairs = parse_qsl(body, keep_blank_values=True)
+        found += [("form", name, value) for name, value in first_values(pairs)[0].items()]
+    return [
+        Condition(place, name, value, usual=place == "query" and name not in _CHANGING)
+        for place, name, value in found
+        if not name.startswith("oauth_") and _is_plain(value)
+    ]
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a person would match on a value: a short text, a number or a truth value."""
+    if isinstance(value, str):
+        return MASK not in value and len(value) <= _MAX_CONDITION
+    return isinstance(value, bool | int | float)
+
+
+def _read_object(text: str) -> dict[str, Any]:
+    try:
+        value = loads(text.encode())
+    except BadJson:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _read_answer(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the answer as the effect `respond` takes it."""
+    respond: dict[str, Any] = {"status": entry["status"]}
+    body = entry["response"]["body"]
+    kind, kept = body["content_type"] or "", {}
+    for name, value in entry["response"]["headers"]:
+        lower = name.lower()
+        if lower in _KEPT_HEADERS or lower.startswith(_KEPT_PREFIXES):
+            kept[name] = value
+    text = body["text"]
+    if text and "json" in kind:
+        try:
+            respond["json"] = loads(text.encode())
+        except BadJson:  # it was too long to be kept whole
+            respond["text"] = text
+    elif text:
+        respond["text"] = text
+    if kind and text and not kind.startswith("application/json"):
+        kept["Content-Type"] = kind
+    return respond | ({"headers": kept} if kept else {})
+
+
+def _literal(value: Any) -> Any:
+    """Returns a value as a scenario that means this value: a text may look like a parameter."""
+    if isinstance(value, str):
+        return f"${value}" if value.startswith("$") else value
+    if isinstance(value, dict):
+        return {name: _literal(each) for name, each in value.items()}
+    return [_literal(each) for each in value] if isinstance(value, list) else value

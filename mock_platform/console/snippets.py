@@ -1,0 +1,213 @@
+"""A request of the journal as something to run: for curl, in Python, as a pytest test.
+
+The journal has no credentials, and a signature is good only once. So a snippet takes credentials
+from the environment that `mock-platform run` sets, and from `GET /_mock/credentials` in a test.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from mock_platform.core.jsonio import BadJson, loads
+
+_LEFT_OUT = frozenset(
+    {
+        "accept-encoding", "authorization", "connection", "content-length", "cookie", "host",
+        "user-agent", "accept", "cache-control", "transfer-encoding",
+    }
+)  # fmt: skip
+"""Headers that clients set by themselves, and those of credentials."""
+_PREFIX = "MOCK_PLATFORM"
+_TEST_NOTE = "It runs as it is wherever mock_platform is installed; its plugin has the fixture."
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """One way to repeat a request."""
+
+    id: str
+    title: str
+    text: str
+    note: str = ""
+
+
+def write_snippets(entry: Mapping[str, Any]) -> Sequence[Snippet]:
+    """Returns all ways to repeat an entry, given as the JSON of the control plane."""
+    sent = _Sent.read(entry)
+    return (
+        Snippet("curl", "curl", _write_curl(sent), _NOTES[sent.scheme][0]),
+        Snippet("python", "Python", _write_python(sent), _NOTES[sent.scheme][1]),
+        Snippet(
+            "pytest",
+            "pytest",
+            _write_test(sent, entry),
+            _TEST_NOTE,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What a client sent, without its credentials."""
+
+    method: str
+    url: str
+    headers: Sequence[tuple[str, str]]
+    body: str
+    content_type: str
+    scheme: str
+    """`oauth1`, `bearer`, `basic` or `none`."""
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any]) -> _Sent:
+        headers = [(name, value) for name, value in entry["request"]["headers"]]
+        sent = {name.lower(): value for name, value in headers}
+        begin = sent.get("authorization", "").partition(" ")[0].lower()
+        scheme = {"oauth": "oauth1", "bearer": "bearer", "basic": "basic"}.get(begin, "none")
+        return cls(
+            entry["method"],
+            entry["url"],
+            [pair for pair in headers if pair[0].lower() not in _LEFT_OUT],
+            entry["request"]["body"]["text"],
+            sent.get("content-type", ""),
+            scheme,
+        )
+
+    @property
+    def path(self) -> str:
+        """The path and query, without a world's prefix: a test has a world of its own."""
+        parts = urlsplit(self.url)
+        path = parts.path
+        if path.startswith("/~"):
+            path = "/" + path[2:].partition("/")[2]
+        return f"{path}?{parts.query}" if parts.query else path
+
+    def json(self) -> Any:
+        """Returns the body if it is JSON; else `None`."""
+        if "json" not in self.content_type or not self.body:
+            return None
+        try:
+            return loads(self.body.encode())
+        except BadJson:
+            return None
+
+    def form(self) -> dict[str, str] | None:
+        """Returns the body if it is a form without repeated names; else `None`."""
+        if "x-www-form-urlencoded" not in self.content_type or not self.body:
+            return None
+        pairs = parse_qsl(self.body, keep_blank_values=True)
+        return dict(pairs) if len(dict(pairs)) == len(pairs) else None
+
+
+_NOTES: Mapping[str, tuple[str, str]] = {
+    "oauth1": (
+        "The request was signed with OAuth 1.0a, which curl cannot do: this one is unsigned. It is "
+        "accepted by a server with --auth off.",
+        f"The credentials come from the environment: {_PREFIX}_CONSUMER_KEY and so on, as "
+        "mock-platform credentials --format env prints them. It needs requests-oauthlib.",
+    ),
+    "bearer": (
+        f"The token comes from the environment: {_PREFIX}_BEARER_TOKEN, as mock-platform "
+        "credentials --format env prints it.",
+        f"The token comes from the environment: {_PREFIX}_BEARER_TOKEN, as mock-platform "
+        "credentials --format env prints it.",
+    ),
+    "basic": (
+        f"Key and secret come from the environment: {_PREFIX}_CONSUMER_KEY and "
+        f"{_PREFIX}_CONSUMER_SECRET.",
+    )
+    * 2,
+    "none": ("", ""),
+}
+
+
+def _write_curl(sent: _Sent) -> str:
+    parts = [f"curl -i -X {shlex.quote(sent.method)} {shlex.quote(sent.url)}"]
+    if sent.scheme == "bearer":
+        parts.append(f'-H "Authorization: Bearer ${_PREFIX}_BEARER_TOKEN"')
+    elif sent.scheme == "basic":
+        parts.append(f'-u "${_PREFIX}_CONSUMER_KEY:${_PREFIX}_CONSUMER_SECRET"')
+    parts += [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in sent.headers]
+    if sent.body:
+        parts.append(f"--data-binary {shlex.quote(sent.body)}")
+    return " \\\n  ".join(parts)
+
+
+def _write_python(sent: _Sent) -> str:
+    lines = ["import os", "", "import requests"]
+    arguments = [repr(sent.method), repr(sent.url)]
+    if sent.scheme == "oauth1":
+        lines += ["from requests_oauthlib import OAuth1"]
+        names = ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
+        found = [f'    os.environ["{_PREFIX}_{name}"],' for name in names]
+        lines += ["", "auth = OAuth1(", *found, ")"]
+        arguments.append("auth=auth")
+    elif sent.scheme == "basic":
+        pair = f'os.environ["{_PREFIX}_CONSUMER_KEY"], os.environ["{_PREFIX}_CONSUMER_SECRET"]'
+        arguments.append(f"auth=({pair})")
+    else:
+        lines = lines if sent.scheme == "bearer" else lines[2:]
+    body, extra = _body_of(sent)
+    headers = [f"        {name!r}: {value!r}," for name, value in extra]
+    if sent.scheme == "bearer":
+        token = f"os.environ['{_PREFIX}_BEARER_TOKEN']"
+        headers.insert(0, f'        "Authorization": f"Bearer {{{token}}}",')
+    if headers:
+        arguments.append("\n".join(["headers={", *headers, "    }"]))
+    arguments += [*body, "timeout=10"]
+    call = "".join(f"    {argument},\n" for argument in arguments)
+    return "\n".join([*lines, "", f"answer = requests.request(\n{call})"]) + (
+        "\nprint(answer.status_code, answer.text)\n"
+    )
+
+
+def _write_test(sent: _Sent, entry: Mapping[str, Any]) -> str:
+    name = re.sub(r"\W+", "_", entry["operation"] or "request", flags=re.ASCII).strip("_")
+    told = f"{sent.method} {urlsplit(sent.path).path} is answered with {entry['status']}."
+    arguments = [repr(sent.method), repr(sent.path)]
+    scheme = f'"{_find_session(sent, entry)}"' if sent.scheme in {"oauth1", "bearer"} else ""
+    lines = [
+        f"def test_{name}(mock_platform):",
+        f'    """{_for_docstring(told)}"""',
+        f"    session = mock_platform.session({scheme})",
+    ]
+    if sent.scheme == "basic":
+        lines.append('    app = mock_platform.credentials["app"]')
+        arguments.append('auth=(app["consumer_key"], app["consumer_secret"])')
+    body, extra = _body_of(sent)
+    if extra:
+        arguments.append(f"headers={dict(extra)!r}")
+    call = "".join(f"        {argument},\n" for argument in [*arguments, *body])
+    lines += [
+        "",
+        f"    answer = session.request(\n{call}    )",
+        "",
+        f"    assert answer.status_code == {entry['status']}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _find_session(sent: _Sent, entry: Mapping[str, Any]) -> str:
+    """Returns what `session` takes for credentials like those of the request."""
+    if sent.scheme == "oauth1":
+        return "oauth1"
+    return "oauth2" if "OAuth 2" in (entry["caller"] or {}).get("how", "") else "bearer"
+
+
+def _body_of(sent: _Sent) -> tuple[list[str], list[tuple[str, str]]]:
+    """Returns the argument for the body, and the headers that it does not set by itself."""
+    value, form = sent.json(), sent.form()
+    if value is None and form is None:
+        body = [f"data={sent.body.encode()!r}"] if sent.body else []
+        return body, list(sent.headers)
+    others = [pair for pair in sent.headers if pair[0].lower() != "content-type"]
+    return [f"json={value!r}" if value is not None else f"data={form!r}"], others
+
+
+def _for_docstring(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', "'")
