@@ -21,6 +21,7 @@ from mock_platform.cli.intercepting import (
 )
 from mock_platform.cli.live_commands import LIVE_COMMANDS, server_options
 from mock_platform.cli.options import settings_of, settings_options
+from mock_platform.cli.recording_commands import record
 from mock_platform.version import __version__
 
 _NAME = "mock-platform"
@@ -464,5 +465,5 @@ def diff(
     show_drift(base_url, credentials_file, format, ca, yes=yes)
 
 
-for _command in (*LIVE_COMMANDS, contract):
+for _command in (*LIVE_COMMANDS, contract, record):
     group.add_command(_command)

@@ -48,7 +48,7 @@ def run_beside_server(command: Sequence[str], options: RunOptions) -> int:
     examiner = Examiner(server, options, gate)
     try:
         with _list_more(server, options) as more:
-            status = _run_command(command, {**variables(server), **more})
+            status = run_command(command, {**variables(server), **more})
         examiner.examine()
     finally:
         faults = _stop(server)
@@ -76,7 +76,8 @@ def _list_more(server: MockPlatform, options: RunOptions) -> Iterator[Mapping[st
         yield found
 
 
-def _run_command(command: Sequence[str], more: Mapping[str, str]) -> int:
+def run_command(command: Sequence[str], more: Mapping[str, str]) -> int:
+    """Run a command with more variables; returns its exit status as a shell would."""
     with _Forward() as forward:
         try:
             child = subprocess.Popen(  # noqa: S603 - it is the user's own

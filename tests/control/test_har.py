@@ -27,7 +27,7 @@ STRUCTURE: dict[str, dict[str, Any]] = {
         "method": TEXT, "url": TEXT, "httpVersion": TEXT, "cookies": LIST, "headers": LIST,
         "queryString": LIST, "postData?": OBJECT, "headersSize": COUNT, "bodySize": COUNT,
     },
-    "postData": {"mimeType": TEXT, "text": TEXT, "comment?": TEXT},
+    "postData": {"mimeType": TEXT, "text": TEXT, "comment?": TEXT, "_encoding?": TEXT},
     "response": {
         "status": COUNT, "statusText": TEXT, "httpVersion": TEXT, "cookies": LIST,
         "headers": LIST, "content": OBJECT, "redirectURL": TEXT, "headersSize": COUNT,

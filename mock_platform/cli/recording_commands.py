@@ -1,0 +1,71 @@
+"""The commands that learn from the real service, and their options."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from mock_platform.cli.command import CheckedCommand
+
+
+@click.command(cls=CheckedCommand, context_settings={"allow_interspersed_args": False})
+@click.option(
+    "--upstream", metavar="URL",
+    help="The real service, or another server: CMD finds in its environment an address on this "
+    "machine, whose requests are sent there.",
+)  # fmt: skip
+@click.option(
+    "--intercept/--no-intercept",
+    help="Record what CMD sends to the platform's real hosts, through a proxy that it finds in its "
+    "environment.",
+)
+@click.option(
+    "--allow-host", multiple=True, metavar="HOST",
+    help="With --intercept: pass https on to this host, unrecorded. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="The HTTP archive (HAR) to write, readable by you only.",
+)  # fmt: skip
+@click.option("--force/--no-force", help="Replace FILE if it exists.")
+@click.option(
+    "--keep-host/--no-keep-host",
+    help="With --upstream: send the host that CMD addressed, which OAuth 1.0a signs.",
+)
+@click.option(
+    "--ca", type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="FILE",
+    help="A certificate authority to trust beside those of the system.",
+)  # fmt: skip
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD...")
+def record(
+    *,
+    command: tuple[str, ...],
+    upstream: str | None,
+    intercept: bool,
+    allow_host: tuple[str, ...],
+    out: Path,
+    force: bool,
+    keep_host: bool,
+    ca: Path | None,
+) -> None:
+    """Run CMD against the real service, record its requests, and exit with the status of CMD.
+
+    Secrets are replaced in every spelling by placeholders, which show what was the same.
+    """
+    from mock_platform.cli.recording import RecordOptions, record_command
+
+    if not command:
+        raise click.UsageError(
+            "The command is missing. For instance: mock-platform record --intercept "
+            "--out traffic.har -- python sync.py"
+        )
+    if (upstream is None) != intercept:
+        raise click.UsageError("Give one of --upstream URL and --intercept.")
+    if keep_host and upstream is None:
+        raise click.UsageError("--keep-host needs --upstream; --intercept keeps the hosts anyway.")
+    if allow_host and not intercept:
+        raise click.UsageError("--allow-host needs --intercept.")
+    options = RecordOptions(out, upstream, keep_host, ca, allow_host, overwrite=force)
+    sys.exit(record_command(list(command), options))
