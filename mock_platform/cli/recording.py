@@ -15,7 +15,7 @@ import click
 from mock_platform.cli.running import NOT_FOUND, run_command
 from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.client.intercepting import list_variables, open_proxy
-from mock_platform.edge.hosts import PLATFORM_HOSTS
+from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception
 from mock_platform.har.secrets import Secrets
 from mock_platform.har.writing import HarFile, RecordedExchange
 from mock_platform.recording import BadUpstream, Forwarder, Upstream
@@ -67,7 +67,7 @@ def record_command(command: Sequence[str], options: RecordOptions) -> int:
 
 
 class _Recorder:
-    """The file that is written, and what is told about it."""
+    """The file that is written, and the lines about it."""
 
     def __init__(self, options: RecordOptions) -> None:
         secrets = Secrets()
@@ -134,7 +134,9 @@ def _open_way(forwarder: Forwarder, options: RecordOptions) -> Iterator[Mapping[
                 "MOCK_PLATFORM_SANDBOX_URL": f"{server.url}/sandbox",
             }
         return
-    proxy = open_proxy(forwarder, DEFAULT, ConnectionSettings(), options.allow_hosts)
+    proxy = open_proxy(
+        forwarder, DEFAULT, ConnectionSettings(), Interception((), options.allow_hosts)
+    )
     try:
         yield list_variables(proxy)
     finally:

@@ -80,7 +80,7 @@ class Secrets:
             self.learn_text(plain, levels - 1)
 
     def learn(self, value: str) -> None:
-        """Learn a secret, unless it is too short to be told from other texts."""
+        """Learn a secret, unless it is too short to be distinguished from other texts."""
         if len(value) < _LEAST or value in self._placeholders or value.lower() in _HARMLESS:
             return
         if value.startswith(redact.MASK[:-1]):

@@ -55,7 +55,7 @@ class RecordedExchange:
 
 
 def make_log(entries: Iterable[JsonObject], comment: str) -> JsonObject:
-    """Returns an archive."""
+    """Returns a whole archive with these entries."""
     return {"log": {**_make_head(), "entries": list(entries), "comment": comment}}
 
 
@@ -133,7 +133,7 @@ class _EntryMaker:
                 secrets.learn_text(body[:most].decode("utf-8", "replace"))
 
     def make(self) -> JsonObject:
-        """Returns the entry."""
+        """Returns the entry as JSON."""
         took = round(self._all.milliseconds, 3)
         phases = {"blocked": -1, "dns": -1, "connect": -1, "send": 0, "wait": took, "receive": 0}
         return {

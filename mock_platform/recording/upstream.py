@@ -35,7 +35,7 @@ class Upstream:
     that is one of `hosts`. `ca` is a file with further authorities to trust.
 
     Raises:
-        BadUpstream: The address is none, or would send credentials unencrypted to another machine.
+        BadUpstream: It is not an address, or would send credentials unencrypted to another machine.
         OSError: `ca` cannot be read.
     """
 

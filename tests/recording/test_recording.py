@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from mock_platform.cli.main import group
 from mock_platform.client.intercepting import open_proxy
-from mock_platform.edge.hosts import PLATFORM_HOSTS
+from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception
 from mock_platform.har import HarExchange, read_har
 from mock_platform.har.writing import RecordedExchange
 from mock_platform.recording import BadUpstream, Forwarder, Upstream
@@ -46,7 +46,7 @@ ACCOUNTS = "/12/accounts?count=2"
 
 
 class Odd(BaseHTTPRequestHandler):
-    """A server with answers that the sandbox never gives."""
+    """A server with answers that the sandbox never sends."""
 
     def do_GET(self) -> None:
         """Answer as the path says."""
@@ -66,7 +66,7 @@ class Odd(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Log nothing."""
+        """Log no requests of the test."""
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +217,9 @@ def test_the_real_hosts(session: requests.Session, monkeypatch: pytest.MonkeyPat
     with ServerThread(Sandbox().app, tls=material) as real:
         upstream = Upstream(hosts=PLATFORM_HOSTS, ca=material.ca)
         found: list[RecordedExchange] = []
-        proxy = open_proxy(Forwarder(upstream, found.append), "default", ConnectionSettings())
+        proxy = open_proxy(
+            Forwarder(upstream, found.append), "default", ConnectionSettings(), Interception()
+        )
 
         def connect(host: str, port: int) -> socket.socket:
             assert ("ads-api.x.com", 443) == (host, port)
