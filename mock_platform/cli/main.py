@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -23,6 +23,9 @@ from mock_platform.cli.live_commands import LIVE_COMMANDS, server_options
 from mock_platform.cli.options import settings_of, settings_options
 from mock_platform.cli.recording_commands import record
 from mock_platform.version import __version__
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 _NAME = "mock-platform"
 _PREFIX = "MOCK_PLATFORM"
@@ -437,32 +440,90 @@ def coverage(
 
 @group.command()
 @click.option(
-    "--base-url", required=True, metavar="URL",
-    help="The server to read; requests are sent only there.",
+    "--base-url", metavar="URL", help="The server to read; requests are sent only there.",
 )  # fmt: skip
 @click.option(
     "--credentials-file", type=click.Path(path_type=Path), metavar="FILE",
     help="Output of `mock-platform credentials`, with your values.  [default: "
          "MOCK_PLATFORM_CONSUMER_KEY and so on]",
 )  # fmt: skip
+@click.option("--only", metavar="PATTERNS", help=_ONLY_HELP)
 @click.option(
-    "--format", type=_FORMAT, default="text", show_default=True, help="Format of the output."
+    "--skip", multiple=True,
+    type=click.Choice(["parameters", "pages", "refusals", "methods"]),
+    help="Send no requests of this kind (repeatable).",
+)  # fmt: skip
+@click.option(
+    "--value", "values", multiple=True, metavar="NAME=VALUE",
+    help="A value for a parameter that the server's own lists do not show (repeatable).",
+)  # fmt: skip
+@click.option(
+    "--same-data/--no-same-data",
+    help="Compare values as well: the server has the same records as the sandbox.",
 )
+@click.option(
+    "--accepted", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="File of differences that are known and accepted.",
+)  # fmt: skip
+@click.option(
+    "--accept", "accept", multiple=True, metavar="ID",
+    help="Add a difference to the file of --accepted; `all` adds every one (repeatable).",
+)  # fmt: skip
+@click.option("--reason", metavar="TEXT", help="Why --accept accepts it.")
+@click.option(
+    "--until", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE",
+    help="The last day on which --accept accepts it.",
+)  # fmt: skip
+@click.option(
+    "--format", type=click.Choice(["text", "json", "junit", "html"]), default="text",
+    show_default=True, help="Format of the output.",
+)  # fmt: skip
+@click.option(
+    "--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Write the report to a file as well: .txt, .json, .xml (JUnit) or .html.",
+)  # fmt: skip
 @click.option(
     "--ca", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
     help="Certificate authority to trust, if the server has its own.",
 )  # fmt: skip
 @click.option("--yes/--no-yes", help="Send signed requests without asking.")
 def diff(
-    *, base_url: str, credentials_file: Path | None, format: str, ca: Path | None, yes: bool
+    *,
+    base_url: str | None,
+    credentials_file: Path | None,
+    only: str | None,
+    skip: tuple[str, ...],
+    values: tuple[str, ...],
+    same_data: bool,
+    accepted: Path | None,
+    accept: tuple[str, ...],
+    reason: str | None,
+    until: datetime | None,
+    format: Literal["text", "json", "junit", "html"],
+    report: Path | None,
+    ca: Path | None,
+    yes: bool,
 ) -> None:
     """Compare another server with this sandbox and print the differences.
 
-    Sends GET requests signed with your credentials. Exit status 1 if anything differs.
+    Sends requests that only read, signed with your credentials. Exit status 1 if anything differs.
     """
-    from mock_platform.cli.measuring import show_drift
+    from mock_platform.cli.comparing import (
+        Acceptance,
+        Output,
+        choose_format,
+        compare_server,
+        make_scope,
+    )
 
-    show_drift(base_url, credentials_file, format, ca, yes=yes)
+    if report is not None:
+        choose_format(report)
+    acceptance = Acceptance(accepted, accept, reason, None if until is None else until.date())
+    output = Output(format, report)
+    scope = make_scope(only, skip, values, same_data=same_data)
+    if base_url is None:
+        raise click.UsageError("Missing option '--base-url'.")
+    compare_server(base_url, credentials_file, ca, scope, acceptance, output, yes=yes)
 
 
 for _command in (*LIVE_COMMANDS, contract, record):

@@ -1,20 +1,45 @@
-"""Drift check: where the answers of another server differ from what this sandbox declares.
+"""Comparison: where another server answers differently from this sandbox, and what that means.
 
-`client` sends requests, `compare` finds differences, `check` runs the whole check, `report` writes
-the findings.
+`plan` derives the requests from the operations, `check` sends them to both servers, `exchange` and
+`rules` compare the answers. `findings` puts equal differences together, `accepted` knows which are
+expected, `report` and `pages` write them.
 """
 
 from __future__ import annotations
 
-from mock_platform.drift.check import CheckedOperation, Drift, SkippedOperation, check
+from mock_platform.drift.accepted import (
+    BadAcceptedFile,
+    apply_accepted,
+    choose,
+    read_accepted,
+    write_accepted,
+)
+from mock_platform.drift.check import CheckedOperation, Drift, Scope, SkippedOperation, check
 from mock_platform.drift.client import BadBaseUrl, ServerUnreachable, SigningCredentials
+from mock_platform.drift.findings import Finding, Report, make_report
+from mock_platform.drift.own import OwnSandbox
+from mock_platform.drift.pages import FORMATS, SUFFIXES, Format, render
 
 __all__ = [
+    "FORMATS",
+    "SUFFIXES",
+    "BadAcceptedFile",
     "BadBaseUrl",
     "CheckedOperation",
     "Drift",
+    "Finding",
+    "Format",
+    "OwnSandbox",
+    "Report",
+    "Scope",
     "ServerUnreachable",
     "SigningCredentials",
     "SkippedOperation",
+    "apply_accepted",
     "check",
+    "choose",
+    "make_report",
+    "read_accepted",
+    "render",
+    "write_accepted",
 ]

@@ -1,49 +1,67 @@
-"""The check itself: reads everything readable of another server, lists before single records.
+"""The check itself: sends every probe to the sandbox and to another server, and compares.
 
-Path parameters are filled with records of the server's own lists; an operation whose parameters
-cannot be filled is skipped, with the reason.
+Lists come before single records, so that path parameters can be filled with records of the
+server's own lists. An operation whose parameters cannot be filled is still asked for its refusals;
+what was not asked is named, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
-from urllib.parse import quote
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Any
 
-from mock_platform.core.auth.authenticate import Scheme
-from mock_platform.core.call import Call
-from mock_platform.core.description.openapi import template_path
 from mock_platform.core.envelope import Lines
-from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.operation import Operation
-from mock_platform.drift.client import ServerAnswer
-from mock_platform.drift.compare import Difference, find_differences
-from mock_platform.platform import Platform
+from mock_platform.drift.answers import Answer
+from mock_platform.drift.client import Request, Server
+from mock_platform.drift.difference import Difference
+from mock_platform.drift.exchange import Comparer
+from mock_platform.drift.own import OwnSandbox
+from mock_platform.drift.plan import NOT_A_VALUE, PROBE_KINDS, Described, Plan, Probe
+from mock_platform.drift.rules import Asked, compare_lists, compare_pages
+from mock_platform.drift.values import (
+    Known,
+    PathValues,
+    Wanted,
+    fill,
+    fill_query,
+    list_names,
+)
 
-_HERE = "http://localhost"
-_OWN_HEADERS = frozenset({"content-length", "www-authenticate"})
-_MAX_NESTING_LEVELS = 256
-
-
-class Server(Protocol):
-    """The other server, or a replacement for it in tests."""
-
-    def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
-        """Return whether requests can carry credentials of one of these kinds."""
-
-    def get(self, path: str, schemes: tuple[Scheme, ...]) -> ServerAnswer:
-        """Return the answer to one GET request."""
+_UNKNOWN_UUID = "00000000-0000-4000-8000-000000000000"
+_LIMITED = "the server's rate limit is used up (429); try again later"
+_LONG_NUMBER = 15
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedOperation:
-    """An operation that was requested, and how its answer differs."""
+class AskedProbe:
+    """A probe that was sent to both servers, and how the answers differ."""
 
-    operation: str
-    path: str
+    probe: str
+    target: str
+    """Method, path and query as the other server got them."""
     status: int
     differences: tuple[Difference, ...]
+    assumptions: tuple[str, ...]
+    """The ids of those on which the sandbox's answer rests."""
+
+
+@dataclass(slots=True)
+class CheckedOperation:
+    """An operation that was asked, with its probes."""
+
+    operation: str
+    probes: list[AskedProbe] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What could not be compared, and why."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether an answer differs."""
+        return any(each.differences for each in self.probes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +74,67 @@ class SkippedOperation:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The result of a drift check."""
+    """The result of a comparison."""
 
     checked: tuple[CheckedOperation, ...]
     skipped: tuple[SkippedOperation, ...]
 
     @property
     def differs(self) -> bool:
-        """Whether any answer differs from the description."""
-        return any(each.differences for each in self.checked)
+        """Whether any answer differs."""
+        return any(each.differs for each in self.checked)
+
+    @property
+    def requests(self) -> int:
+        """How many requests were compared."""
+        return sum(len(each.probes) for each in self.checked)
 
 
-def check(server: Server, description: Mapping[str, Any], platform: Platform) -> Drift:
-    """Read everything that a server lets us read, and compare it with a description.
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is compared: which operations, which kinds of probes, and whether values count."""
 
-    `description` is the OpenAPI document of everything that `platform` serves.
+    only: tuple[str, ...] = ()
+    """Patterns of operation ids; empty for all."""
+    kinds: Collection[str] = PROBE_KINDS
+    same_data: bool = False
+    """Whether both servers have the same records, so that values are compared as well."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Values of parameters for the other server, which its lists do not show."""
+
+    def covers(self, operation: Operation) -> bool:
+        """Return whether an operation is compared."""
+        return not self.only or any(fnmatchcase(operation.id, each) for each in self.only)
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with the operation that is asked next, how many were asked, and how many there are."""
+
+
+def check(
+    server: Server,
+    own: OwnSandbox,
+    description: Mapping[str, Any],
+    now: datetime,
+    scope: Scope | None = None,
+    progress: Progress = lambda _operation, _done, _all: None,
+) -> Drift:
+    """Ask another server and the sandbox the same, and return how the answers differ.
+
+    `description` is the OpenAPI document of everything that the sandbox serves; `now` is the moment
+    from which the times in requests are counted.
+
+    Raises:
+        ServerUnreachable: The server does not answer.
     """
-    reader = _Reader(server, description, platform)
-    for operation in _order_reads(platform.operations):
-        reader.read(operation)
-    return Drift(tuple(reader.checked), tuple(reader.skipped))
+    run = _Run(server, own, description, now, scope or Scope())
+    wanted = list_reads(own.platform.operations)
+    run.ask_all(wanted, progress)
+    return Drift(tuple(run.checked), tuple(run.skipped))
 
 
-def _order_reads(operations: Sequence[Operation]) -> list[Operation]:
-    """Return the operations that only read, those with fewer path parameters first."""
+def list_reads(operations: Sequence[Operation]) -> list[Operation]:
+    """Return the operations that only read and whose answers end, lists before their records."""
     reads = [
         operation
         for operation in operations
@@ -91,139 +146,255 @@ def _order_reads(operations: Sequence[Operation]) -> list[Operation]:
     return sorted(reads, key=lambda operation: len(operation.path_names))
 
 
-class _Reader:
-    """Requests one operation after the other, and remembers the records of lists."""
+@dataclass(slots=True)
+class _Side:
+    """One server: what is known of it, and what was found for the operation at hand."""
 
-    def __init__(self, server: Server, description: Mapping[str, Any], platform: Platform) -> None:
-        self._server = server
+    server: Server
+    known: Known
+    values: PathValues = field(default_factory=dict)
+    plain: Answer | None = None
+
+    def ask(self, operation: Operation, probe: Probe, values: PathValues, query: Any) -> Answer:
+        path = fill(operation.path, values)
+        signing = probe.signing
+        schemes = operation.auth.schemes
+        return self.server.ask(Request(path, tuple(query), probe.method, schemes, signing))
+
+
+class _Run:
+    """Asks one operation after the other."""
+
+    def __init__(
+        self,
+        server: Server,
+        own: OwnSandbox,
+        description: Mapping[str, Any],
+        now: datetime,
+        scope: Scope,
+    ) -> None:
+        self._own = _Side(own, Known())
+        self._seeds = own.list_keys()
+        self._other = _Side(server, Known(scope.given))
         self._paths: Mapping[str, Any] = description["paths"]
-        self._components: Mapping[str, Any] = description["components"]["schemas"]
-        self._platform = platform
-        self._records: dict[str, list[dict[str, Any]]] = {}
-        """Records that a list returned, by the list's path with its parameters filled in."""
-        self._empty: set[str] = set()
-        """Paths of lists that returned no records."""
+        self._comparer = Comparer(description, same_data=scope.same_data)
+        self._now = now
+        self._scope = scope
         self.checked: list[CheckedOperation] = []
         self.skipped: list[SkippedOperation] = []
 
-    def read(self, operation: Operation) -> None:
-        """Request one operation, for one account after the other until a list has records."""
-        required = [
-            name
-            for name, field in (operation.params().load_fields if operation.params else {}).items()
-            if field.required
-        ]
-        one_of: Sequence[str] = getattr(operation.params, "one_of", ())
-        if one_of:
-            self._skip(operation, f"needs one of the parameters {', '.join(one_of)}")
-            return
-        if required:
-            self._skip(operation, f"needs the parameters {', '.join(required)}")
-            return
+    def ask_all(self, operations: Sequence[Operation], progress: Progress) -> None:
+        """Ask all; those whose values are not known yet once more at the end."""
+        wanted = [each for each in operations if self._scope.covers(each)]
+        others = [each for each in operations if not self._scope.covers(each)]
+        # The lists that stand above them in a path; other values are looked for only if needed.
+        above = [o for o in others if any(each.path.startswith(f"{o.path}/") for each in wanted)]
+        later = []
+        for done, operation in enumerate([*above, *wanted]):
+            progress(operation.id, done, len(wanted) + len(above))
+            if not self._ask(operation, last=False):
+                later.append(operation)
+        for operation in others if later else ():
+            if operation not in above:
+                self._ask(operation, last=False)
+        for name, keys in self._seeds:
+            self._own.known.keep(name, keys)
+        for operation in later:
+            progress(operation.id, len(operations) - 1, len(operations))
+            self._ask(operation, last=True)
+
+    def _ask(self, operation: Operation, *, last: bool) -> bool:
+        """Ask an operation; return False if it should be tried again later."""
         schemes = operation.auth.schemes
-        if schemes and not self._server.has_credentials(schemes):
-            self._skip(operation, f"needs credentials for {' or '.join(operation.auth.names)}")
-            return
-        paths = self._fill_path(operation)
-        if not paths:
-            self._skip(operation, f"no list of the server contains :{operation.path_names[-1]}")
-            return
-        for path in paths:
-            done = self._read(operation, path)
-            if done is None:
-                return
-            if path == paths[-1] or path not in self._empty:
-                self.checked.append(done)
-                return
+        for side in (self._own, self._other):
+            if schemes and not side.server.has_credentials(schemes):
+                names = " or ".join(operation.auth.names)
+                self.skipped.append(
+                    SkippedOperation(operation.id, f"needs credentials for {names}")
+                )
+                return True
+        plan = Plan(operation, Described.read(operation, self._paths), self._now)
+        done = CheckedOperation(operation.id)
+        reason = self._ask_plain(operation, plan, done)
+        if reason is not None and reason != _LIMITED and not last:
+            return False
+        if not self._scope.covers(operation):
+            return True
+        if reason is None:
+            self._ask_more(operation, plan, done)
+        elif reason != _LIMITED:
+            self._ask_unknown(operation, plan, done)
+        if reason is not None:
+            self.skipped.append(SkippedOperation(operation.id, reason))
+        if done.probes:
+            self.checked.append(done)
+        return True
 
-    def _read(self, operation: Operation, path: str) -> CheckedOperation | None:
-        answer = self._server.get(path, operation.auth.schemes)
-        if answer.status == 429:
-            self._skip(operation, "the server's rate limit is used up (429); try again later")
-            return None
-        found, body = self._compare(operation, answer)
-        if isinstance(body, dict) and isinstance(body.get("data"), list):
-            if not body["data"]:
-                self._empty.add(path)
-            self._records[path] = [each for each in body["data"] if isinstance(each, dict)]
-        return CheckedOperation(operation.id, path, answer.status, tuple(found))
+    # -- the plain call --------------------------------------------------------------------------
 
-    def _compare(self, operation: Operation, answer: ServerAnswer) -> tuple[list[Difference], Any]:
-        wanted = operation.returns.status
-        if answer.status != wanted:
-            return [Difference("status", "status", str(wanted), _describe_status(answer))], None
-        found = self._compare_headers(operation, answer)
-        try:
-            body = loads(answer.body, max_nesting=_MAX_NESTING_LEVELS)
-        except BadJson:
-            return [*found, Difference("type", "(body)", "JSON", "something else")], None
-        entry = self._paths[template_path(operation.path)]["get"]
-        content = entry["responses"][str(wanted)]["content"][operation.returns.media_type]
-        return [*found, *find_differences(body, content["schema"], self._components)], body
+    def _ask_plain(self, operation: Operation, plan: Plan, done: CheckedOperation) -> str | None:
+        """Send the plain request; return why it cannot be sent, `None` if it was."""
+        ours = self._find_plain(self._own, operation, plan)
+        if isinstance(ours, str):
+            return f"the sandbox has no value for {ours}"
+        mine = self._own.values.get("account_id")
+        theirs = self._find_plain(self._other, operation, plan)
+        if isinstance(theirs, str) and mine in (*self._other.values.values(), None):
+            theirs = self._borrow(operation, plan) or theirs
+        if isinstance(theirs, str):
+            return f"no answer of the server contains :{theirs}; give it with --value"
+        if theirs.answer.status == 429:
+            return _LIMITED
+        if ours.answer.records and theirs.answer.is_success and not theirs.answer.records:
+            done.notes.append("the server has no records here, so their form was not compared")
+        self._compare(operation, ours, theirs, done)
+        return None
 
-    def _compare_headers(self, operation: Operation, answer: ServerAnswer) -> list[Difference]:
-        headers = {name.lower(): value for name, value in answer.headers.items()}
-        found = []
-        kind = headers.get("content-type", "")
-        media_type = kind.partition(";")[0].strip().lower()
-        if media_type != operation.returns.media_type:
-            wanted = operation.returns.media_type
-            found.append(Difference("header", "content-type", wanted, kind or "absent"))
-        found += [
-            Difference("header", name, value, "absent")
-            for name, value in self._find_usual_headers(operation)
-            if name not in headers
-        ]
+    def _find_plain(self, side: _Side, operation: Operation, plan: Plan) -> Asked | str:
+        """Send the plain request, for one account after the other until it has records."""
+        ways = side.known.fill_path(operation)
+        if operation.path_names and not ways:
+            known = side.known.find(Wanted(list_names("account_id")), {})
+            side.values = {} if known is None else {"account_id": known}
+            return operation.path_names[-1]
+        found: Asked | str = ""
+        for values in ways:
+            query = fill_query(plan.required, side.known, values)
+            if isinstance(query, str):
+                found = found or query
+                continue
+            answer = side.ask(operation, plan.plain, values, query)
+            path = fill(operation.path, values)
+            side.known.learn(operation, path, values, answer)
+            side.values, side.plain = values, answer
+            found = Asked(path, plan.plain, dict(query), answer, answer)
+            if answer.records or not (answer.is_success or answer.status == 404):
+                break
         return found
 
-    def _find_usual_headers(self, operation: Operation) -> list[tuple[str, str]]:
-        """Return the headers that the sandbox sends with every answer of the operation."""
-        path = operation.path.replace(":", "")
-        reply = self._platform.handle(Call("GET", _HERE + path, path, _HERE, []))
-        return [
-            (name.lower(), value)
-            for name, value in reply.headers
-            if name.lower() not in _OWN_HEADERS | {"content-type"}
-            and not name.lower().startswith("x-mock-")
-        ]
+    def _borrow(self, operation: Operation, plan: Plan) -> Asked | None:
+        """Send the plain request with the sandbox's ids: the server has the same accounts."""
+        values = self._own.values
+        query = fill_query(plan.required, self._own.known, values)
+        if isinstance(query, str):
+            return None
+        answer = self._other.ask(operation, plan.plain, values, query)
+        self._other.values, self._other.plain = values, answer
+        path = fill(operation.path, values)
+        self._other.known.learn(operation, path, values, answer)
+        return Asked(path, plan.plain, dict(query), answer, answer)
 
-    def _fill_path(self, operation: Operation) -> list[str]:
-        """Return the operation's path, once for each way to fill its parameters from lists."""
-        paths = [""]
-        for segment in operation.path.strip("/").split("/"):
-            if not segment.startswith(":"):
-                paths = [f"{path}/{segment}" for path in paths]
+    # -- everything else -------------------------------------------------------------------------
+
+    def _ask_more(self, operation: Operation, plan: Plan, done: CheckedOperation) -> None:
+        for probe in plan.list_probes():
+            if probe.kind not in self._scope.kinds:
                 continue
-            name = segment[1:]
-            paths = [
-                f"{path}/{quote(str(record.get(name, record.get('id'))), safe='')}"
-                for path in paths
-                for record in self._records.get(path, ())[: None if name == "account_id" else 1]
-                if name in record or "id" in record
-            ]
-        return paths
+            if not self._send(operation, probe, done):
+                done.notes.append(_LIMITED)
+                return
+        if "pages" in self._scope.kinds:
+            self._ask_pages(operation, plan, done)
 
-    def _skip(self, operation: Operation, reason: str) -> None:
-        self.skipped.append(SkippedOperation(operation.id, reason))
+    def _ask_unknown(self, operation: Operation, plan: Plan, done: CheckedOperation) -> None:
+        """Send what needs no known id: the refusals for unknown ones, and another method."""
+        for probe in plan.list_probes():
+            if probe.unknown is not None and probe.kind in self._scope.kinds:
+                self._send(operation, probe, done)
+
+    def _send(self, operation: Operation, probe: Probe, done: CheckedOperation) -> bool:
+        """Send a probe to both servers; return whether the rate limit lets us go on."""
+        asked = []
+        unknown = _choose_unknown(operation, self._own.values)
+        for side in (self._own, self._other):
+            values = dict(side.values)
+            for name in operation.path_names:
+                if probe.unknown in {name, "*"} or name not in values:
+                    values[name] = unknown[name]
+            query = fill_query(probe.query, side.known, side.values)
+            if isinstance(query, str):
+                return True
+            answer = side.ask(operation, probe, values, query)
+            if probe.kind == "parameters" and answer.is_success:
+                side.known.learn_values(operation, values, answer)
+            plain = side.plain or answer
+            asked.append(Asked(fill(operation.path, values), probe, dict(query), answer, plain))
+        ours, theirs = asked
+        if 429 in {ours.answer.status, theirs.answer.status}:
+            return False
+        self._compare(operation, ours, theirs, done)
+        return True
+
+    def _ask_pages(self, operation: Operation, plan: Plan, done: CheckedOperation) -> None:
+        size = plan.page_size()
+        if size is None or not (self._own.plain and self._own.plain.is_list):
+            return
+        ours = self._walk(self._own, operation, plan, size)
+        theirs = self._walk(self._other, operation, plan, size)
+        if 429 in {page.answer.status for page in (*ours, *theirs)} or not (ours and theirs):
+            return
+        pairs = list(zip(ours, theirs, strict=False))
+        for here, there in pairs:
+            self._compare(operation, here, there, done)
+        found = tuple(compare_pages(ours, theirs))
+        if found:
+            last = done.probes[-1]
+            done.probes[-1] = AskedProbe(
+                last.probe, last.target, last.status, (*last.differences, *found), last.assumptions
+            )
+
+    def _walk(
+        self, side: _Side, operation: Operation, plan: Plan, size: tuple[str, int, int]
+    ) -> list[Asked]:
+        """Return the first page and, if there is one, the second."""
+        name, least, most = size
+        assert side.plain is not None, "the plain request was sent"
+        count = max(least, min(len(side.plain.records) - 1, most))
+        query = fill_query(plan.required, side.known, side.values)
+        if isinstance(query, str):
+            return []
+        path = fill(operation.path, side.values)
+        pages: list[Asked] = []
+        sent = {**dict(query), name: str(count)}
+        for position in ("first page", "next page"):
+            probe = Probe(position, "pages")
+            answer = side.ask(operation, probe, side.values, list(sent.items()))
+            pages.append(Asked(path, probe, dict(sent), answer, side.plain))
+            if not isinstance(answer.next_page, str) or not answer.next_page:
+                break
+            sent[plan.page_name()] = answer.next_page
+        return pages
+
+    def _compare(
+        self, operation: Operation, ours: Asked, theirs: Asked, done: CheckedOperation
+    ) -> None:
+        sides = tuple(
+            {**side.values, "base_url": side.server.base_url} for side in (self._own, self._other)
+        )
+        found = self._comparer.compare(operation, ours.answer, theirs.answer, *sides)
+        if ours.answer.is_success and theirs.answer.is_success:
+            found += compare_lists(ours, theirs)
+        target = Request(theirs.path, tuple(theirs.query.items())).target
+        done.probes.append(
+            AskedProbe(
+                ours.probe.name,
+                f"{ours.probe.method} {target}",
+                theirs.answer.status,
+                tuple(dict.fromkeys(found)),
+                ours.answer.assumptions,
+            )
+        )
 
 
-def _describe_status(answer: ServerAnswer) -> str:
-    """Describe a status, with its redirect target or the codes in its body."""
-    location = answer.headers.get("location") or answer.headers.get("Location")
-    if 300 <= answer.status < 400 and location:
-        return f"{answer.status} to {location[:200]} (not followed)"
-    codes = _read_codes(answer)
-    return f"{answer.status} {codes}".strip()
-
-
-def _read_codes(answer: ServerAnswer) -> str:
-    try:
-        body = loads(answer.body)
-    except BadJson:
-        return ""
-    errors = body.get("errors") if isinstance(body, dict) else None
-    if not isinstance(errors, list):
-        return ""
-    return ", ".join(
-        str(each["code"]) for each in errors[:3] if isinstance(each, dict) and "code" in each
-    )
+def _choose_unknown(operation: Operation, values: PathValues) -> dict[str, str]:
+    """Return ids that do not exist, in the form of those that do."""
+    found = {}
+    for name in operation.path_names:
+        known = values.get(name, "")
+        if known.isdecimal():
+            found[name] = "9" * (18 if len(known) > _LONG_NUMBER else len(known))
+        elif known.count("-") == _UNKNOWN_UUID.count("-"):
+            found[name] = _UNKNOWN_UUID
+        else:
+            found[name] = NOT_A_VALUE if name == "username" else "zzzzzz"
+    return found

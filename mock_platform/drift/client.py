@@ -1,4 +1,4 @@
-"""A client of another server: signed GET requests to one base address, and nothing else.
+"""A client of another server: requests without a body to one base address, and nothing else.
 
 Redirects are never followed, so credentials and signatures reach no other host.
 """
@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
-from urllib.parse import urlsplit
+from typing import Protocol, Self
+from urllib.parse import quote, urlencode, urlsplit
 
 import requests
 from oauthlib.oauth1 import Client
 from requests.utils import get_environ_proxies
+from urllib3.exceptions import HTTPError
 
 from mock_platform.core.auth.authenticate import Scheme
+from mock_platform.drift.answers import Answer
+from mock_platform.drift.plan import Signing
 from mock_platform.settings import Settings
 
 REQUEST_TIMEOUT_SECONDS = 30.0
@@ -23,6 +26,7 @@ REQUEST_TIMEOUT_SECONDS = 30.0
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """Bytes of an answer that are read."""
 _PREFIX = "MOCK_PLATFORM_"
+_UNKNOWN = "unknown-token-of-a-comparison"
 
 
 class BadBaseUrl(ValueError):
@@ -63,14 +67,60 @@ class SigningCredentials:
         """Whether requests can be signed at all."""
         return self.has_user_context or self.bearer_token is not None
 
+    def find_scheme(self, schemes: tuple[Scheme, ...]) -> Scheme | None:
+        """Return the first scheme of an operation for which there are credentials."""
+        if "oauth1" in schemes and self.has_user_context:
+            return "oauth1"
+        return "bearer" if "bearer" in schemes and self.bearer_token is not None else None
+
+    def sign(
+        self, method: str, url: str, schemes: tuple[Scheme, ...], signing: Signing
+    ) -> dict[str, str]:
+        """Return the headers that sign a request, for one of these schemes."""
+        scheme = None if signing == "none" else self.find_scheme(schemes)
+        if scheme == "oauth1":
+            token = self.access_token if signing == "good" else _UNKNOWN
+            client = Client(
+                self.consumer_key or "", self.consumer_secret, token, self.access_token_secret
+            )
+            _, headers, _ = client.sign(url, method)  # type: ignore[arg-type]
+            return {str(name): str(value) for name, value in headers.items()}
+        if scheme == "bearer":
+            token = self.bearer_token if signing == "good" else _UNKNOWN
+            return {"Authorization": f"Bearer {token}"}
+        return {}
+
 
 @dataclass(frozen=True, slots=True)
-class ServerAnswer:
-    """The answer of the server."""
+class Request:
+    """A request without a body: path, filled in, and query."""
 
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    method: str = "GET"
+    schemes: tuple[Scheme, ...] = ()
+    """Those that the operation accepts; empty for none."""
+    signing: Signing = "good"
+
+    @property
+    def target(self) -> str:
+        """Path and query as they are sent."""
+        query = urlencode(self.query, quote_via=quote, safe="")
+        return f"{self.path}?{query}" if query else self.path
+
+
+class Server(Protocol):
+    """A server that is compared: the other one, or the sandbox."""
+
+    @property
+    def base_url(self) -> str:
+        """Its base address."""
+
+    def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
+        """Return whether requests can carry credentials of one of these kinds."""
+
+    def ask(self, request: Request) -> Answer:
+        """Return the answer to one request."""
 
 
 class HttpClient:
@@ -90,23 +140,21 @@ class HttpClient:
 
     def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
         """Return whether requests can carry credentials of one of these kinds."""
-        held = self._credentials
-        return ("oauth1" in schemes and held.has_user_context) or (
-            "bearer" in schemes and held.bearer_token is not None
-        )
+        return self._credentials.find_scheme(schemes) is not None
 
-    def get(self, path: str, schemes: tuple[Scheme, ...]) -> ServerAnswer:
-        """Return one answer; `schemes` are those that the operation accepts, empty for none.
+    def ask(self, request: Request) -> Answer:
+        """Return one answer.
 
         Raises:
-            Unreachable: The server did not answer, or its answer is too large.
+            ServerUnreachable: The server did not answer, or its answer is too large.
         """
-        url = self.base_url + path
-        headers = {"Accept": "application/json", **self._sign(url, schemes)}
+        url = self.base_url + request.target
+        signed = self._credentials.sign(request.method, url, request.schemes, request.signing)
         try:
-            with self._session.get(
+            with self._session.request(
+                request.method,
                 url,
-                headers=headers,
+                headers={"Accept": "application/json", **signed},
                 timeout=REQUEST_TIMEOUT_SECONDS,
                 allow_redirects=False,
                 stream=True,
@@ -116,28 +164,13 @@ class HttpClient:
                     raise ServerUnreachable(
                         f"{url} answered more than {MAX_ANSWER_BYTES // 1024**2}M."
                     )
-                return ServerAnswer(response.status_code, response.headers, body)
-        except (requests.RequestException, OSError) as fault:
+                return Answer(response.status_code, response.headers.items(), body)
+        except (requests.RequestException, HTTPError, OSError) as fault:
             raise ServerUnreachable(f"{url} cannot be reached: {fault}") from fault
 
     def close(self) -> None:
         """Close the session and its connections."""
         self._session.close()
-
-    def _sign(self, url: str, schemes: tuple[Scheme, ...]) -> dict[str, str]:
-        held = self._credentials
-        if "oauth1" in schemes and held.has_user_context:
-            client = Client(
-                held.consumer_key or "",
-                held.consumer_secret,
-                held.access_token,
-                held.access_token_secret,
-            )
-            _, headers, _ = client.sign(url)
-            return {str(name): str(value) for name, value in headers.items()}
-        if "bearer" in schemes and held.bearer_token is not None:
-            return {"Authorization": f"Bearer {held.bearer_token}"}
-        return {}
 
 
 def check_base_url(base_url: str) -> str:

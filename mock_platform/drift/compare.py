@@ -7,34 +7,15 @@ required and unknown properties, items and moments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from mock_platform.drift.difference import Difference, shorten
+from mock_platform.drift.formats import describe_moment
 from mock_platform.world.clock import parse_instant
 
-DifferenceKind = Literal["missing", "extra", "type", "enum", "format", "status", "header"]
 Schema = Mapping[str, Any]
 _REFERENCE = "#/components/schemas/"
 _MAX_QUOTED_CHARACTERS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One way in which an answer differs. `where` is a place such as `data[].name`."""
-
-    kind: DifferenceKind
-    where: str
-    expected: str
-    got: str
-
-    def as_json(self) -> dict[str, str]:
-        """Return the difference as JSON data."""
-        return {
-            "kind": self.kind,
-            "where": self.where,
-            "expected": self.expected,
-            "got": self.got,
-        }
 
 
 def find_differences(
@@ -66,9 +47,10 @@ def _compare(
         return
     if "enum" in schema and value not in schema["enum"]:
         allowed = ", ".join(str(item) for item in schema["enum"] if item is not None)
-        yield Difference("enum", where, allowed, _quote(value))
+        yield Difference("enum", where, allowed, shorten(value, _MAX_QUOTED_CHARACTERS))
     if schema.get("format") == "date-time" and isinstance(value, str) and not _is_instant(value):
-        yield Difference("format", where, "date-time", _quote(value))
+        example = shorten(value, _MAX_QUOTED_CHARACTERS)
+        yield Difference("format", where, "date-time", describe_moment(value), example)
     if isinstance(value, dict):
         yield from _compare_object(value, schema, components, where)
     elif isinstance(value, list) and "items" in schema:
@@ -124,11 +106,6 @@ def _describe(schema: Schema) -> str:
 
 def _join(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
-
-
-def _quote(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= _MAX_QUOTED_CHARACTERS else f"{text[:_MAX_QUOTED_CHARACTERS]}…"
 
 
 def _is_instant(text: str) -> bool:

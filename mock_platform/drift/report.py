@@ -1,58 +1,145 @@
-"""Writes the findings of a drift check, for people and for programs."""
+"""Writes the findings of a comparison as text, in which a reviewer sees first what matters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mock_platform.drift.check import Drift
-from mock_platform.drift.compare import Difference, DifferenceKind
+from mock_platform.drift.difference import DifferenceKind, escape, shorten
+from mock_platform.drift.findings import Finding, Report
+from mock_platform.version import __version__
 
-_WORDS: Mapping[DifferenceKind, str] = {
-    "missing": "missing, declared as {expected}",
-    "extra": "not declared, got {got}",
+WORDS: Mapping[DifferenceKind, str] = {
+    "status": "the sandbox answers {expected}, the other {got}",
+    "media type": "the sandbox sends {expected}, the other {got}",
+    "header": "the sandbox sends {expected}, the other {got}",
+    "rate": "the sandbox sends {expected}, the other {got}",
     "type": "declared as {expected}, got {got}",
-    "enum": "got {got}, declared are {expected}",
-    "format": "declared as {expected}, got {got}",
-    "status": "declared is {expected}, got {got}",
-    "header": "declared is {expected}, got {got}",
+    "missing": "missing, here {expected}",
+    "extra": "not declared, got {got}",
+    "enum": "got {got}, which is not declared",
+    "format": "here {expected}, there {got}",
+    "empty": "here {expected}, there {got}",
+    "order": "here {expected}, there {got}",
+    "paging": "not so: {expected} ({got})",
+    "filter": "not so: {expected} ({got})",
+    "code": "here {expected}, there {got}",
+    "wording": "here “{expected}”, there “{got}”",
+    "value": "here {expected}, there {got}",
 }
+_MAX_NAMED = 3
+_MAX_SKIPPED = 10
 
 
-def as_json(drift: Drift, base_url: str) -> dict[str, Any]:
-    """Return the findings as JSON data."""
+def as_json(report: Report) -> dict[str, Any]:
+    """Return the report as JSON data."""
     return {
-        "base_url": base_url,
-        "drift": drift.differs,
+        "base_url": report.subject,
+        "version": __version__,
+        "drift": report.differs,
+        "requests": report.requests,
+        "findings": [each.as_json() for each in report.findings],
+        "assumptions": report.assumptions,
+        "stale": report.stale,
+        "notes": report.notes,
         "operations": [
             {
                 "operation": each.operation,
-                "path": each.path,
-                "status": each.status,
-                "differences": [difference.as_json() for difference in each.differences],
+                "probes": [
+                    {"name": x.probe, "request": x.target, "status": x.status,
+                     "differences": [difference.as_json() for difference in x.differences]}
+                    for x in each.probes
+                ],
+                "notes": each.notes,
             }
-            for each in drift.checked
+            for each in report.checked
         ],
-        "skipped": [{"operation": each.operation, "reason": each.reason} for each in drift.skipped],
-    }
+        "skipped": [
+            {"operation": each.operation, "reason": each.reason} for each in report.skipped
+        ],
+    }  # fmt: skip
 
 
-def render_text(drift: Drift, base_url: str) -> str:
-    """Return the findings as lines: operations that differ, and those not checked."""
-    lines = []
-    for each in drift.checked:
-        if each.differences:
-            lines.append(f"{each.operation}  GET {each.path}")
-            lines += [f"  {_format_line(difference)}" for difference in each.differences]
-    differing = sum(bool(each.differences) for each in drift.checked)
-    lines += [f"not checked: {each.operation} ({each.reason})" for each in drift.skipped]
-    lines.append(
-        f"{base_url}: {len(drift.checked)} operations checked, {differing} differ, "
-        f"{len(drift.skipped)} not checked."
-    )
-    return "\n".join(lines)
+def render_text(report: Report) -> str:
+    """Return the report as lines: the findings, what was not compared, and a summary at the end."""
+    return "\n".join(escape(line) for line in _list_lines(report))
 
 
-def _format_line(difference: Difference) -> str:
-    words = _WORDS[difference.kind].format(expected=difference.expected, got=difference.got)
-    return f"{difference.kind} {difference.where}: {words}"
+def describe(finding: Finding) -> str:
+    """Return a finding in a sentence, as it came from the other server: escape it."""
+    expected, got = shorten(finding.expected), shorten(finding.got)
+    return WORDS[finding.kind].format(expected=expected, got=got)
+
+
+def name_place(finding: Finding) -> str:
+    """Return the place of a finding; of a form at many places the first ones."""
+    places = finding.places if finding.where == "*" else [finding.where]
+    more = len(places) - _MAX_NAMED
+    return ", ".join(places[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def summarize(report: Report) -> str:
+    """Return the summary in one sentence."""
+    differing = {name for each in report.open for name in each.operations}
+    parts = [
+        f"{len(report.checked)} operations checked with {report.requests:,} requests",
+        f"{len(differing)} differ in {_count(len(report.open), 'finding')}",
+    ]
+    if report.accepted:
+        parts.append(f"{_count(len(report.accepted), 'finding')} accepted")
+    parts.append(f"{len(report.skipped)} operations not asked completely")
+    return f"{report.subject}: {', '.join(parts)}."
+
+
+def _list_lines(report: Report) -> Iterator[str]:
+    for finding in report.open:
+        yield from _list_finding(finding)
+    for finding in report.accepted:
+        yield f"accepted  {finding.kind} {name_place(finding)} ({finding.accepted})"
+    if report.findings:
+        yield ""
+    yield from (f"accepted differences: {each}" for each in report.stale)
+    refuted = report.list_assumptions("refuted")
+    doubted = report.list_assumptions("in doubt")
+    if refuted:
+        yield f"assumptions refuted: {', '.join(refuted)}"
+    if doubted:
+        yield f"assumptions in doubt: {', '.join(doubted)}"
+    confirmed = len(report.list_assumptions("confirmed"))
+    if confirmed:
+        yield f"assumptions confirmed by every answer that depends on them: {confirmed}"
+    for skipped in report.skipped[:_MAX_SKIPPED]:
+        yield f"not asked: {skipped.operation} ({skipped.reason})"
+    more = len(report.skipped) - _MAX_SKIPPED
+    if more > 0:
+        yield f"not asked: {more} more, for such reasons (--format json lists them)"
+    noted = [(each.operation, note) for each in report.checked for note in each.notes]
+    by_note: dict[str, list[str]] = {}
+    for operation, note in noted:
+        by_note.setdefault(note, []).append(operation)
+    for note, operations in by_note.items():
+        yield f"note: {note}: {_name(operations)}"
+    yield from (f"note: {each}" for each in report.notes)
+    yield summarize(report)
+
+
+def _list_finding(finding: Finding) -> Iterator[str]:
+    yield f"{finding.kind} {name_place(finding)}: {describe(finding)}"
+    first = finding.occurrences[0]
+    often = f"  {_count(finding.count, 'time')} in {_name(list(finding.operations))}"
+    yield often
+    shown = f", for instance {shorten(first.example, 80)}" if first.example else ""
+    yield f"  {shorten(first.target)} ({shorten(first.probe, 60)}){shown}"
+    if finding.assumptions:
+        told = [f"{key} ({verdict})" for key, verdict in finding.assumptions.items()]
+        yield f"  assumptions: {_name(told)}"
+    yield f"  accept: --accept {finding.id} --reason TEXT"
+
+
+def _name(names: list[str]) -> str:
+    more = len(names) - _MAX_NAMED
+    return ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -4,17 +4,20 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner, Result
+from werkzeug import Request, Response
 
 from mock_platform.cli.main import group
 from mock_platform.cli.printing import credentials_text
 from mock_platform.server.binding import bind
-from tests.drift.servers import Differing, differing
+from tests.drift.servers import Differing, differing, on
 
 Run = Callable[..., Result]
 pytestmark = pytest.mark.live
+SMALL = ("--only", "users.me")
 
 
 @pytest.fixture
@@ -30,11 +33,11 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-@pytest.fixture(params=["env", "json"])
-def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A file of the well-known credentials, in each form."""
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of the well-known credentials."""
     path = tmp_path / "credentials"
-    path.write_text(credentials_text(request.param, ()))
+    path.write_text(credentials_text("env", ()))
     return path
 
 
@@ -42,22 +45,23 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def same() -> Iterator[tuple[str, Differing]]:
     """A second sandbox that differs in nothing."""
     with differing() as found:
-        yield found
+        yield found.url, found
 
 
 def test_no_drift(run: Run, file: Path, same: tuple[str, Differing]) -> None:
     """A server that answers as declared ends with status 0; only reads were sent."""
     url, server = same
+    file.write_text(credentials_text("json", ()))
 
-    result = run("--base-url", url, "--credentials-file", file, "--yes")
+    result = run("--base-url", url, "--credentials-file", file, "--yes", *SMALL)
 
     assert result.exit_code == 0, result.output
     assert re.search(
-        rf"^{url}: \d\d operations checked, 0 differ, \d+ not checked\.$",
+        rf"^{url}: 1 operations checked with \d+ requests, 0 differ in 0 findings, 0 operations",
         result.output,
         re.MULTILINE,
     )
-    assert {"GET"} == {method for method, _ in server.asked}
+    assert {"GET", "PATCH"} == {method for method, _ in server.asked}
 
 
 def test_credentials_of_the_environment(run: Run, same: tuple[str, Differing]) -> None:
@@ -65,7 +69,7 @@ def test_credentials_of_the_environment(run: Run, same: tuple[str, Differing]) -
     lines = credentials_text("env", ()).splitlines()
     variables = dict(line.partition("=")[::2] for line in lines)
 
-    result = run("--base-url", same[0], "--yes", **variables)
+    result = run("--base-url", same[0], "--yes", *SMALL, **variables)
 
     assert result.exit_code == 0, result.output
 
@@ -76,7 +80,7 @@ def test_bearer_token_alone(run: Run, tmp_path: Path, same: tuple[str, Differing
     path = tmp_path / "credentials"
     path.write_text(f"# mine\n\nexport {line}\n")
 
-    result = run("--base-url", same[0], "--credentials-file", path, "--yes")
+    result = run("--base-url", same[0], "--credentials-file", path, "--yes", *SMALL)
 
     assert result.exit_code == 0, result.output
     assert "users.me (needs credentials for OAuth 1.0a User Context or " in result.output
@@ -96,10 +100,12 @@ def test_consent(
     """Nothing is sent before somebody agrees."""
     url, server = same
 
-    result = run("--base-url", url, "--credentials-file", file, typed=typed)
+    result = run("--base-url", url, "--credentials-file", file, *SMALL, typed=typed)
 
     assert status == result.exit_code
-    assert "Send GET requests signed with your credentials to 127.0.0.1" in result.stderr
+    assert (
+        "Send requests that only read, signed with your credentials, to 127.0.0.1" in result.stderr
+    )
     assert sent == bool(server.asked)
     assert sent != ("Nothing was sent. Use --yes" in result.stderr)
 
@@ -114,6 +120,11 @@ def test_usage(run: Run, file: Path, tmp_path: Path) -> None:
         (["--base-url", "http://api.example.com", "--credentials-file", file], "https only"),
         (["--base-url", "http://127.0.0.1", "--credentials-file", broken], "--format json"),
         (["--base-url", "http://127.0.0.1", "--credentials-file", tmp_path], "cannot be read"),
+        (["--base-url", "http://127.0.0.1", "--only", "line_item.*"], "Did you mean line_items"),
+        (["--base-url", "http://127.0.0.1", "--accept", "all"], "add --accepted FILE"),
+        (["--base-url", "http://127.0.0.1", "--reason", "x"], "belong to --accept"),
+        (["--base-url", "http://127.0.0.1", "--report", "x.pdf"], "must end in .html"),
+        (["--base-url", "http://127.0.0.1", "--value", "x"], "must be NAME=VALUE"),
     ]
     for words, text in cases:
         result = run(*words, "--yes")
@@ -135,13 +146,55 @@ def test_unreachable(run: Run, file: Path) -> None:
 
 def test_redirects_are_not_followed(run: Run, file: Path) -> None:
     """A redirect to another host is reported and not followed."""
-    with differing() as (elsewhere, other):
-        to = {"placements": [("Location", f"{elsewhere}/12/line_items/placements")]}
-        with differing(statuses={"placements": "302 Found"}, more=to) as (url, _):
-            result = run("--base-url", url, "--credentials-file", file, "--yes", "--format", "json")
+    with differing() as other, differing() as server:
+
+        def redirect(asked: Request, response: Response) -> None:
+            response.status_code = 302
+            response.headers["Location"] = f"{other.url}{asked.path}"
+
+        server.patches.append(redirect)
+        words = ("--credentials-file", file, "--yes", "--only", "placements.*", "--format", "json")
+        result = run("--base-url", server.url, *words)
 
     assert 1 == result.exit_code
     assert [] == other.asked
-    rows = {row["operation"]: row for row in json.loads(result.stdout)["operations"]}
-    (difference,) = rows["placements.list"]["differences"]
-    assert f"302 to {elsewhere}/12/line_items/placements (not followed)" == difference["got"]
+    found = [each["got"] for each in json.loads(result.stdout)["findings"]]
+    assert f"302 to {other.url}/12/line_items/placements (not followed)" in found
+
+
+def test_accepting(run: Run, file: Path, tmp_path: Path) -> None:
+    """A difference is accepted into a file, then told as such, and as stale when it is gone."""
+    accepted = tmp_path / "accepted.yaml"
+    patch = on("/placements", lambda body: body.update(more=1))
+    with differing(patch) as server:
+        words = ["--base-url", server.url, "--credentials-file", file, "--yes"]
+        words += ["--only", "placements.*", "--accepted", accepted]
+        first = run(*words[:-2])
+        accept = run(*words, "--accept", "all", "--reason", "They said so.")
+        again = run(*words)
+        server.patches.clear()
+        gone = run(*words)
+
+    assert [1, 0, 0, 0] == [x.exit_code for x in (first, accept, again, gone)], accept.output
+    assert "accepted  extra more (They said so.; since 2" in again.stdout
+    assert "accepted " not in gone.stdout
+
+
+def test_reports(run: Run, file: Path, tmp_path: Path) -> None:
+    """The report is written in each form, with everything of the other server escaped."""
+    hostile = on("/placements", lambda body: body.update({"<script>\x1b": 1}))
+    page, junit = tmp_path / "sub" / "report.html", tmp_path / "report.xml"
+    with differing(hostile) as server:
+        words = ["--base-url", server.url, "--credentials-file", file, "--yes"]
+        words += ["--only", "placements.*", "--skip", "refusals", "--skip", "methods"]
+        html = run(*words, "--report", page)
+        xml = run(*words, "--format", "junit", "--report", junit)
+
+    assert (1, 1) == (html.exit_code, xml.exit_code)
+    text = page.read_text("utf-8")
+    assert "&lt;script&gt;" in text
+    assert "<script" not in text
+    assert "\x1b" not in text + html.stdout + junit.read_text("utf-8")
+    suite = ET.parse(junit).getroot()
+    assert "1" == suite.get("failures")
+    assert xml.stdout.strip() == junit.read_text("utf-8").strip()

@@ -1,64 +1,119 @@
-"""A second sandbox that differs on purpose: a wrapper that rewrites some of its answers."""
+"""A second sandbox that differs on purpose: a real server whose answers are rewritten."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from werkzeug import Request, Response
+
 from mock_platform.app import create_app
+from mock_platform.control.credential_texts import environment
+from mock_platform.control.known_credentials import credentials
+from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import dumps, loads
+from mock_platform.drift import Drift, OwnSandbox, Scope, SigningCredentials, check
+from mock_platform.drift.client import HttpClient
 from mock_platform.platform import Platform
 from mock_platform.server import ServerThread
+from mock_platform.world.clock import machine_now
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-Rewrite = Callable[[Any], Any]
+Patch = Callable[[Request, Response], None]
+"""Changes an answer in place."""
 
 
-@dataclass
 class Differing:
-    """Answers as a sandbox, but for statuses, headers and bodies of some paths."""
+    """A second sandbox. `patches` change its answers, `asked` has what it was asked."""
 
-    inner: WSGIApplication
-    bodies: Mapping[str, Rewrite] = field(default_factory=dict)
-    statuses: Mapping[str, str] = field(default_factory=dict)
-    more: Mapping[str, list[tuple[str, str]]] = field(default_factory=dict)
-    without: Mapping[str, str] = field(default_factory=dict)
-    """A header that a path's answers lack; `*` for all paths."""
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.platform = Platform()
+        self._inner = create_app(self.platform).wsgi_app
+        self.patches: list[Patch] = []
+        self.asked: list[tuple[str, str]] = []
+        self._server = ServerThread(self)
+        self.url = self._server.start().url
 
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request; the last part of its path says what is different."""
-        name = environ["PATH_INFO"].rpartition("/")[2]
-        self.asked.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
-        told: list[Any] = []
+    def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        asked = Request(environ)
+        response = Response.from_app(self._inner, environ)
+        self.asked.append((asked.method, asked.path))
+        for patch in self.patches:
+            patch(asked, response)
+        return response(environ, start)
 
-        def keep(status: str, headers: list[tuple[str, str]], _exc: Any = None) -> Any:
-            told[:] = [status, headers]
-            return lambda _data: None
-
-        body = b"".join(self.inner(environ, keep))
-        status, headers = told
-        if name in self.bodies and status.startswith("200"):
-            body = dumps(self.bodies[name](loads(body)))
-        dropped = {"content-length", self.without.get("*", ""), self.without.get(name, "")}
-        kept = [pair for pair in headers if pair[0].lower() not in dropped]
-        kept += [("Content-Length", str(len(body))), *self.more.get(name, [])]
-        start_response(self.statuses.get(name, status), kept)
-        return [body]
+    def close(self) -> None:
+        """Stop the server."""
+        self._server.stop()
+        self.platform.close()
 
 
 @contextmanager
-def differing(**differences: Any) -> Iterator[tuple[str, Differing]]:
-    """The address of a running sandbox with these differences."""
-    platform = Platform()
-    application = Differing(create_app(platform).wsgi_app, **differences)
-    server = ServerThread(application)
+def differing(*patches: Patch) -> Iterator[Differing]:
+    """A running sandbox with these differences."""
+    server = Differing()
+    server.patches += patches
     try:
-        yield server.start().url, application
+        yield server
     finally:
-        server.stop()
+        server.close()
+
+
+def on(path: str, change: Callable[[Any], Any], status: int = 200) -> Patch:
+    """Changes the JSON of answers with this status, of paths that end so (`*` for any)."""
+
+    def patch(asked: Request, response: Response) -> None:
+        if (path == "*" or asked.path.endswith(path)) and response.status_code == status:
+            body = loads(response.get_data())
+            found = change(body)
+            response.set_data(dumps(body if found is None else found))
+
+    return patch
+
+
+def each(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], None]:
+    """Changes each record of an answer."""
+
+    def patch(body: Any) -> None:
+        data = body["data"]
+        for record in data if isinstance(data, list) else [data]:
+            change(record)
+
+    return patch
+
+
+def known_credentials() -> SigningCredentials:
+    """The well-known credentials, which every sandbox has."""
+    platform = Platform()
+    try:
+        return SigningCredentials.from_variables(environment(credentials(platform)))
+    finally:
         platform.close()
+
+
+class Comparison:
+    """Compares servers with one sandbox, made once."""
+
+    def __init__(self) -> None:
+        self.platform = Platform()
+        self.credentials = known_credentials()
+        self.description = describe_everything(self.platform).at("http://x")
+
+    def close(self) -> None:
+        """Stop the sandbox."""
+        self.platform.close()
+
+    def run(self, url: str, *only: str, **scope: Any) -> Drift:
+        """How the server at this address differs."""
+        self.platform.worlds.default.reset()
+        own = OwnSandbox(self.platform, self.credentials)
+        client = HttpClient(url, self.credentials)
+        try:
+            wanted = Scope(only=only, **scope)
+            return check(client, own, self.description, machine_now(), wanted)
+        finally:
+            client.close()

@@ -1,203 +1,169 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from mock_platform.control.routes import describe_everything
-from mock_platform.core.auth.authenticate import Scheme
-from mock_platform.core.envelope import Lines
-from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Origin
-from mock_platform.drift import Drift, check, report
-from mock_platform.drift.client import ServerAnswer
+from mock_platform.drift import Drift, OwnSandbox, Scope, check, make_report
+from mock_platform.drift.answers import Answer
+from mock_platform.drift.check import list_reads
+from mock_platform.drift.client import Request
+from mock_platform.drift.report import render_text
 from mock_platform.platform import Platform
-from tests.support import ACCOUNT, BEARER, HARBOR, Sandbox, sandbox
-
-LIST = f"/12/accounts/{ACCOUNT}/line_items"
-Change = Callable[[ServerAnswer], ServerAnswer]
+from mock_platform.world.clock import machine_now
+from tests.drift.servers import Comparison
 
 
-class Changed:
-    """A server in this process that answers some paths otherwise."""
+@pytest.fixture(scope="module")
+def comparison() -> Iterator[Comparison]:
+    """The sandbox with which all servers are compared."""
+    found = Comparison()
+    yield found
+    found.close()
 
-    def __init__(self, **changes: Change) -> None:
-        self._box: Sandbox = sandbox()
+
+class Changed(OwnSandbox):
+    """A server in this process that answers paths with these ends otherwise."""
+
+    def __init__(self, comparison: Comparison, **changes: Answer) -> None:
+        super().__init__(Platform(), comparison.credentials)
         self._changes = changes
         self.asked: list[str] = []
 
-    def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
-        """It knows how to sign for a user and for an app."""
-        return not {"oauth1", "bearer"}.isdisjoint(schemes)
-
-    def get(self, path: str, schemes: tuple[Scheme, ...]) -> ServerAnswer:
-        """One answer, signed as the well-known user."""
-        self.asked.append(path)
-        bearer = {} if "oauth1" in schemes else {"Authorization": f"Bearer {BEARER}"}
-        found = self._box.call("GET", path, keys=None if bearer else HARBOR, headers=bearer)
-        answer = ServerAnswer(found.status_code, dict(found.headers), found.data)
-        change = self._changes.get(path.rpartition("/")[2])
-        return answer if change is None else change(answer)
+    def ask(self, request: Request) -> Answer:
+        """Return one answer."""
+        self.asked.append(request.target)
+        found = super().ask(request)
+        return self._changes.get(request.path.rpartition("/")[2], found)
 
 
-def status(number: int, body: bytes = b"{}", **headers: str) -> Change:
-    """Answers with this status."""
-    return lambda _answer: ServerAnswer(number, headers, body)
+def compare(comparison: Comparison, server: Changed, *only: str, **scope: Any) -> Drift:
+    """How a server differs."""
+    comparison.platform.worlds.default.reset()
+    own = OwnSandbox(comparison.platform, comparison.credentials)
+    wanted = Scope(only=only, **scope)
+    try:
+        return check(server, own, comparison.description, machine_now(), wanted)
+    finally:
+        server.platform.close()
 
 
-def data(change: Callable[[dict[str, Any]], Any]) -> Change:
-    """Changes each record of an answer in place."""
+def test_everything_of_document_b_is_asked(comparison: Comparison) -> None:
+    """Each operation that reads and whose answer ends is asked in its plain form."""
+    drift = compare(comparison, Changed(comparison), kinds=("plain",))
 
-    def changed(answer: ServerAnswer) -> ServerAnswer:
-        body = loads(answer.body)
-        for record in body["data"]:
-            change(record)
-        return ServerAnswer(answer.status, answer.headers, dumps(body))
-
-    return changed
-
-
-def checked(**changes: Change) -> Drift:
-    """What a check finds on such a server."""
-    platform = Platform()
-    return check(Changed(**changes), describe_everything(platform).at("http://x"), platform)
-
-
-def found(drift: Drift) -> dict[str, list[tuple[str, str, str, str]]]:
-    """The differences by operation."""
-    return {
-        each.operation: [(d.kind, d.where, d.expected, d.got) for d in each.differences]
-        for each in drift.checked
-        if each.differences
-    }
-
-
-def test_a_sandbox_does_not_differ_from_itself() -> None:
-    """Everything that can be read is as declared; what cannot be asked for has a reason."""
-    drift = checked()
-    readable = {
-        operation.id
-        for operation in Platform().operations
-        if operation.method == "GET"
-        and operation.returns.media_type == "application/json"
-        and not operation.sandbox_only
-        and not isinstance(operation.returns, Lines)
-    }
-    skipped = {each.operation for each in drift.skipped}
-    documented = {op.id for op in Platform().operations if op.origin is Origin.DOCUMENT_B}
-
+    asked = {each.operation for each in drift.checked}
+    # Its id is in a field of messages that has to be asked for.
+    left_out = {"dm_conversations.list"}
+    assert {op.id for op in list_reads(comparison.platform.operations)} - left_out == asked
+    reads = [
+        op
+        for op in comparison.platform.operations
+        if op.origin is Origin.DOCUMENT_B and op.method == "GET" and not op.sandbox_only
+    ]
+    assert asked > {op.id for op in reads}
+    assert left_out == {each.operation for each in drift.skipped}
     assert not drift.differs
-    assert {} == found(drift)
-    assert {
-        "insights.search_keywords", "account_history.list", "product_sets.get",
-        "tailored_audiences.permissions.list",
-    } == skipped & documented  # fmt: skip
-    reasons = [each.reason for each in drift.skipped if each.operation not in documented]
-    known = ("needs the parameters", "needs one of the parameters", "no list of")
-    assert all(reason.startswith(known) for reason in reasons)
-    assert sorted(readable - skipped) == sorted(each.operation for each in drift.checked)
-
-
-def test_only_reads_are_asked_for_once() -> None:
-    """Each operation is asked for once where its first account has records."""
-    server = Changed()
-    platform = Platform()
-
-    check(server, describe_everything(platform).at("http://x"), platform)
-
-    assert 1 == server.asked.count(LIST)
-    assert len(server.asked) == len(set(server.asked))
-
-
-def test_renamed_field() -> None:
-    """A renamed field is one that is missing and one that is not declared."""
-    drift = checked(line_items=data(lambda record: record.update(title=record.pop("name"))))
-
-    assert drift.differs
-    assert {
-        "line_items.list": [
-            ("missing", "data[].name", "string or null", "absent"),
-            ("extra", "data[].title", "absent", "string"),
-        ]
-    } == found(drift)
-
-
-def test_other_type_and_value() -> None:
-    """Another type and a value outside the enumeration are reported with both sides."""
-
-    def change(record: dict[str, Any]) -> None:
-        record.update(deleted="no", objective="WORLD_PEACE")
-
-    ((operation, differences),) = found(checked(line_items=data(change))).items()
-
-    assert "line_items.list" == operation
-    assert ("type", "data[].deleted", "boolean", "string") in differences
-    assert ["WORLD_PEACE"] == [got for kind, _, _, got in differences if kind == "enum"]
 
 
 @pytest.mark.parametrize(
     ("answer", "got"),
     [
-        (status(204), "204"),
-        (status(404, b'{"errors":[{"code":"ROUTE_NOT_FOUND"}]}'), "404 ROUTE_NOT_FOUND"),
-        (status(302, Location="http://elsewhere/"), "302 to http://elsewhere/ (not followed)"),
-        (status(500, b"<html>"), "500"),
+        (Answer(204), "204"),
+        (
+            Answer(404, (), b'{"errors":[{"code":"ROUTE_NOT_FOUND"}]}'),
+            "404 ROUTE_NOT_FOUND",
+        ),
+        (
+            Answer(302, [("Location", "http://elsewhere/")]),
+            "302 to http://elsewhere/ (not followed)",
+        ),
+        (Answer(500, (), b"<html>"), "500"),
     ],
 )
-def test_other_status(answer: Change, got: str) -> None:
+def test_other_status(comparison: Comparison, answer: Answer, got: str) -> None:
     """Another status is reported with the codes of the body or its redirect target."""
-    drift = checked(placements=answer)
+    server = Changed(comparison, placements=answer)
 
-    assert {"placements.list": [("status", "status", "200", got)]} == found(drift)
+    drift = compare(comparison, server, "placements.list", kinds=("plain",))
+
+    (found,) = make_report(drift, "x", {}).findings
+    assert ("status", "200", got) == (found.kind, found.expected, found.got)
 
 
-def test_rate_limit_is_no_drift() -> None:
+def test_rate_limit_is_no_difference(comparison: Comparison) -> None:
     """A used-up rate limit says nothing about the contract."""
-    drift = checked(placements=status(429))
+    drift = compare(comparison, Changed(comparison, placements=Answer(429)), "placements.list")
 
     assert not drift.differs
-    (skipped,) = [each for each in drift.skipped if each.operation == "placements.list"]
+    (skipped,) = drift.skipped
     assert "try again later" in skipped.reason
 
 
-def test_no_json() -> None:
-    """A body that is not JSON is reported."""
-    drift = checked(placements=status(200, b"<html>", **{"content-type": "text/html"}))
+def test_no_json(comparison: Comparison) -> None:
+    """A body that is not JSON is reported, and hides nothing else."""
+    page = Answer(200, [("content-type", "text/html")], b"<html>")
 
-    assert [
-        ("header", "content-type", "application/json", "text/html"),
-        ("header", "x-current-api-version", "12", "absent"),
-        ("type", "(body)", "JSON", "something else"),
-    ] == found(drift)["placements.list"]
+    drift = compare(comparison, Changed(comparison, placements=page), "placements.list")
 
-
-def test_without_accounts_nothing_below_them_is_asked_for() -> None:
-    """Operations whose parameters no list contains are named, not guessed."""
-    drift = checked(accounts=status(401, b'{"errors":[{"code":89}]}'))
-
-    assert {"accounts.list": [("status", "status", "200", "401 89")]} == found(drift)
-    reasons = {each.operation: each.reason for each in drift.skipped}
-    assert "no list of the server contains :account_id" == reasons["line_items.list"]
+    found = {(each.kind, each.where) for each in make_report(drift, "x", {}).findings}
+    assert {
+        ("media type", "content-type"),
+        ("header", "x-current-api-version"),
+        ("type", "(body)"),
+    } <= found
+    assert "status" in {kind for kind, _ in found}  # the refusals are asked as well
 
 
-def test_report() -> None:
-    """The report has a line for each difference, and totals."""
-    drift = checked(line_items=data(lambda record: record.update(deleted="no")))
+def test_a_list_that_fails_hides_little(comparison: Comparison) -> None:
+    """Below a list that fails, ids come from elsewhere: the accounts are the same here."""
+    server = Changed(comparison, line_items=Answer(500))
 
-    text = report.render_text(drift, "http://x")
-    shown = report.as_json(drift, "http://x")
+    drift = compare(comparison, server, "line_items.*")
 
-    assert text.startswith(
-        f"line_items.list  GET {LIST}\n  type data[].deleted: declared as boolean, got string\n"
-    )
-    counts = f"{len(drift.checked)} operations checked, 1 differ, {len(drift.skipped)} not checked."
-    assert text.endswith(f"http://x: {counts}")
-    assert shown["drift"]
-    (row,) = [row for row in shown["operations"] if row["differences"]]
-    assert [
-        {"kind": "type", "where": "data[].deleted", "expected": "boolean", "got": "string"}
-    ] == (row["differences"])
-    assert [each.operation for each in drift.skipped] == [
-        row["operation"] for row in shown["skipped"]
-    ]
+    checked = {each.operation: each for each in drift.checked}
+    assert "plain" in {probe.probe for probe in checked["line_items.get"].probes}
+    assert not checked["line_items.get"].differs
+
+
+def test_without_values_refusals_are_asked(comparison: Comparison) -> None:
+    """An operation whose ids no answer contains is asked with unknown ones, and named."""
+    server = Changed(comparison, accounts=Answer(500))
+
+    drift = compare(comparison, server, "line_items.get", "accounts.list")
+
+    checked = {each.operation: each for each in drift.checked}
+    probes = {probe.probe for probe in checked["line_items.get"].probes}
+    assert {"unknown account_id", "unknown line_item_id", "other method"} == probes
+    (skipped,) = drift.skipped
+    assert "give it with --value" in skipped.reason
+
+
+def test_given_values(comparison: Comparison) -> None:
+    """A value that the user gives is used for the other server."""
+    server = Changed(comparison)
+
+    compare(comparison, server, "cards.get", kinds=("plain",), given={"card_id": "8xyz"})
+
+    assert any(target.endswith("/cards/8xyz") for target in server.asked)
+
+
+def test_report_names_assumptions(comparison: Comparison) -> None:
+    """A difference refutes the assumption about its place; control characters are escaped."""
+    body = b'{"data":[],"next_cursor":"","request":{"params":{"account_id":"18ce54d4x5t"}}}'
+    headers = [("content-type", "application/json"), ("x-current-api-version", "\x1b[31m12")]
+    server = Changed(comparison, line_items=Answer(200, headers, body))
+
+    drift = compare(comparison, server, "line_items.list", kinds=("plain",))
+
+    report = make_report(drift, "http://x", comparison.platform.assumptions())
+    (found,) = [each for each in report.findings if each.kind == "empty"]
+    assert {"ads.next-cursor-null": "refuted"} == found.assumptions
+    assert "ads.next-cursor-null" in report.list_assumptions("refuted")
+    text = render_text(report)
+    assert "\x1b" not in text
+    assert r"\x1b[31m12" in text
+    assert "assumptions refuted: ads.next-cursor-null" in text
+    assert f"--accept {found.id} --reason TEXT" in text

@@ -1,0 +1,249 @@
+"""`diff`: how another server, or what was recorded of one, differs from this sandbox."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from datetime import date
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from mock_platform.cli.trouble import CheckFailed, write_report
+from mock_platform.control.credential_texts import environment
+from mock_platform.control.known_credentials import credentials
+from mock_platform.control.routes import describe_everything
+from mock_platform.drift import (
+    SUFFIXES,
+    BadAcceptedFile,
+    BadBaseUrl,
+    Format,
+    OwnSandbox,
+    Report,
+    Scope,
+    ServerUnreachable,
+    SigningCredentials,
+    apply_accepted,
+    check,
+    choose,
+    make_report,
+    read_accepted,
+    render,
+    write_accepted,
+)
+from mock_platform.drift.check import list_reads
+from mock_platform.drift.client import HttpClient
+from mock_platform.drift.plan import PROBE_KINDS
+from mock_platform.operations import OPERATIONS
+from mock_platform.platform import Platform
+from mock_platform.world.clock import machine_now
+
+_NEEDED = (
+    "MOCK_PLATFORM_CONSUMER_KEY, MOCK_PLATFORM_CONSUMER_SECRET, MOCK_PLATFORM_ACCESS_TOKEN and "
+    "MOCK_PLATFORM_ACCESS_TOKEN_SECRET, or MOCK_PLATFORM_BEARER_TOKEN"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """The arguments of `diff` about accepted differences."""
+
+    file: Path | None = None
+    ids: tuple[str, ...] = ()
+    reason: str | None = None
+    until: date | None = None
+
+    def check(self) -> None:
+        """Check that the arguments belong together.
+
+        Raises:
+            click.UsageError: They do not.
+        """
+        if self.ids and self.file is None:
+            raise click.UsageError("--accept needs a file to write to: add --accepted FILE.")
+        if self.ids and not self.reason:
+            raise click.UsageError("--accept needs --reason TEXT: why is the difference fine?")
+        if not self.ids and (self.reason or self.until):
+            raise click.UsageError("--reason and --until belong to --accept ID.")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where the report goes."""
+
+    form: Format = "text"
+    file: Path | None = None
+
+
+def make_scope(
+    only: str | None, skip: tuple[str, ...], values: tuple[str, ...], *, same_data: bool
+) -> Scope:
+    """Return what is compared.
+
+    Raises:
+        click.UsageError: A pattern matches no operation, or a value has no name.
+    """
+    patterns = tuple(each.strip() for each in (only or "").split(",") if each.strip())
+    known = [operation.id for operation in list_reads(OPERATIONS)]
+    for pattern in patterns:
+        if not any(fnmatchcase(each, pattern) for each in known):
+            near = get_close_matches(pattern, known, 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"--only {pattern} matches no operation that reads.{hint}")
+    given = {}
+    for each in values:
+        name, separator, value = each.partition("=")
+        if not (name and separator and value):
+            raise click.UsageError(f"--value {each} must be NAME=VALUE, such as card_id=8xyz.")
+        given[name] = value
+    kinds = [kind for kind in PROBE_KINDS if kind not in skip]
+    return Scope(patterns, kinds, same_data, given)
+
+
+def compare_server(
+    base_url: str,
+    credentials_file: Path | None,
+    ca: Path | None,
+    scope: Scope,
+    acceptance: Acceptance,
+    output: Output,
+    *,
+    yes: bool,
+) -> None:
+    """Print how another server differs.
+
+    Raises:
+        CheckFailed: The server differs in a way that is not accepted.
+        click.UsageError: The address, the credentials or the consent are missing.
+    """
+    acceptance.check()
+    signing = _read_credentials(credentials_file)
+    try:
+        client = HttpClient(base_url, signing, ca)
+    except BadBaseUrl as fault:
+        raise click.UsageError(str(fault)) from fault
+    try:
+        _require_consent(client.base_url, yes=yes)
+        report = ask_server(client, scope)
+    finally:
+        client.close()
+    finish(report, acceptance, output, complete=not scope.only)
+
+
+def ask_server(client: HttpClient, scope: Scope) -> Report:
+    """Return how a server differs, and show the progress on standard error.
+
+    Raises:
+        click.UsageError: The server cannot be reached.
+    """
+    platform = Platform()
+    own = SigningCredentials.from_variables(environment(credentials(platform)))
+    try:
+        description = describe_everything(platform).at(client.base_url)
+        sandbox = OwnSandbox(platform, own)
+        drift = check(client, sandbox, description, machine_now(), scope, _show_progress)
+        return make_report(drift, client.base_url, platform.assumptions())
+    except ServerUnreachable as fault:
+        raise click.UsageError(str(fault)) from fault
+    finally:
+        _end_progress()
+        platform.close()
+
+
+def finish(
+    report: Report, acceptance: Acceptance, output: Output, *, complete: bool = True
+) -> None:
+    """Apply and write accepted differences, and write the report.
+
+    Raises:
+        CheckFailed: A difference is not accepted.
+        click.UsageError: The file of accepted differences cannot be used.
+    """
+    today = machine_now().date()
+    try:
+        if acceptance.ids and acceptance.file is not None:
+            chosen = choose(report, acceptance.ids)
+            reason = acceptance.reason or ""
+            write_accepted(acceptance.file, chosen, reason, today, acceptance.until)
+        if acceptance.file is not None:
+            entries = read_accepted(acceptance.file)
+            apply_accepted(report, entries, today, complete=complete)
+    except (BadAcceptedFile, ValueError) as fault:
+        raise click.UsageError(str(fault)) from fault
+    if output.file is not None:
+        write_report(output.file, render(report, choose_format(output.file)))
+        click.echo(f"The report is in {output.file}.", err=True)
+    click.echo(render(report, output.form).rstrip("\n"))
+    if report.differs:
+        raise CheckFailed(f"{report.subject} differs from what this sandbox declares.")
+
+
+def choose_format(file: Path) -> Format:
+    """Return the format of a report by the end of its name.
+
+    Raises:
+        click.UsageError: The name ends otherwise.
+    """
+    if file.suffix not in SUFFIXES:
+        raise click.UsageError(f"{file.name} must end in {', '.join(SUFFIXES)}.")
+    return SUFFIXES[file.suffix]
+
+
+def _show_progress(operation: str, done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[2K{done}/{of} {operation}", nl=False, err=True)
+    elif done % 25 == 0:
+        click.echo(f"{done} of {of} operations …", err=True)
+
+
+def _end_progress() -> None:
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[2K", nl=False, err=True)
+
+
+def _require_consent(base_url: str, *, yes: bool) -> None:
+    if yes:
+        return
+    host = urlsplit(base_url).netloc
+    try:
+        agreed = click.confirm(
+            f"Send requests that only read, signed with your credentials, to {host}?",
+            default=False,
+            err=True,
+        )
+    except click.Abort:
+        agreed = False
+    if not agreed:
+        raise click.UsageError(f"Nothing was sent. Use --yes to send signed requests to {host}.")
+
+
+def _read_credentials(file: Path | None) -> SigningCredentials:
+    variables = dict(os.environ) if file is None else _read_variables(file)
+    found = SigningCredentials.from_variables(variables)
+    if not found.is_usable:
+        source = "the environment" if file is None else str(file)
+        raise click.UsageError(f"{source} contains no credentials. Needed: {_NEEDED}.")
+    return found
+
+
+def _read_variables(file: Path) -> dict[str, str]:
+    """Returns the variables in a file that `mock-platform credentials` wrote, in either format."""
+    try:
+        text = file.read_text()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise click.UsageError(f"{file} cannot be read: {fault}.") from fault
+    if not text.lstrip().startswith("{"):
+        pairs = (line.strip().removeprefix("export ").partition("=") for line in text.splitlines())
+        return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs if name}
+    try:
+        return environment({"app": None, "user": None, "bearer_token": None, "accounts": [],
+                            "webhook_id": None, **json.loads(text)})  # fmt: skip
+    except (ValueError, TypeError, KeyError) as fault:
+        raise click.UsageError(
+            f"{file} is not what `mock-platform credentials --format json` prints ({fault!r})."
+        ) from fault

@@ -1,0 +1,306 @@
+"""Compares two answers to the same request: status, headers and the form of the body.
+
+A body is compared with the declared schema, and with the answer of the sandbox where the schema
+leaves something open: formats of ids and moments, the keys of the envelope, all of a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mock_platform.core.call import ABSENT
+from mock_platform.core.description.openapi import template_path
+from mock_platform.core.jsonio import canonical
+from mock_platform.core.operation import Operation
+from mock_platform.drift.answers import Answer, key_of
+from mock_platform.drift.compare import find_differences, find_kind
+from mock_platform.drift.difference import Difference, DifferenceKind, shorten
+from mock_platform.drift.formats import Formats, find_formats, is_covered
+from mock_platform.drift.values import PathValues
+
+_RATE = ("x-rate-limit-", "x-account-rate-limit-")
+_NOT_COMPARED = frozenset(
+    {"content-length", "content-type", "date", "server", "connection", "location", "set-cookie"}
+)
+_MAX_RECORDS = 100
+"""Records of one answer whose form is compared: series have thousands of equal form."""
+_TEXTS = frozenset({"message", "detail", "title", "details", "error_description"})
+_DATA_DEPENDENT = frozenset({"data", "includes", "errors", "next_token", "previous_token"})
+_PAGE = frozenset({"next_cursor", "next_token", "previous_token"})
+
+
+class Comparer:
+    """Compares the answers to requests for the operations of one description."""
+
+    def __init__(self, description: Mapping[str, Any], *, same_data: bool = False) -> None:
+        self._paths: Mapping[str, Any] = description["paths"]
+        self._components: Mapping[str, Any] = description["components"]["schemas"]
+        self._same_data = same_data
+        self._formats: dict[str, Formats] = {}
+        self._flaws: dict[str, set[tuple[str, str]]] = {}
+        """Kind and place of what the sandbox's own answers do, by operation: no difference."""
+        self._seen: dict[tuple[str, str], set[bytes]] = {}
+
+    def learn(self, operation: Operation, answer: Answer) -> Any:
+        """Keep what the sandbox's answer shows; return its body without what was seen before."""
+        body = self._leave_out_seen(operation, "own", answer)
+        if body is not ABSENT and answer.is_success:
+            kept = self._formats.setdefault(operation.id, {})
+            for where, forms in find_formats(body).items():
+                kept.setdefault(where, {}).update(forms)
+            flaws = self._check(operation, answer.status, body)
+            self._flaws.setdefault(operation.id, set()).update((x.kind, x.where) for x in flaws)
+        return body
+
+    def compare(
+        self,
+        operation: Operation,
+        ours: Answer,
+        theirs: Answer,
+        own: PathValues | None = None,
+        other: PathValues | None = None,
+    ) -> list[Difference]:
+        """Return how the other answer differs; `own` and `other` are texts to be left out."""
+        if ours.status != theirs.status:
+            here, there = ours.describe_status(), theirs.describe_status()
+            return [Difference("status", "status", here, there)]
+        found = list(compare_headers(operation, ours, theirs))
+        if ours.json is ABSENT:
+            return found
+        if theirs.json is ABSENT:
+            return [*found, Difference("type", "(body)", "JSON", "something else")]
+        if not ours.is_success:
+            values = (own or {}, other or {})
+            failures = _compare_failures(ours.json, theirs.json, "", values)
+            return found + list(dict.fromkeys(failures))
+        here = self.learn(operation, ours)
+        there = self._leave_out_seen(operation, "other", theirs)
+        flaws = self._flaws[operation.id]
+        declared = self._check(operation, theirs.status, there)
+        found += [each for each in declared if (each.kind, each.where) not in flaws]
+        found += self._compare_formats(operation, there)
+        found += _compare_envelopes(ours, theirs)
+        found += _find_empty(here, there)
+        if self._same_data:
+            found += _compare_values(ours.json, theirs.json)
+        return list(dict.fromkeys(found))
+
+    def check_success(self, operation: Operation, answer: Answer) -> list[Difference]:
+        """Return how the body of a success differs from the declared schema."""
+        return self._check(operation, answer.status, answer.json)
+
+    def _check(self, operation: Operation, status: int, body: Any) -> list[Difference]:
+        schema = self.find_schema(operation, status)
+        if schema is None or body is ABSENT:
+            return []
+        return find_differences(body, schema, self._components)
+
+    def _leave_out_seen(self, operation: Operation, side: str, answer: Answer) -> Any:
+        """Return a body without the records of a list that were compared before.
+
+        The probes of an operation return the same records again and again; comparing them once
+        takes a fifth of the time.
+        """
+        body = answer.json
+        if not isinstance(body, dict) or not isinstance(body.get("data"), list):
+            return body
+        seen = self._seen.setdefault((operation.id, side), set())
+        fresh: list[Any] = []
+        for record in body["data"]:
+            text = canonical(record)
+            if text not in seen and len(fresh) < _MAX_RECORDS:
+                seen.add(text)
+                fresh.append(record)
+        return {**body, "data": fresh}
+
+    def check_failure(self, operation: Operation, answer: Answer) -> list[Difference]:
+        """Return how a failure differs from what the operation declares for its status."""
+        entry = self._paths[template_path(operation.path)][operation.method.lower()]["responses"]
+        schema = self.find_schema(operation, answer.status)
+        if str(answer.status) not in entry:
+            declared = ", ".join(sorted(entry))
+            return [Difference("status", "status", declared, answer.describe_status())]
+        if schema is None:
+            return []
+        if answer.json is ABSENT:
+            return [Difference("type", "(body)", "JSON", "something else")]
+        return find_differences(answer.json, schema, self._components)
+
+    def find_schema(self, operation: Operation, status: int) -> Mapping[str, Any] | None:
+        """Return the JSON schema of an answer with this status, if one is declared."""
+        entry = self._paths.get(template_path(operation.path), {}).get(operation.method.lower(), {})
+        content = entry.get("responses", {}).get(str(status), {}).get("content", {})
+        for media_type, found in content.items():
+            if "json" in media_type:
+                schema: Mapping[str, Any] = found["schema"]
+                return schema
+        return None
+
+    def _compare_formats(self, operation: Operation, body: Any) -> Iterator[Difference]:
+        known = self._formats.get(operation.id, {})
+        for where, forms in find_formats(body).items():
+            wanted = known.get(where)
+            for form, example in forms.items() if wanted else ():
+                if not is_covered(form, wanted or {}):
+                    expected = " or ".join(sorted(wanted or ()))
+                    yield Difference("format", where, expected, form, shorten(example, 60))
+
+
+def compare_headers(operation: Operation, ours: Answer, theirs: Answer) -> Iterator[Difference]:
+    """Return headers that are missing, other media types, and other rate limits."""
+    if ours.body and ours.media_type != theirs.media_type:
+        got = theirs.headers.get("content-type", "")
+        yield Difference("media type", "content-type", ours.media_type, shorten(got) or "absent")
+    for name, value in ours.headers.items():
+        if name in _NOT_COMPARED:
+            continue
+        is_rate = name.startswith(_RATE)
+        kind: DifferenceKind = "rate" if is_rate else "header"
+        shown = "a number" if is_rate and not name.endswith("-limit") else shorten(value)
+        found = theirs.headers.get(name)
+        if found is None:
+            yield Difference(kind, name, shown, "absent")
+        elif is_rate and not name.endswith("-limit"):
+            if not found.isdigit():
+                yield Difference(kind, name, shown, shorten(found))
+        elif found != value and (is_rate or name.startswith("x-")):
+            yield Difference(kind, name, shown, shorten(found))
+    yield from _compare_declared_limits(operation, ours, theirs)
+
+
+def _compare_declared_limits(
+    operation: Operation, ours: Answer, theirs: Answer
+) -> Iterator[Difference]:
+    """Compare rate headers that only the other server sends with what is declared."""
+    for prefix, per in (("x-rate-limit", False), ("x-account-rate-limit", True)):
+        name = f"{prefix}-limit"
+        got = theirs.headers.get(name, "")
+        if not got or name in ours.headers:
+            continue
+        counts = {str(x.count) for x in operation.limits if (x.per == "account") == per}
+        if got not in counts:
+            expected = " or ".join(sorted(counts, key=int)) or "absent"
+            yield Difference("rate", name, expected, shorten(got))
+
+
+def _compare_envelopes(ours: Answer, theirs: Answer) -> Iterator[Difference]:
+    """Compare the keys around the records: both servers got the same request."""
+    if not isinstance(ours.json, dict) or not isinstance(theirs.json, dict):
+        return
+    places: list[tuple[str, Any, Any]] = [("", ours.json, theirs.json)]
+    for names in (("request",), ("request", "params"), ("meta",)):
+        here, there = _dig(ours.json, names), _dig(theirs.json, names)
+        places.append((".".join(names), here, there))
+    for where, here, there in places:
+        if not isinstance(here, dict) or not isinstance(there, dict):
+            continue
+        for name in here.keys() ^ there.keys():
+            place = f"{where}.{name}" if where else name
+            if name in _DATA_DEPENDENT and not (name == "data" and ours.records and theirs.records):
+                continue
+            if name in here:
+                yield Difference("missing", place, find_kind(here[name]), "absent")
+            elif where.startswith(("request", "meta")):
+                yield Difference("extra", place, "absent", find_kind(there[name]))
+    yield from _compare_records(ours, theirs)
+
+
+def _compare_records(ours: Answer, theirs: Answer) -> Iterator[Difference]:
+    """Compare the keys of records that both servers have."""
+    mine = {key_of(record): record for record in ours.records}
+    for record in theirs.records:
+        same = mine.get(key_of(record), {})
+        place = "data[]" if theirs.is_list else "data"
+        for name in sorted(same.keys() - record.keys()):
+            yield Difference("missing", f"{place}.{name}", find_kind(same[name]), "absent")
+
+
+def _find_empty(ours: Any, theirs: Any) -> Iterator[Difference]:
+    """Return empty texts where the sandbox serves null or a text that is not empty."""
+    here, there = dict(_scalars(ours)), list(_scalars(theirs))
+    nulls = {where for where, value in _scalars(ours) if value is None}
+    for where, value in there:
+        name = where.rpartition(".")[2]
+        if value == "" and (where in nulls or (name in _PAGE and here.get(where) != "")):
+            yield Difference(
+                "empty", where, "null" if where in nulls else "a text", "an empty text"
+            )
+
+
+def _compare_failures(
+    here: Any, there: Any, where: str, values: tuple[PathValues, PathValues]
+) -> Iterator[Difference]:
+    """Compare two failures: with the same request everything but the server's own ids is equal."""
+    mine, got = find_kind(here), find_kind(there)
+    if mine != got:
+        yield Difference("type", where or "(body)", mine, got)
+    elif isinstance(here, dict):
+        for name in [*here, *(name for name in there if name not in here)]:
+            place = f"{where}.{name}" if where else name
+            if name not in there:
+                yield Difference("missing", place, find_kind(here[name]), "absent")
+            elif name not in here:
+                yield Difference("extra", place, "absent", find_kind(there[name]))
+            else:
+                yield from _compare_failures(here[name], there[name], place, values)
+    elif isinstance(here, list):
+        if len(here) != len(there):
+            yield Difference("value", f"{where}[]", f"{len(here)} items", f"{len(there)} items")
+        for one, other in zip(here, there, strict=False):
+            yield from _compare_failures(one, other, f"{where}[]", values)
+    else:
+        expected, found = _hide(here, values[0]), _hide(there, values[1])
+        name = where.rpartition(".")[2]
+        if expected != found:
+            kind: DifferenceKind = "wording" if name in _TEXTS else "value"
+            if name == "code":
+                kind = "code"
+            yield Difference(kind, where, shorten(expected), shorten(found))
+
+
+def _compare_values(here: Any, there: Any, where: str = "") -> Iterator[Difference]:
+    """Compare values, of servers that have the same records."""
+    if isinstance(here, dict) and isinstance(there, dict):
+        for name in here.keys() & there.keys() - _PAGE:
+            place = f"{where}.{name}" if where else name
+            yield from _compare_values(here[name], there[name], place)
+    elif isinstance(here, list) and isinstance(there, list):
+        others = {key_of(each): each for each in there if isinstance(each, dict)}
+        for position, each in enumerate(here):
+            if isinstance(each, dict) and key_of(each) in others:
+                yield from _compare_values(each, others[key_of(each)], f"{where}[]")
+            elif isinstance(each, dict):
+                yield Difference("value", f"{where}[]", shorten(key_of(each)), "absent")
+            elif position >= len(there) or there[position] != each:
+                got = shorten(there[position]) if position < len(there) else "absent"
+                yield Difference("value", f"{where}[]", shorten(each), got)
+    elif here != there and type(here) is type(there):
+        yield Difference("value", where, shorten(here), shorten(there))
+
+
+def _scalars(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _scalars(item, f"{where}.{name}" if where else name)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _scalars(item, f"{where}[]")
+    else:
+        yield where, value
+
+
+def _hide(value: Any, values: PathValues) -> Any:
+    """Return a value in which a server's own ids are replaced by their names."""
+    if not isinstance(value, str):
+        return next((f"{{{name}}}" for name, own in values.items() if str(value) == own), value)
+    for name, own in values.items():
+        if own:
+            value = value.replace(own, f"{{{name}}}")
+    return value
+
+
+def _dig(value: Any, names: Sequence[str]) -> Any:
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,198 @@
+"""What a reviewer reads: equal differences as one finding, and what they say about assumptions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mock_platform.core.assumptions import Assumption
+from mock_platform.drift.check import AskedProbe, CheckedOperation, Drift, SkippedOperation
+from mock_platform.drift.difference import Difference, DifferenceKind
+
+Verdict = Literal["refuted", "in doubt", "confirmed"]
+_MAX_PLACES = 200
+_ID_CHARACTERS = 10
+_WORD = re.compile(r"[a-z0-9_]{3,}", re.ASCII)
+_COMMON = frozenset({"data", "request", "params", "meta", "body", "status", "header", "errors"})
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One answer in which a finding was seen."""
+
+    operation: str
+    probe: str
+    target: str
+    where: str
+    example: str
+
+    def as_json(self) -> dict[str, str]:
+        """Return the occurrence as JSON data."""
+        found = {
+            "operation": self.operation,
+            "probe": self.probe,
+            "request": self.target,
+            "where": self.where,
+        }
+        return found | ({"example": self.example} if self.example else {})
+
+
+@dataclass(slots=True)
+class Finding:
+    """A difference, everywhere it was seen."""
+
+    kind: DifferenceKind
+    where: str
+    """The place; of a form that differs at many places, `*`."""
+    expected: str
+    got: str
+    count: int = 0
+    occurrences: list[Occurrence] = field(default_factory=list)
+    """The first ones; `count` is their number."""
+    operations: dict[str, None] = field(default_factory=dict)
+    assumptions: dict[str, Verdict] = field(default_factory=dict)
+    """The assumptions that rest on it, by id."""
+    accepted: str | None = None
+    """Why it is accepted; `None` if it is not."""
+
+    @property
+    def id(self) -> str:
+        """A short name that stays the same as long as the difference does."""
+        text = f"{self.kind}\n{self.where}\n{self.expected}\n{self.got}"
+        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        return digest[:_ID_CHARACTERS]
+
+    @property
+    def places(self) -> list[str]:
+        """The places where it was seen."""
+        return list(dict.fromkeys(each.where for each in self.occurrences))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the finding as JSON data."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "where": self.where,
+            "expected": self.expected,
+            "got": self.got,
+            "count": self.count,
+            "operations": list(self.operations),
+            "places": self.places,
+            "assumptions": [{"id": key, "verdict": each} for key, each in self.assumptions.items()],
+            "accepted": self.accepted,
+            "occurrences": [each.as_json() for each in self.occurrences],
+        }
+
+
+@dataclass(slots=True)
+class Report:
+    """Everything that a comparison found, ready to be written in any form."""
+
+    subject: str
+    """The address or the file that was compared."""
+    findings: list[Finding]
+    checked: tuple[CheckedOperation, ...]
+    skipped: tuple[SkippedOperation, ...]
+    requests: int
+    assumptions: dict[str, Verdict] = field(default_factory=dict)
+    """What the answers say about each assumption that one of them depends on."""
+    texts: Mapping[str, Assumption] = field(default_factory=dict)
+    stale: list[str] = field(default_factory=list)
+    """Accepted differences that were not found, or are accepted no longer."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def open(self) -> list[Finding]:
+        """The findings that are not accepted."""
+        return [each for each in self.findings if each.accepted is None]
+
+    @property
+    def accepted(self) -> list[Finding]:
+        """The findings that are accepted."""
+        return [each for each in self.findings if each.accepted is not None]
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference is not accepted."""
+        return bool(self.open)
+
+    def list_assumptions(self, verdict: Verdict) -> list[str]:
+        """Return the ids of the assumptions with this verdict."""
+        return [key for key, each in self.assumptions.items() if each == verdict]
+
+
+def make_report(drift: Drift, subject: str, register: Mapping[str, Assumption]) -> Report:
+    """Return the findings of a comparison; `register` holds all assumptions by id."""
+    findings: dict[tuple[str, ...], Finding] = {}
+    verdicts: dict[str, Verdict] = {}
+    for checked in drift.checked:
+        for asked in checked.probes:
+            for key in asked.assumptions:
+                verdicts.setdefault(key, "confirmed")
+            for difference in asked.differences:
+                finding = _find(findings, difference)
+                _count(finding, checked.operation, asked, difference)
+                for key, verdict in _judge(asked, difference, register):
+                    if finding.assumptions.get(key) != "refuted":
+                        finding.assumptions[key] = verdict
+                    if verdicts[key] != "refuted":
+                        verdicts[key] = verdict
+    for finding in findings.values():
+        # Where an assumption is about the place itself, the others say nothing.
+        if "refuted" in finding.assumptions.values():
+            for key in [key for key, each in finding.assumptions.items() if each != "refuted"]:
+                del finding.assumptions[key]
+    ordered = sorted(findings.values(), key=lambda each: (-len(each.operations), each.where))
+    return Report(
+        subject,
+        ordered,
+        drift.checked,
+        drift.skipped,
+        drift.requests,
+        dict(sorted(verdicts.items())),
+        register,
+    )
+
+
+def _find(findings: dict[tuple[str, ...], Finding], each: Difference) -> Finding:
+    where = "*" if each.kind == "format" else each.where
+    key = (each.kind, where, each.expected, each.got)
+    return findings.setdefault(key, Finding(each.kind, where, each.expected, each.got))
+
+
+def _count(finding: Finding, operation: str, asked: AskedProbe, each: Difference) -> None:
+    finding.count += 1
+    finding.operations[operation] = None
+    if len(finding.occurrences) < _MAX_PLACES:
+        seen = Occurrence(operation, asked.probe, asked.target, each.where, each.example)
+        finding.occurrences.append(seen)
+
+
+def _judge(
+    asked: AskedProbe, difference: Difference, register: Mapping[str, Assumption]
+) -> Iterable[tuple[str, Verdict]]:
+    """Return what a difference says about each assumption of the sandbox's answer.
+
+    One that names the place, the header, the code or the parameter is refuted; of the others it is
+    only known that an answer which depends on them differs.
+    """
+    names = _list_names(difference, asked)
+    for key in asked.assumptions:
+        assumption = register.get(key)
+        words = set() if assumption is None else set(_WORD.findall(assumption.text.lower()))
+        # Ids are words with hyphens: ads.next-cursor-null is about next_cursor.
+        words |= set(_WORD.findall(key.rpartition(".")[2].replace("-", "_")))
+        yield key, "in doubt" if names.isdisjoint(words) else "refuted"
+
+
+def _list_names(difference: Difference, asked: AskedProbe) -> set[str]:
+    place = difference.where.replace("[]", "").replace("(body)", "").lower()
+    names = {place.rpartition(".")[2].replace("-", "_")}
+    if difference.kind in {"order", "filter", "paging", "status", "code", "wording"}:
+        names.add(asked.probe.partition("=")[0])
+    if difference.kind in {"status", "code"}:
+        names |= set(_WORD.findall(f"{difference.expected} {difference.got}".lower()))
+    return {name for name in names if len(name) > 2 and name not in _COMMON}

@@ -1,0 +1,196 @@
+"""Values for the parameters of requests, taken from the answers that a server gave before.
+
+Two servers have different records, so each has its own: the id of a line item comes from that
+server's list of line items, or from any record that names one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from mock_platform.core.operation import Operation
+from mock_platform.drift.answers import Answer
+
+_MAX_KEPT = 20
+"""Values of one name that are kept for one account."""
+_MAX_NESTING = 4
+_MAX_PATHS = 6
+"""Accounts, or ids that no list of the operation shows, that are tried until one has records."""
+_ACCOUNT = "account_id"
+_ALSO: Mapping[str, tuple[str, ...]] = {
+    "participant_id": ("user_id",),
+    "tailored_audience_id": ("custom_audience_id",),
+    "username": ("screen_name",),
+    "screen_name": ("username",),
+    "granted_account_id": ("account_id",),
+    "post_id": ("id_str",),
+}
+"""The other names under which records have the value of a parameter."""
+_SINGULARS = (("ies", "y"), ("criteria", "criterion"), ("s", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A value that each server has its own of; `names` are tried in this order.
+
+    With `word`, only the first word of it is sent.
+    """
+
+    names: tuple[str, ...]
+    word: bool = False
+
+
+Value = str | Wanted
+PathValues = Mapping[str, str]
+
+
+class Known:
+    """The values of one server by name, those of each account apart."""
+
+    def __init__(self, given: Mapping[str, str] | None = None) -> None:
+        self._given = dict(given or {})
+        self._values: dict[tuple[str, str], dict[str, None]] = {}
+        self._lists: dict[str, list[dict[str, Any]]] = {}
+
+    def learn(self, operation: Operation, path: str, values: PathValues, answer: Answer) -> None:
+        """Keep an answer to the plain request: a list for the ids below it, and all values."""
+        if answer.is_list:
+            self._lists[path] = answer.records
+        self.learn_values(operation, values, answer)
+
+    def learn_values(self, operation: Operation, values: PathValues, answer: Answer) -> None:
+        """Keep the values of an answer's records."""
+        account = values.get(_ACCOUNT, "")
+        own = name_of_id(operation.path)
+        for record in answer.records:
+            key = record.get("id", record.get("id_str"))
+            if isinstance(key, str | int) and not isinstance(key, bool):
+                self._keep(account, own, str(key))
+            for name, value in _walk(record, 0):
+                if name != "id":
+                    self._keep(account, name, value)
+        if not answer.records and isinstance(answer.json, dict):
+            for name, value in _walk(answer.json, 0):
+                self._keep(account, own if name in {"id", "id_str"} else name, value)
+
+    def find(self, wanted: Wanted, values: PathValues) -> str | None:
+        """Return a value; one of the same account first. `None` if there is none."""
+        for name in wanted.names:
+            if name in self._given:
+                return self._given[name]
+        account = values.get(_ACCOUNT, "")
+        for name in wanted.names:
+            kept = self._values.get((account, name)) or self._values.get(("", name))
+            if kept:
+                value = next(iter(kept))
+                return value.split()[0] if wanted.word and value.split() else value
+        return None
+
+    def fill_path(self, operation: Operation) -> list[dict[str, str]]:
+        """Return the values of the path parameters, once for each way to fill them."""
+        ways: list[dict[str, str]] = [{}]
+        prefix = ""
+        for segment in operation.path.strip("/").split("/"):
+            if segment.startswith(":"):
+                name = segment[1:]
+                ways = [
+                    {**way, name: value}
+                    for way in ways
+                    for value in self._list_values(prefix, name, way)
+                ]
+            prefix += f"/{segment}"
+        return ways[:_MAX_PATHS]
+
+    def _list_values(self, prefix: str, name: str, way: PathValues) -> list[str]:
+        names = (name_of_id(prefix),) if name == "id" else list_names(name)
+        given = [self._given[each] for each in names if each in self._given]
+        if given:
+            return given[:1]
+        listed = [
+            str(record.get(name, record.get("id")))
+            for record in self._lists.get(fill(prefix, way), ())
+            if isinstance(record.get(name, record.get("id")), str | int)
+        ]
+        if listed:
+            return listed[: _MAX_PATHS if name == _ACCOUNT else 1]
+        account = way.get(_ACCOUNT, "")
+        for each in names:
+            kept = self._values.get((account, each)) or self._values.get(("", each))
+            if kept:
+                return list(kept)[:_MAX_PATHS]
+        return []
+
+    def keep(self, name: str, values: Iterable[str]) -> None:
+        """Keep values that no answer showed."""
+        for value in values:
+            self._keep("", name, value)
+
+    def _keep(self, account: str, name: str, value: str) -> None:
+        for owner in {account, ""}:
+            kept = self._values.setdefault((owner, name), {})
+            if value and len(kept) < _MAX_KEPT:
+                kept.setdefault(value)
+
+
+def list_names(name: str) -> tuple[str, ...]:
+    """Return the names under which records have the value of a parameter."""
+    return (name, *_ALSO.get(name, ()))
+
+
+def name_of_id(path: str) -> str:
+    """Return how other records name the id of a record at this path: `line_item_id`."""
+    words = [part for part in path.strip("/").split("/") if not part.startswith(":")]
+    return f"{singular(words[-1] if words else '')}_id"
+
+
+def singular(word: str) -> str:
+    """Return a word of an address in the singular."""
+    for end, new in _SINGULARS:
+        if word.endswith(end) and word != "news":
+            return word.removesuffix(end) + new
+    return word
+
+
+def fill(path: str, values: PathValues) -> str:
+    """Return a path with its parameters filled in."""
+    return "/".join(
+        quote(values[part[1:]], safe="") if part.startswith(":") else part
+        for part in path.split("/")
+    )
+
+
+def fill_query(
+    query: Sequence[tuple[str, Value]], known: Known, values: PathValues
+) -> list[tuple[str, str]] | str:
+    """Return the parameters of a query with this server's values, or the name of one without."""
+    found = []
+    for name, value in query:
+        filled = known.find(value, values) if isinstance(value, Wanted) else value
+        if filled is None:
+            return name
+        found.append((name, filled))
+    return found
+
+
+def _walk(value: Any, depth: int) -> Iterator[tuple[str, str]]:
+    """Return names and values of the texts and numbers in a record, also those of lists."""
+    if depth > _MAX_NESTING or not isinstance(value, dict):
+        return
+    for name, item in value.items():
+        if isinstance(item, str | int) and not isinstance(item, bool):
+            yield name, str(item)
+        elif isinstance(item, dict):
+            yield from _walk(item, depth + 1)
+        elif isinstance(item, list):
+            yield from _walk_items(name, item[:_MAX_KEPT], depth)
+
+
+def _walk_items(name: str, items: Iterable[Any], depth: int) -> Iterator[tuple[str, str]]:
+    for each in items:
+        if isinstance(each, str):
+            yield singular(name), each
+        else:
+            yield from _walk(each, depth + 1)
