@@ -454,7 +454,7 @@ def coverage(
     help="Send no requests of this kind (repeatable).",
 )  # fmt: skip
 @click.option(
-    "--value", "values", multiple=True, metavar="NAME=VALUE",
+    "--value", multiple=True, metavar="NAME=VALUE",
     help="A value for a parameter that the server's own lists do not show (repeatable).",
 )  # fmt: skip
 @click.option(
@@ -466,7 +466,7 @@ def coverage(
     help="File of differences that are known and accepted.",
 )  # fmt: skip
 @click.option(
-    "--accept", "accept", multiple=True, metavar="ID",
+    "--accept", multiple=True, metavar="ID",
     help="Add a difference to the file of --accepted; `all` adds every one (repeatable).",
 )  # fmt: skip
 @click.option("--reason", metavar="TEXT", help="Why --accept accepts it.")
@@ -493,7 +493,7 @@ def diff(
     credentials_file: Path | None,
     only: str | None,
     skip: tuple[str, ...],
-    values: tuple[str, ...],
+    value: tuple[str, ...],
     same_data: bool,
     accepted: Path | None,
     accept: tuple[str, ...],
@@ -520,7 +520,7 @@ def diff(
         choose_format(report)
     acceptance = Acceptance(accepted, accept, reason, None if until is None else until.date())
     output = Output(format, report)
-    scope = make_scope(only, skip, values, same_data=same_data)
+    scope = make_scope(only, skip, value, same_data=same_data)
     if base_url is None:
         raise click.UsageError("Missing option '--base-url'.")
     compare_server(base_url, credentials_file, ca, scope, acceptance, output, yes=yes)
