@@ -22,10 +22,10 @@ from mock_platform.drift import (
     SUFFIXES,
     BadAcceptedFile,
     BadBaseUrl,
+    DriftScope,
     Format,
     OwnSandbox,
     Report,
-    Scope,
     ServerUnreachable,
     SigningCredentials,
     apply_accepted,
@@ -82,7 +82,7 @@ class Output:
 
 def make_scope(
     only: str | None, skip: tuple[str, ...], values: tuple[str, ...], *, same_data: bool
-) -> Scope:
+) -> DriftScope:
     """Return what is compared.
 
     Raises:
@@ -102,14 +102,14 @@ def make_scope(
             raise click.UsageError(f"--value {each} must be NAME=VALUE, such as card_id=8xyz.")
         given[name] = value
     kinds = [kind for kind in PROBE_KINDS if kind not in skip]
-    return Scope(patterns, kinds, same_data, given)
+    return DriftScope(patterns, kinds, same_data, given)
 
 
 def compare_server(
     base_url: str,
     credentials_file: Path | None,
     ca: Path | None,
-    scope: Scope,
+    scope: DriftScope,
     acceptance: Acceptance,
     output: Output,
     *,
@@ -135,7 +135,7 @@ def compare_server(
     finish(report, acceptance, output, complete=not scope.only)
 
 
-def ask_server(client: HttpClient, scope: Scope) -> Report:
+def ask_server(client: HttpClient, scope: DriftScope) -> Report:
     """Return how a server differs, and show the progress on standard error.
 
     Raises:

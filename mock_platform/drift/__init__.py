@@ -14,9 +14,9 @@ from mock_platform.drift.accepted import (
     read_accepted,
     write_accepted,
 )
-from mock_platform.drift.check import CheckedOperation, Drift, Scope, SkippedOperation, check
+from mock_platform.drift.check import CheckedOperation, Drift, DriftScope, SkippedOperation, check
 from mock_platform.drift.client import BadBaseUrl, ServerUnreachable, SigningCredentials
-from mock_platform.drift.findings import Finding, Report, make_report
+from mock_platform.drift.findings import DriftFinding, Report, make_report
 from mock_platform.drift.own import OwnSandbox
 from mock_platform.drift.pages import FORMATS, SUFFIXES, Format, render
 
@@ -27,11 +27,11 @@ __all__ = [
     "BadBaseUrl",
     "CheckedOperation",
     "Drift",
-    "Finding",
+    "DriftFinding",
+    "DriftScope",
     "Format",
     "OwnSandbox",
     "Report",
-    "Scope",
     "ServerUnreachable",
     "SigningCredentials",
     "SkippedOperation",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mock_platform.drift.difference import KINDS
-from mock_platform.drift.findings import Finding, Report
+from mock_platform.drift.findings import DriftFinding, Report
 
 MAX_BYTES = 4 * 1024 * 1024
 _TOP = "accepted"
@@ -35,7 +35,7 @@ class BadAcceptedFile(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AcceptedEntry:
     """One accepted difference, or a pattern of several."""
 
     place: str
@@ -48,7 +48,7 @@ class Entry:
     accepted: date
     expires: date | None
 
-    def matches(self, finding: Finding) -> bool:
+    def matches(self, finding: DriftFinding) -> bool:
         """Return whether the entry accepts a finding."""
         if self.id is not None and finding.id != self.id:
             return False
@@ -68,7 +68,7 @@ class Entry:
         return f"{self.reason}; since {self.accepted}{until}"
 
 
-def read_accepted(file: Path) -> list[Entry]:
+def read_accepted(file: Path) -> list[AcceptedEntry]:
     """Return the entries of a file.
 
     Raises:
@@ -87,7 +87,7 @@ def read_accepted(file: Path) -> list[Entry]:
 
 
 def apply_accepted(
-    report: Report, entries: Sequence[Entry], today: date, *, complete: bool = True
+    report: Report, entries: Sequence[AcceptedEntry], today: date, *, complete: bool = True
 ) -> None:
     """Mark the findings that entries accept, and name entries without a finding.
 
@@ -108,7 +108,11 @@ def apply_accepted(
 
 
 def write_accepted(
-    file: Path, findings: Sequence[Finding], reason: str, today: date, expires: date | None = None
+    file: Path,
+    findings: Sequence[DriftFinding],
+    reason: str,
+    today: date,
+    expires: date | None = None,
 ) -> None:
     """Add an entry for each finding to a file, which is made if it does not exist.
 
@@ -148,7 +152,7 @@ def write_accepted(
         raise BadAcceptedFile(f"{file} cannot be written: {fault.strerror}") from fault
 
 
-def choose(report: Report, ids: Sequence[str]) -> list[Finding]:
+def choose(report: Report, ids: Sequence[str]) -> list[DriftFinding]:
     """Return the findings with these ids, or all that are not accepted for `all`.
 
     Raises:
@@ -188,7 +192,7 @@ def _read(file: Path) -> str:
         raise BadAcceptedFile(f"{file} cannot be read: {fault}") from fault
 
 
-def _read_entry(file: Path, rows: Any, position: int) -> Entry:
+def _read_entry(file: Path, rows: Any, position: int) -> AcceptedEntry:
     row = rows[position]
     line, column = rows.lc.item(position)
     place = f"{file}:{line + 1}"
@@ -198,7 +202,7 @@ def _read_entry(file: Path, rows: Any, position: int) -> Entry:
         at = _find_place(row, key) or (line, column)
         raise BadAcceptedFile(f"{file}:{at[0] + 1}:{at[1] + 1}: {fault}")
     operations = row.get("operations", ())
-    return Entry(
+    return AcceptedEntry(
         place,
         row.get("id"),
         row.get("kind"),

@@ -16,7 +16,7 @@ _MARKER = "x-mock-"
 JsonObject = dict[str, Any]
 
 
-class Answer:
+class ComparedAnswer:
     """Status, headers and body of one answer."""
 
     def __init__(

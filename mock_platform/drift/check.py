@@ -15,8 +15,8 @@ from typing import Any
 
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
-from mock_platform.drift.answers import Answer
-from mock_platform.drift.client import Request, Server
+from mock_platform.drift.answers import ComparedAnswer
+from mock_platform.drift.client import ProbeRequest, Server
 from mock_platform.drift.difference import Difference
 from mock_platform.drift.exchange import Comparer
 from mock_platform.drift.own import OwnSandbox
@@ -91,7 +91,7 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class DriftScope:
     """What is compared: which operations, which kinds of probes, and whether values count."""
 
     only: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ def check(
     own: OwnSandbox,
     description: Mapping[str, Any],
     now: datetime,
-    scope: Scope | None = None,
+    scope: DriftScope | None = None,
     progress: Progress = lambda _operation, _done, _all: None,
 ) -> Drift:
     """Ask another server and the sandbox the same, and return how the answers differ.
@@ -127,7 +127,7 @@ def check(
     Raises:
         ServerUnreachable: The server does not answer.
     """
-    run = _Run(server, own, description, now, scope or Scope())
+    run = _Run(server, own, description, now, scope or DriftScope())
     wanted = list_reads(own.platform.operations)
     run.ask_all(wanted, progress)
     return Drift(tuple(run.checked), tuple(run.skipped))
@@ -153,13 +153,15 @@ class _Side:
     server: Server
     known: Known
     values: PathValues = field(default_factory=dict)
-    plain: Answer | None = None
+    plain: ComparedAnswer | None = None
 
-    def ask(self, operation: Operation, probe: Probe, values: PathValues, query: Any) -> Answer:
+    def ask(
+        self, operation: Operation, probe: Probe, values: PathValues, query: Any
+    ) -> ComparedAnswer:
         path = fill(operation.path, values)
         signing = probe.signing
         schemes = operation.auth.schemes
-        return self.server.ask(Request(path, tuple(query), probe.method, schemes, signing))
+        return self.server.ask(ProbeRequest(path, tuple(query), probe.method, schemes, signing))
 
 
 class _Run:
@@ -171,7 +173,7 @@ class _Run:
         own: OwnSandbox,
         description: Mapping[str, Any],
         now: datetime,
-        scope: Scope,
+        scope: DriftScope,
     ) -> None:
         self._own = _Side(own, Known())
         self._seeds = own.list_keys()
@@ -374,7 +376,7 @@ class _Run:
         found = self._comparer.compare(operation, ours.answer, theirs.answer, *sides)
         if ours.answer.is_success and theirs.answer.is_success:
             found += compare_lists(ours, theirs)
-        target = Request(theirs.path, tuple(theirs.query.items())).target
+        target = ProbeRequest(theirs.path, tuple(theirs.query.items())).target
         done.probes.append(
             AskedProbe(
                 ours.probe.name,

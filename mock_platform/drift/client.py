@@ -17,7 +17,7 @@ from requests.utils import get_environ_proxies
 from urllib3.exceptions import HTTPError
 
 from mock_platform.core.auth.authenticate import Scheme
-from mock_platform.drift.answers import Answer
+from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.plan import Signing
 from mock_platform.settings import Settings
 
@@ -92,7 +92,7 @@ class SigningCredentials:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ProbeRequest:
     """A request without a body: path, filled in, and query."""
 
     path: str
@@ -119,7 +119,7 @@ class Server(Protocol):
     def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
         """Return whether requests can carry credentials of one of these kinds."""
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ProbeRequest) -> ComparedAnswer:
         """Return the answer to one request."""
 
 
@@ -142,7 +142,7 @@ class HttpClient:
         """Return whether requests can carry credentials of one of these kinds."""
         return self._credentials.find_scheme(schemes) is not None
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ProbeRequest) -> ComparedAnswer:
         """Return one answer.
 
         Raises:
@@ -164,7 +164,7 @@ class HttpClient:
                     raise ServerUnreachable(
                         f"{url} answered more than {MAX_ANSWER_BYTES // 1024**2}M."
                     )
-                return Answer(response.status_code, response.headers.items(), body)
+                return ComparedAnswer(response.status_code, response.headers.items(), body)
         except (requests.RequestException, HTTPError, OSError) as fault:
             raise ServerUnreachable(f"{url} cannot be reached: {fault}") from fault
 

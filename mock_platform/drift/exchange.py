@@ -13,7 +13,7 @@ from mock_platform.core.call import ABSENT
 from mock_platform.core.description.openapi import template_path
 from mock_platform.core.jsonio import canonical
 from mock_platform.core.operation import Operation
-from mock_platform.drift.answers import Answer, key_of
+from mock_platform.drift.answers import ComparedAnswer, key_of
 from mock_platform.drift.compare import find_differences, find_kind
 from mock_platform.drift.difference import Difference, DifferenceKind, shorten
 from mock_platform.drift.formats import Formats, find_formats, is_covered
@@ -42,7 +42,7 @@ class Comparer:
         """Kind and place of what the sandbox's own answers do, by operation: no difference."""
         self._seen: dict[tuple[str, str], set[bytes]] = {}
 
-    def learn(self, operation: Operation, answer: Answer) -> Any:
+    def learn(self, operation: Operation, answer: ComparedAnswer) -> Any:
         """Keep what the sandbox's answer shows; return its body without what was seen before."""
         body = self._leave_out_seen(operation, "own", answer)
         if body is not ABSENT and answer.is_success:
@@ -56,8 +56,8 @@ class Comparer:
     def compare(
         self,
         operation: Operation,
-        ours: Answer,
-        theirs: Answer,
+        ours: ComparedAnswer,
+        theirs: ComparedAnswer,
         own: PathValues | None = None,
         other: PathValues | None = None,
     ) -> list[Difference]:
@@ -86,7 +86,7 @@ class Comparer:
             found += _compare_values(ours.json, theirs.json)
         return list(dict.fromkeys(found))
 
-    def check_success(self, operation: Operation, answer: Answer) -> list[Difference]:
+    def check_success(self, operation: Operation, answer: ComparedAnswer) -> list[Difference]:
         """Return how the body of a success differs from the declared schema."""
         return self._check(operation, answer.status, answer.json)
 
@@ -96,7 +96,7 @@ class Comparer:
             return []
         return find_differences(body, schema, self._components)
 
-    def _leave_out_seen(self, operation: Operation, side: str, answer: Answer) -> Any:
+    def _leave_out_seen(self, operation: Operation, side: str, answer: ComparedAnswer) -> Any:
         """Return a body without the records of a list that were compared before.
 
         The probes of an operation return the same records again and again; comparing them once
@@ -114,7 +114,7 @@ class Comparer:
                 fresh.append(record)
         return {**body, "data": fresh}
 
-    def check_failure(self, operation: Operation, answer: Answer) -> list[Difference]:
+    def check_failure(self, operation: Operation, answer: ComparedAnswer) -> list[Difference]:
         """Return how a failure differs from what the operation declares for its status."""
         entry = self._paths[template_path(operation.path)][operation.method.lower()]["responses"]
         schema = self.find_schema(operation, answer.status)
@@ -147,7 +147,9 @@ class Comparer:
                     yield Difference("format", where, expected, form, shorten(example, 60))
 
 
-def compare_headers(operation: Operation, ours: Answer, theirs: Answer) -> Iterator[Difference]:
+def compare_headers(
+    operation: Operation, ours: ComparedAnswer, theirs: ComparedAnswer
+) -> Iterator[Difference]:
     """Return headers that are missing, other media types, and other rate limits."""
     if ours.body and ours.media_type != theirs.media_type:
         got = theirs.headers.get("content-type", "")
@@ -170,7 +172,7 @@ def compare_headers(operation: Operation, ours: Answer, theirs: Answer) -> Itera
 
 
 def _compare_declared_limits(
-    operation: Operation, ours: Answer, theirs: Answer
+    operation: Operation, ours: ComparedAnswer, theirs: ComparedAnswer
 ) -> Iterator[Difference]:
     """Compare rate headers that only the other server sends with what is declared."""
     for prefix, per in (("x-rate-limit", False), ("x-account-rate-limit", True)):
@@ -184,7 +186,7 @@ def _compare_declared_limits(
             yield Difference("rate", name, expected, shorten(got))
 
 
-def _compare_envelopes(ours: Answer, theirs: Answer) -> Iterator[Difference]:
+def _compare_envelopes(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator[Difference]:
     """Compare the keys around the records: both servers got the same request."""
     if not isinstance(ours.json, dict) or not isinstance(theirs.json, dict):
         return
@@ -206,7 +208,7 @@ def _compare_envelopes(ours: Answer, theirs: Answer) -> Iterator[Difference]:
     yield from _compare_records(ours, theirs)
 
 
-def _compare_records(ours: Answer, theirs: Answer) -> Iterator[Difference]:
+def _compare_records(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator[Difference]:
     """Compare the keys of records that both servers have."""
     mine = {key_of(record): record for record in ours.records}
     for record in theirs.records:

@@ -41,7 +41,7 @@ class Occurrence:
 
 
 @dataclass(slots=True)
-class Finding:
+class DriftFinding:
     """A difference, everywhere it was seen."""
 
     kind: DifferenceKind
@@ -93,7 +93,7 @@ class Report:
 
     subject: str
     """The address or the file that was compared."""
-    findings: list[Finding]
+    findings: list[DriftFinding]
     checked: tuple[CheckedOperation, ...]
     skipped: tuple[SkippedOperation, ...]
     requests: int
@@ -105,12 +105,12 @@ class Report:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def open(self) -> list[Finding]:
+    def open(self) -> list[DriftFinding]:
         """The findings that are not accepted."""
         return [each for each in self.findings if each.accepted is None]
 
     @property
-    def accepted(self) -> list[Finding]:
+    def accepted(self) -> list[DriftFinding]:
         """The findings that are accepted."""
         return [each for each in self.findings if each.accepted is not None]
 
@@ -126,7 +126,7 @@ class Report:
 
 def make_report(drift: Drift, subject: str, register: Mapping[str, Assumption]) -> Report:
     """Return the findings of a comparison; `register` holds all assumptions by id."""
-    findings: dict[tuple[str, ...], Finding] = {}
+    findings: dict[tuple[str, ...], DriftFinding] = {}
     verdicts: dict[str, Verdict] = {}
     for checked in drift.checked:
         for asked in checked.probes:
@@ -157,13 +157,13 @@ def make_report(drift: Drift, subject: str, register: Mapping[str, Assumption]) 
     )
 
 
-def _find(findings: dict[tuple[str, ...], Finding], each: Difference) -> Finding:
+def _find(findings: dict[tuple[str, ...], DriftFinding], each: Difference) -> DriftFinding:
     where = "*" if each.kind == "format" else each.where
     key = (each.kind, where, each.expected, each.got)
-    return findings.setdefault(key, Finding(each.kind, where, each.expected, each.got))
+    return findings.setdefault(key, DriftFinding(each.kind, where, each.expected, each.got))
 
 
-def _count(finding: Finding, operation: str, asked: AskedProbe, each: Difference) -> None:
+def _count(finding: DriftFinding, operation: str, asked: AskedProbe, each: Difference) -> None:
     finding.count += 1
     finding.operations[operation] = None
     if len(finding.occurrences) < _MAX_PLACES:

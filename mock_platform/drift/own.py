@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import Call
-from mock_platform.drift.answers import Answer
-from mock_platform.drift.client import Request, SigningCredentials
+from mock_platform.drift.answers import ComparedAnswer
+from mock_platform.drift.client import ProbeRequest, SigningCredentials
 from mock_platform.drift.values import singular
 from mock_platform.platform import Platform
 
@@ -35,7 +35,7 @@ class OwnSandbox:
         """Return whether requests can carry credentials of one of these kinds."""
         return self._credentials.find_scheme(schemes) is not None
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ProbeRequest) -> ComparedAnswer:
         """Return the answer to one request."""
         url = _HERE + request.target
         headers = self._credentials.sign(request.method, url, request.schemes, request.signing)
@@ -43,4 +43,4 @@ class OwnSandbox:
         pairs = [("Host", "localhost"), ("Accept", "application/json"), *headers.items()]
         call = Call(request.method, url, path, _HERE, pairs, query_string=query)
         reply = self.platform.handle(call)
-        return Answer(reply.status, reply.headers, reply.body)
+        return ComparedAnswer(reply.status, reply.headers, reply.body)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.junit import JunitCase, write_junit
 from mock_platform.drift.difference import escape
-from mock_platform.drift.findings import Finding, Report
+from mock_platform.drift.findings import DriftFinding, Report
 from mock_platform.drift.report import as_json, describe, name_place, render_text, summarize
 
 Format = Literal["text", "json", "junit", "html"]
@@ -35,7 +35,7 @@ def render(report: Report, form: Format) -> str:
 
 def render_junit(report: Report) -> str:
     """Return JUnit XML: a case for each operation, which fails with what is not accepted."""
-    failures: dict[str, list[Finding]] = {}
+    failures: dict[str, list[DriftFinding]] = {}
     for finding in report.open:
         for operation in finding.operations:
             failures.setdefault(operation, []).append(finding)
@@ -72,7 +72,7 @@ def render_html(report: Report) -> str:
     )
 
 
-def _make_case(operation: str, found: list[Finding]) -> JunitCase:
+def _make_case(operation: str, found: list[DriftFinding]) -> JunitCase:
     if not found:
         return JunitCase(operation)
     lines = [escape(f"{each.kind} {name_place(each)}: {describe(each)}") for each in found]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mock_platform.drift.difference import DifferenceKind, escape, shorten
-from mock_platform.drift.findings import Finding, Report
+from mock_platform.drift.findings import DriftFinding, Report
 from mock_platform.version import __version__
 
 WORDS: Mapping[DifferenceKind, str] = {
@@ -65,13 +65,13 @@ def render_text(report: Report) -> str:
     return "\n".join(escape(line) for line in _list_lines(report))
 
 
-def describe(finding: Finding) -> str:
+def describe(finding: DriftFinding) -> str:
     """Return a finding in a sentence, as it came from the other server: escape it."""
     expected, got = shorten(finding.expected), shorten(finding.got)
     return WORDS[finding.kind].format(expected=expected, got=got)
 
 
-def name_place(finding: Finding) -> str:
+def name_place(finding: DriftFinding) -> str:
     """Return the place of a finding; of a form at many places the first ones."""
     places = finding.places if finding.where == "*" else [finding.where]
     more = len(places) - _MAX_NAMED
@@ -123,7 +123,7 @@ def _list_lines(report: Report) -> Iterator[str]:
     yield summarize(report)
 
 
-def _list_finding(finding: Finding) -> Iterator[str]:
+def _list_finding(finding: DriftFinding) -> Iterator[str]:
     yield f"{finding.kind} {name_place(finding)}: {describe(finding)}"
     first = finding.occurrences[0]
     often = f"  {_count(finding.count, 'time')} in {_name(list(finding.operations))}"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mock_platform.drift.answers import Answer, key_of
+from mock_platform.drift.answers import ComparedAnswer, key_of
 from mock_platform.drift.difference import Difference, shorten
 from mock_platform.drift.plan import PAGE_SIZES, Probe
 from mock_platform.drift.values import list_names, name_of_id, singular
@@ -19,7 +19,7 @@ RuleKind = Literal["order", "paging", "filter"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RuleVerdict:
     """Whether a rule holds for one list; `got` describes what was found instead."""
 
     kind: RuleKind
@@ -36,8 +36,8 @@ class Asked:
     path: str
     probe: Probe
     query: Mapping[str, str]
-    answer: Answer
-    plain: Answer
+    answer: ComparedAnswer
+    plain: ComparedAnswer
     """The same server's answer to the plain request."""
 
 
@@ -51,7 +51,7 @@ def compare_lists(ours: Asked, theirs: Asked) -> Iterator[Difference]:
         yield from _compare_order(ours.answer, theirs.answer)
 
 
-def judge(asked: Asked) -> Iterator[Verdict]:
+def judge(asked: Asked) -> Iterator[RuleVerdict]:
     """Return the verdict of each rule that says something about this list."""
     if not asked.answer.is_list:
         return
@@ -67,7 +67,7 @@ def compare_pages(ours: list[Asked], theirs: list[Asked]) -> Iterator[Difference
             yield Difference(each.kind, each.where, each.rule, each.got)
 
 
-def judge_pages(pages: list[Asked]) -> Iterator[Verdict]:
+def judge_pages(pages: list[Asked]) -> Iterator[RuleVerdict]:
     """Return whether pages continue one another, and agree with the whole list."""
     whole = [key_of(record) for record in pages[0].plain.records]
     seen = [[key_of(record) for record in page.answer.records] for page in pages]
@@ -77,24 +77,24 @@ def judge_pages(pages: list[Asked]) -> Iterator[Verdict]:
     if len(pages) > 1:
         agrees = flat == whole[: len(flat)]
         got = f"{repeated} records repeated" if repeated else "records left out or in another order"
-        yield Verdict("paging", "data[]", rule, agrees, "" if agrees else got)
+        yield RuleVerdict("paging", "data[]", rule, agrees, "" if agrees else got)
         if pages[0].plain.next_page is None and len(whole) > 1:
             last = pages[-1].answer
             ends = last.next_page is None
             text = "the last page names no next page"
-            yield Verdict("paging", _name_place(last), text, ends, shorten(last.next_page, 40))
+            yield RuleVerdict("paging", _name_place(last), text, ends, shorten(last.next_page, 40))
     first = pages[0].answer
     if len(whole) > len(seen[0]):
         named = isinstance(first.next_page, str) and bool(first.next_page)
         text = "a page with others after it names the next one"
-        yield Verdict("paging", _name_place(first), text, named, shorten(first.next_page, 40))
+        yield RuleVerdict("paging", _name_place(first), text, named, shorten(first.next_page, 40))
 
 
-def _name_place(answer: Answer) -> str:
+def _name_place(answer: ComparedAnswer) -> str:
     return "meta.next_token" if answer.meta else "next_cursor"
 
 
-def _check_size(asked: Asked) -> Iterator[Verdict]:
+def _check_size(asked: Asked) -> Iterator[RuleVerdict]:
     for name in PAGE_SIZES:
         if name not in asked.query or not asked.query[name].isdecimal():
             continue
@@ -102,38 +102,42 @@ def _check_size(asked: Asked) -> Iterator[Verdict]:
         if asked.probe.kind == "pages" and len(asked.plain.records) >= size:
             rule = f"as many records as {name} says, if there are so many"
             last = not _is_first(asked)
-            yield Verdict("paging", "data[]", rule, last or got == size, f"{got} of {size}")
+            yield RuleVerdict("paging", "data[]", rule, last or got == size, f"{got} of {size}")
         rule = f"no more records than {name} says"
-        yield Verdict("paging", "data[]", rule, got <= size, f"{got} of {size}")
+        yield RuleVerdict("paging", "data[]", rule, got <= size, f"{got} of {size}")
 
 
 def _is_first(asked: Asked) -> bool:
     return not any(name in asked.query for name in ("cursor", "pagination_token", "next_token"))
 
 
-def _check_order(asked: Asked) -> Iterator[Verdict]:
+def _check_order(asked: Asked) -> Iterator[RuleVerdict]:
     wanted = asked.query.get("sort_by", "")
     name, _, way = wanted.rpartition("-")
     found = [r[name] for r in asked.answer.records if r.get(name) is not None]
     if not name or len(found) < 2 or len({type(each) for each in found}) > 1:
         return
     holds = found == sorted(found, reverse=way == "desc")
-    yield Verdict("order", f"data[].{name}", f"sorted by sort_by={wanted}", holds, "another order")
+    yield RuleVerdict(
+        "order", f"data[].{name}", f"sorted by sort_by={wanted}", holds, "another order"
+    )
 
 
-def _check_total(asked: Asked) -> Iterator[Verdict]:
+def _check_total(asked: Asked) -> Iterator[RuleVerdict]:
     body = asked.answer.json
     if asked.query.get("with_total_count") == "true" and asked.answer.next_page is None:
         total, count = body.get("total_count"), len(asked.answer.records)
         rule = "the number of all records"
-        yield Verdict("paging", "total_count", rule, total == count, f"{total} for {count}")
+        yield RuleVerdict("paging", "total_count", rule, total == count, f"{total} for {count}")
     if "result_count" in asked.answer.meta:
         total, count = asked.answer.meta["result_count"], len(asked.answer.records)
         rule = "the number of records of the page"
-        yield Verdict("paging", "meta.result_count", rule, total == count, f"{total} for {count}")
+        yield RuleVerdict(
+            "paging", "meta.result_count", rule, total == count, f"{total} for {count}"
+        )
 
 
-def _check_filter(asked: Asked) -> Iterator[Verdict]:
+def _check_filter(asked: Asked) -> Iterator[RuleVerdict]:
     name = asked.probe.about
     value = asked.query.get(name)
     if value is None or asked.probe.kind != "parameters" or not asked.answer.records:
@@ -146,29 +150,29 @@ def _check_filter(asked: Asked) -> Iterator[Verdict]:
         if found:
             rule = f"only records with the {name} that was sent"
             others = [each for each in found if each not in wanted]
-            yield Verdict("filter", f"data[].{field}", rule, not others, ", ".join(others[:3]))
+            yield RuleVerdict("filter", f"data[].{field}", rule, not others, ", ".join(others[:3]))
             return
     if name == "q":
         names = [str(r["name"]) for r in asked.answer.records if isinstance(r.get("name"), str)]
         others = [each for each in names if not each.casefold().startswith(value.casefold())]
         rule = "only records whose name begins with q"
-        yield Verdict("filter", "data[].name", rule, not others, ", ".join(others[:3]))
+        yield RuleVerdict("filter", "data[].name", rule, not others, ", ".join(others[:3]))
 
 
-def _check_deleted(asked: Asked) -> Iterator[Verdict]:
+def _check_deleted(asked: Asked) -> Iterator[RuleVerdict]:
     if "with_deleted" in asked.query:
         before = {key_of(record) for record in asked.plain.records}
         after = {key_of(record) for record in asked.answer.records}
         lost = len(before - after)
         rule = "with_deleted only adds records"
-        yield Verdict("filter", "data[]", rule, not lost, f"{lost} records are gone")
+        yield RuleVerdict("filter", "data[]", rule, not lost, f"{lost} records are gone")
     elif asked.probe.kind == "plain":
         deleted = [r for r in asked.answer.records if r.get("deleted") is True]
         rule = "no deleted records unless they are asked for"
-        yield Verdict("filter", "data[].deleted", rule, not deleted, f"{len(deleted)} deleted")
+        yield RuleVerdict("filter", "data[].deleted", rule, not deleted, f"{len(deleted)} deleted")
 
 
-_RULES: tuple[Callable[[Asked], Iterator[Verdict]], ...] = (
+_RULES: tuple[Callable[[Asked], Iterator[RuleVerdict]], ...] = (
     _check_size,
     _check_order,
     _check_total,
@@ -177,7 +181,7 @@ _RULES: tuple[Callable[[Asked], Iterator[Verdict]], ...] = (
 )
 
 
-def _compare_order(ours: Answer, theirs: Answer) -> Iterator[Difference]:
+def _compare_order(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator[Difference]:
     """Compare the order of two lists of the same records."""
     here: list[Any] = [key_of(record) for record in ours.records]
     there = [key_of(record) for record in theirs.records]

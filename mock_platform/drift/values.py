@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mock_platform.core.operation import Operation
-from mock_platform.drift.answers import Answer
+from mock_platform.drift.answers import ComparedAnswer
 
 _MAX_KEPT = 20
 """Values of one name that are kept for one account."""
@@ -55,13 +55,17 @@ class Known:
         self._values: dict[tuple[str, str], dict[str, None]] = {}
         self._lists: dict[str, list[dict[str, Any]]] = {}
 
-    def learn(self, operation: Operation, path: str, values: PathValues, answer: Answer) -> None:
+    def learn(
+        self, operation: Operation, path: str, values: PathValues, answer: ComparedAnswer
+    ) -> None:
         """Keep an answer to the plain request: a list for the ids below it, and all values."""
         if answer.is_list:
             self._lists[path] = answer.records
         self.learn_values(operation, values, answer)
 
-    def learn_values(self, operation: Operation, values: PathValues, answer: Answer) -> None:
+    def learn_values(
+        self, operation: Operation, values: PathValues, answer: ComparedAnswer
+    ) -> None:
         """Keep the values of an answer's records."""
         account = values.get(_ACCOUNT, "")
         own = name_of_id(operation.path)

@@ -13,7 +13,7 @@ from mock_platform.control.credential_texts import environment
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import dumps, loads
-from mock_platform.drift import Drift, OwnSandbox, Scope, SigningCredentials, check
+from mock_platform.drift import Drift, DriftScope, OwnSandbox, SigningCredentials, check
 from mock_platform.drift.client import HttpClient
 from mock_platform.platform import Platform
 from mock_platform.server import ServerThread
@@ -38,7 +38,7 @@ class Differing:
         self.url = self._server.start().url
 
     def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
+        """ComparedAnswer one request."""
         asked = Request(environ)
         response = Response.from_app(self._inner, environ)
         self.asked.append((asked.method, asked.path))
@@ -113,7 +113,7 @@ class Comparison:
         own = OwnSandbox(self.platform, self.credentials)
         client = HttpClient(url, self.credentials)
         try:
-            wanted = Scope(only=only, **scope)
+            wanted = DriftScope(only=only, **scope)
             return check(client, own, self.description, machine_now(), wanted)
         finally:
             client.close()

@@ -7,7 +7,7 @@ import pytest
 
 from mock_platform.drift import (
     BadAcceptedFile,
-    Finding,
+    DriftFinding,
     Report,
     apply_accepted,
     choose,
@@ -20,10 +20,12 @@ TODAY = date(2026, 5, 1)
 
 def report() -> Report:
     """A report with two findings."""
-    first = Finding(
+    first = DriftFinding(
         "extra", "data[].title", "absent", "string", operations={"line_items.list": None}
     )
-    second = Finding("enum", "data[].state", "ON, OFF", "NEW*", operations={"cards.list": None})
+    second = DriftFinding(
+        "enum", "data[].state", "ON, OFF", "NEW*", operations={"cards.list": None}
+    )
     return Report("http://x", [first, second], (), (), 2)
 
 

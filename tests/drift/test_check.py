@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from mock_platform.core.operation import Origin
-from mock_platform.drift import Drift, OwnSandbox, Scope, check, make_report
-from mock_platform.drift.answers import Answer
+from mock_platform.drift import Drift, DriftScope, OwnSandbox, check, make_report
+from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.check import list_reads
-from mock_platform.drift.client import Request
+from mock_platform.drift.client import ProbeRequest
 from mock_platform.drift.report import render_text
 from mock_platform.platform import Platform
 from mock_platform.world.clock import machine_now
@@ -27,12 +27,12 @@ def comparison() -> Iterator[Comparison]:
 class Changed(OwnSandbox):
     """A server in this process that answers paths with these ends otherwise."""
 
-    def __init__(self, comparison: Comparison, **changes: Answer) -> None:
+    def __init__(self, comparison: Comparison, **changes: ComparedAnswer) -> None:
         super().__init__(Platform(), comparison.credentials)
         self._changes = changes
         self.asked: list[str] = []
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ProbeRequest) -> ComparedAnswer:
         """Return one answer."""
         self.asked.append(request.target)
         found = super().ask(request)
@@ -43,7 +43,7 @@ def compare(comparison: Comparison, server: Changed, *only: str, **scope: Any) -
     """How a server differs."""
     comparison.platform.worlds.default.reset()
     own = OwnSandbox(comparison.platform, comparison.credentials)
-    wanted = Scope(only=only, **scope)
+    wanted = DriftScope(only=only, **scope)
     try:
         return check(server, own, comparison.description, machine_now(), wanted)
     finally:
@@ -71,19 +71,19 @@ def test_everything_of_document_b_is_asked(comparison: Comparison) -> None:
 @pytest.mark.parametrize(
     ("answer", "got"),
     [
-        (Answer(204), "204"),
+        (ComparedAnswer(204), "204"),
         (
-            Answer(404, (), b'{"errors":[{"code":"ROUTE_NOT_FOUND"}]}'),
+            ComparedAnswer(404, (), b'{"errors":[{"code":"ROUTE_NOT_FOUND"}]}'),
             "404 ROUTE_NOT_FOUND",
         ),
         (
-            Answer(302, [("Location", "http://elsewhere/")]),
+            ComparedAnswer(302, [("Location", "http://elsewhere/")]),
             "302 to http://elsewhere/ (not followed)",
         ),
-        (Answer(500, (), b"<html>"), "500"),
+        (ComparedAnswer(500, (), b"<html>"), "500"),
     ],
 )
-def test_other_status(comparison: Comparison, answer: Answer, got: str) -> None:
+def test_other_status(comparison: Comparison, answer: ComparedAnswer, got: str) -> None:
     """Another status is reported with the codes of the body or its redirect target."""
     server = Changed(comparison, placements=answer)
 
@@ -95,7 +95,9 @@ def test_other_status(comparison: Comparison, answer: Answer, got: str) -> None:
 
 def test_rate_limit_is_no_difference(comparison: Comparison) -> None:
     """A used-up rate limit says nothing about the contract."""
-    drift = compare(comparison, Changed(comparison, placements=Answer(429)), "placements.list")
+    drift = compare(
+        comparison, Changed(comparison, placements=ComparedAnswer(429)), "placements.list"
+    )
 
     assert not drift.differs
     (skipped,) = drift.skipped
@@ -104,7 +106,7 @@ def test_rate_limit_is_no_difference(comparison: Comparison) -> None:
 
 def test_no_json(comparison: Comparison) -> None:
     """A body that is not JSON is reported, and hides nothing else."""
-    page = Answer(200, [("content-type", "text/html")], b"<html>")
+    page = ComparedAnswer(200, [("content-type", "text/html")], b"<html>")
 
     drift = compare(comparison, Changed(comparison, placements=page), "placements.list")
 
@@ -119,7 +121,7 @@ def test_no_json(comparison: Comparison) -> None:
 
 def test_a_list_that_fails_hides_little(comparison: Comparison) -> None:
     """Below a list that fails, ids come from elsewhere: the accounts are the same here."""
-    server = Changed(comparison, line_items=Answer(500))
+    server = Changed(comparison, line_items=ComparedAnswer(500))
 
     drift = compare(comparison, server, "line_items.*")
 
@@ -130,7 +132,7 @@ def test_a_list_that_fails_hides_little(comparison: Comparison) -> None:
 
 def test_without_values_refusals_are_asked(comparison: Comparison) -> None:
     """An operation whose ids no answer contains is asked with unknown ones, and named."""
-    server = Changed(comparison, accounts=Answer(500))
+    server = Changed(comparison, accounts=ComparedAnswer(500))
 
     drift = compare(comparison, server, "line_items.get", "accounts.list")
 
@@ -154,7 +156,7 @@ def test_report_names_assumptions(comparison: Comparison) -> None:
     """A difference refutes the assumption about its place; control characters are escaped."""
     body = b'{"data":[],"next_cursor":"","request":{"params":{"account_id":"18ce54d4x5t"}}}'
     headers = [("content-type", "application/json"), ("x-current-api-version", "\x1b[31m12")]
-    server = Changed(comparison, line_items=Answer(200, headers, body))
+    server = Changed(comparison, line_items=ComparedAnswer(200, headers, body))
 
     drift = compare(comparison, server, "line_items.list", kinds=("plain",))
 
