@@ -159,7 +159,7 @@ def choose(report: Report, ids: Sequence[str]) -> list[DriftFinding]:
         ValueError: There is no finding with an id.
     """
     if "all" in ids:
-        return report.open
+        return report.list_open()
     by_id = {each.id: each for each in report.findings}
     for wanted in ids:
         if wanted not in by_id:

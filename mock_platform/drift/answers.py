@@ -112,7 +112,7 @@ def find_codes(body: Any) -> Sequence[str]:
 
 
 def key_of(record: Mapping[str, Any]) -> str:
-    """Return what tells a record from the others of its list."""
+    """Return what distinguishes a record from the others of its list."""
     for name in ("id", "id_str", "media_key", "key", "product_key"):
         if isinstance(record.get(name), str | int):
             return str(record[name])

@@ -265,11 +265,11 @@ class _Run:
             if isinstance(query, str):
                 found = found or query
                 continue
-            answer = side.ask(operation, plan.plain, values, query)
+            answer = side.ask(operation, plan.make_plain(), values, query)
             path = fill(operation.path, values)
             side.known.learn(operation, path, values, answer)
             side.values, side.plain = values, answer
-            found = Asked(path, plan.plain, dict(query), answer, answer)
+            found = Asked(path, plan.make_plain(), dict(query), answer, answer)
             if answer.records or not (answer.is_success or answer.status == 404):
                 break
         return found
@@ -280,11 +280,11 @@ class _Run:
         query = fill_query(plan.required, self._own.known, values)
         if isinstance(query, str):
             return None
-        answer = self._other.ask(operation, plan.plain, values, query)
+        answer = self._other.ask(operation, plan.make_plain(), values, query)
         self._other.values, self._other.plain = values, answer
         path = fill(operation.path, values)
         self._other.known.learn(operation, path, values, answer)
-        return Asked(path, plan.plain, dict(query), answer, answer)
+        return Asked(path, plan.make_plain(), dict(query), answer, answer)
 
     # -- everything else -------------------------------------------------------------------------
 

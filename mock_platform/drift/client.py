@@ -114,7 +114,7 @@ class Server(Protocol):
 
     @property
     def base_url(self) -> str:
-        """Its base address."""
+        """The address before each path."""
 
     def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
         """Return whether requests can carry credentials of one of these kinds."""

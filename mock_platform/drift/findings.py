@@ -104,20 +104,18 @@ class Report:
     """Accepted differences that were not found, or are accepted no longer."""
     notes: list[str] = field(default_factory=list)
 
-    @property
-    def open(self) -> list[DriftFinding]:
+    def list_open(self) -> list[DriftFinding]:
         """The findings that are not accepted."""
         return [each for each in self.findings if each.accepted is None]
 
-    @property
-    def accepted(self) -> list[DriftFinding]:
+    def list_accepted(self) -> list[DriftFinding]:
         """The findings that are accepted."""
         return [each for each in self.findings if each.accepted is not None]
 
     @property
     def differs(self) -> bool:
         """Whether a difference is not accepted."""
-        return bool(self.open)
+        return bool(self.list_open())
 
     def list_assumptions(self, verdict: Verdict) -> list[str]:
         """Return the ids of the assumptions with this verdict."""

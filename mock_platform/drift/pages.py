@@ -36,7 +36,7 @@ def render(report: Report, form: Format) -> str:
 def render_junit(report: Report) -> str:
     """Return JUnit XML: a case for each operation, which fails with what is not accepted."""
     failures: dict[str, list[DriftFinding]] = {}
-    for finding in report.open:
+    for finding in report.list_open():
         for operation in finding.operations:
             failures.setdefault(operation, []).append(finding)
     cases = [

@@ -82,8 +82,7 @@ class Plan:
         self._chosen = {name: self._choose(name, form) for name, form in described.required.items()}
         self.required: tuple[tuple[str, Value], ...] = tuple(self._chosen.items())
 
-    @property
-    def plain(self) -> Probe:
+    def make_plain(self) -> Probe:
         """The call with nothing but what is required."""
         return Probe("plain", "plain", self.required)
 
@@ -113,11 +112,11 @@ class Plan:
         if name == "sort_by":
             ways = form["items"]["enum"]
             for way in [*ways[:2], *ways[3::2]]:
-                yield self._with(name, way)
+                yield self._vary_one(name, way)
             return
-        yield self._with(name, self._choose(name, form))
+        yield self._vary_one(name, self._choose(name, form))
 
-    def _with(self, name: str, value: Value) -> Probe:
+    def _vary_one(self, name: str, value: Value) -> Probe:
         shown = name if isinstance(value, Wanted) else f"{name}={value}"
         return Probe(shown, "parameters", (*self.required, (name, value)), about=name)
 
@@ -140,11 +139,11 @@ class Plan:
         if one == "id":
             one = name_of_id(self.operation.path)
         if one == _ENTITY:
-            chosen = self._chosen_text("entity_type") or self._chosen_text("entity")
+            chosen = self._choose_text("entity_type") or self._choose_text("entity")
             one = one if chosen is None else f"{chosen.lower()}_id"
         return Wanted(list_names(one))
 
-    def _chosen_text(self, name: str) -> str | None:
+    def _choose_text(self, name: str) -> str | None:
         """Return the value that was chosen for a parameter of a closed list."""
         form = self.described.required.get(name)
         return None if form is None else str(self._choose(name, form))

@@ -80,21 +80,21 @@ def name_place(finding: DriftFinding) -> str:
 
 def summarize(report: Report) -> str:
     """Return the summary in one sentence."""
-    differing = {name for each in report.open for name in each.operations}
+    differing = {name for each in report.list_open() for name in each.operations}
     parts = [
         f"{len(report.checked)} operations checked with {report.requests:,} requests",
-        f"{len(differing)} differ in {_count(len(report.open), 'finding')}",
+        f"{len(differing)} differ in {_count(len(report.list_open()), 'finding')}",
     ]
-    if report.accepted:
-        parts.append(f"{_count(len(report.accepted), 'finding')} accepted")
+    if report.list_accepted():
+        parts.append(f"{_count(len(report.list_accepted()), 'finding')} accepted")
     parts.append(f"{len(report.skipped)} operations not asked completely")
     return f"{report.subject}: {', '.join(parts)}."
 
 
 def _list_lines(report: Report) -> Iterator[str]:
-    for finding in report.open:
+    for finding in report.list_open():
         yield from _list_finding(finding)
-    for finding in report.accepted:
+    for finding in report.list_accepted():
         yield f"accepted  {finding.kind} {name_place(finding)} ({finding.accepted})"
     if report.findings:
         yield ""

@@ -81,7 +81,7 @@ class Known:
                 self._keep(account, own if name in {"id", "id_str"} else name, value)
 
     def find(self, wanted: Wanted, values: PathValues) -> str | None:
-        """Return a value; one of the same account first. `None` if there is none."""
+        """Return a value, preferably one of the same account; `None` without any."""
         for name in wanted.names:
             if name in self._given:
                 return self._given[name]

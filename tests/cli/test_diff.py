@@ -163,7 +163,7 @@ def test_redirects_are_not_followed(run: Run, file: Path) -> None:
 
 
 def test_accepting(run: Run, file: Path, tmp_path: Path) -> None:
-    """A difference is accepted into a file, then told as such, and as stale when it is gone."""
+    """A difference is accepted into a file, and reported as accepted as long as it is found."""
     accepted = tmp_path / "accepted.yaml"
     patch = on("/placements", lambda body: body.update(more=1))
     with differing(patch) as server:

@@ -38,7 +38,7 @@ class Differing:
         self.url = self._server.start().url
 
     def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        """ComparedAnswer one request."""
+        """Answer one request, with the patches."""
         asked = Request(environ)
         response = Response.from_app(self._inner, environ)
         self.asked.append((asked.method, asked.path))

@@ -65,7 +65,7 @@ def test_patterns(tmp_path: Path) -> None:
 
 
 def test_expired(tmp_path: Path) -> None:
-    """An expired entry accepts nothing, and is told."""
+    """An expired entry accepts nothing, and is reported."""
     file = tmp_path / "accepted.yaml"
     file.write_text(
         "accepted:\n- {kind: extra, reason: x, accepted: 2026-01-01, expires: 2026-04-30}\n"
@@ -96,7 +96,7 @@ def test_expired(tmp_path: Path) -> None:
     ],
 )
 def test_faults(tmp_path: Path, text: str, fault: str) -> None:
-    """A fault is told with its place, what is allowed, and what was probably meant."""
+    """A fault is reported with its place, what is allowed, and what was probably meant."""
     file = tmp_path / "accepted.yaml"
     file.write_text(text)
 

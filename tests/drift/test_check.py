@@ -144,7 +144,7 @@ def test_without_values_refusals_are_asked(comparison: Comparison) -> None:
 
 
 def test_given_values(comparison: Comparison) -> None:
-    """A value that the user gives is used for the other server."""
+    """A value from the user is sent to the other server."""
     server = Changed(comparison)
 
     compare(comparison, server, "cards.get", kinds=("plain",), given={"card_id": "8xyz"})
