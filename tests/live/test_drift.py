@@ -23,7 +23,7 @@ def renamed(body: Any) -> None:
 
 
 def test_differences_are_found(tmp_path: Path) -> None:
-    """What differs is reported once, with its place and how often; progress is on standard error."""
+    """What differs is reported once, with its place and how often; progress is on stderr."""
     file = tmp_path / "credentials.env"
     file.write_text(ended("credentials").stdout)
     with differing(on("/line_items", renamed)) as server:
