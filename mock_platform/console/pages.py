@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from mock_platform.console import requests_page
+from mock_platform.console import replay, requests_page, rules, streams, webhooks
 from mock_platform.console.page import ConsolePage
 
 PAGES: tuple[ConsolePage, ...] = (
     requests_page.PAGE,
+    replay.PAGE,
+    webhooks.PAGE,
+    streams.PAGE,
+    rules.PAGE,
 )  # fmt: skip
 """Requests, Scenarios, Worlds, Clock, Records, Transitions, Replay and deliveries, Webhooks,
 Streams, Rules, Coverage, Operations, Assumptions: in this order, as far as they exist.
