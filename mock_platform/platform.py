@@ -45,6 +45,7 @@ from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
 from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, TABLES, openapi
+from mock_platform.placement.peers import Alone, Peers
 from mock_platform.records import fixtures
 from mock_platform.records.overlays import Overlays
 from mock_platform.records.table import Tables
@@ -63,6 +64,7 @@ from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry, JournalMemory
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.owners import Owners
 from mock_platform.world.world import Blueprint, StoreMaker, World, WorldSettings
 from mock_platform.world.worlds import Worlds
 
@@ -95,6 +97,7 @@ class Platform:
         *,
         base: Base | None = None,
         store: StoreMaker | None = None,
+        owners: Owners | None = None,
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
@@ -133,7 +136,10 @@ class Platform:
             store=store,
             prepare=self._prepare_world,
             credentials=self._credentials.compare,
+            owners=owners,
         )
+        self.peers: Peers = Alone()
+        """The other processes of the server."""
         self.deliverer = Deliverer(settings.delivery, self._report_error)
         """Delivers to webhooks; starts its threads with the first delivery."""
         self.on_world(self.deliverer.attach)
@@ -368,6 +374,10 @@ class Platform:
                 raise CannotPerform(name)
         for world in self.worlds:
             find_engine(world).deactivate_unperformable()
+
+    def number_requests(self, first: int, step: int) -> None:
+        """Number the requests in steps, so that several processes never use the same number."""
+        self._requests = itertools.count(first, step)
 
     def on_world(self, prepare: Callable[[World], None]) -> None:
         """Call `prepare` with every world: the existing ones, and each new one."""

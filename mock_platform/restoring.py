@@ -21,6 +21,7 @@ from mock_platform.store.backends import find_backend, open_archive
 from mock_platform.store.errors import StoreDamaged
 from mock_platform.store.memory import Base
 from mock_platform.world.clock import moment
+from mock_platform.world.owners import Owners
 from mock_platform.world.world import Blueprint, World
 from mock_platform.world.world_store import WorldStore
 
@@ -55,8 +56,10 @@ class Opened:
         self.close()
 
 
-def open_platform(settings: Settings) -> Opened:
+def open_platform(settings: Settings, owners: Owners | None = None) -> Opened:
     """Returns the platform for these settings, with its worlds as the store left them.
+
+    `owners` are the worlds by their credentials, if other processes have worlds as well.
 
     Raises:
         BadFixtures: The fixtures have faults.
@@ -68,13 +71,15 @@ def open_platform(settings: Settings) -> Opened:
     base = load_base(settings)
     archive = open_archive(settings.store, settings.durability)
     try:
-        return Opened(_restore_worlds(settings, base, archive), archive)
+        return Opened(_restore_worlds(settings, base, archive, owners), archive)
     except BaseException:
         archive.close()
         raise
 
 
-def _restore_worlds(settings: Settings, base: Base, archive: Archive) -> Platform:
+def _restore_worlds(
+    settings: Settings, base: Base, archive: Archive, owners: Owners | None
+) -> Platform:
     kept = {name: found for name in archive.names() if (found := archive.open(name, base))}
     for name, found in kept.items():
         _try(archive, name, found)
@@ -90,7 +95,7 @@ def _restore_worlds(settings: Settings, base: Base, archive: Archive) -> Platfor
             kept=unclaimed.pop(world.name, None),
         )
 
-    platform = Platform(settings, base=base, store=store)
+    platform = Platform(settings, base=base, store=store, owners=owners)
     for name, found in kept.items():
         platform.worlds.create(name).resume(found)
     for world in platform.worlds:  # scenarios that this start switches on or off

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +15,9 @@ from typing import Any, Self
 import requests
 
 from tests.waits import PATIENCE
+
+WORKERS = int(os.environ.get("TEST_SERVER_WORKERS", "1"))
+"""Number of processes of the servers that tests start: TEST_SERVER_WORKERS=2 pytest -m live."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,8 @@ class LiveServer:
 
     def __init__(self, *options: str) -> None:
         command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0", *options]
+        if WORKERS > 1 and "--workers" not in options and "--intercept" not in options:
+            command += ["--workers", str(WORKERS)]
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )

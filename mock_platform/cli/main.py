@@ -109,8 +109,13 @@ def main() -> None:
 )
 @allow_host_option
 @intercept_hosts_option
+@click.option(
+    "--workers", type=click.IntRange(1, 256), default=1, show_default=True, metavar="N",
+    help="Number of processes that share the address; each has a part of the worlds.",
+)  # fmt: skip
 def serve(
     *,
+    workers: int,
     tls: bool,
     tls_folder: Path | None,
     server: str | None,
@@ -124,7 +129,8 @@ def serve(
     **values: Any,
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
-    from mock_platform.cli.serving import ServeOptions, serve_until_stopped
+    from mock_platform.cli.serve_options import ServeOptions
+    from mock_platform.cli.serving import serve_until_stopped
     from mock_platform.scenario.library import is_file
 
     settings = settings_of(values)
@@ -136,6 +142,8 @@ def serve(
         raise click.UsageError(text)
     if tls_folder is not None and not tls:
         raise click.UsageError("--tls-folder needs --tls.")
+    if intercept and workers > 1:
+        raise click.UsageError("--intercept needs one process: leave out --workers.")
     if server is not None:
         text = "Warning: --server is ignored: there is only one server now, which replaces both."
         click.echo(text, err=True)
@@ -149,6 +157,7 @@ def serve(
             watch=watch,
             stop_with_stdin=stop_with_stdin,
             intercept=read_interception(allow_host, intercept_hosts, intercept=intercept),
+            workers=workers,
         )
     )
 

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import os
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
+from mock_platform.cli.serve_options import ServeOptions
 from mock_platform.cli.signals import StopSignals
+from mock_platform.cli.surroundings import (
+    close_after,
+    collect_rarely,
+    report_error,
+    watch_files,
+)
 from mock_platform.cli.trouble import BadInput, convert_errors
-from mock_platform.cli.watching import Watch
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
 from mock_platform.edge.hosts import Interception
-from mock_platform.restoring import Opened, open_platform
+from mock_platform.restoring import open_platform
 from mock_platform.server import Bound, serve_forever
 from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings, Settings
+from mock_platform.store.shares import check_shares
 from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
 from mock_platform.world.names import DEFAULT
@@ -37,23 +42,6 @@ if TYPE_CHECKING:
 
 _STANDARD_INPUT = 0
 _LOG = logging.getLogger(__name__)
-_NEW_OBJECTS = 20_000
-"""Number of new objects (beyond those freed) after which the garbage collector scans them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
-    """The arguments of `serve`."""
-
-    settings: Settings
-    tls: bool = False
-    tls_folder: Path | None = None
-    log_format: logs.LogFormat = "text"
-    log_level: logs.LogLevel = "info"
-    watch: bool = False
-    stop_with_stdin: bool = False
-    intercept: Interception | None = None
-    """What a proxy for the platform's real hosts does; `None` without one."""
 
 
 def serve_until_stopped(serving: ServeOptions) -> None:
@@ -64,21 +52,25 @@ def serve_until_stopped(serving: ServeOptions) -> None:
     """
     log = logs.configure(serving.log_format, level=serving.log_level)
     settings = _add_control_token(serving.settings)
+    if serving.workers > 1:
+        _serve_with_workers(replace(serving, settings=settings), serving.settings)
+        return
     with StopSignals() as stop, convert_errors():
+        check_shares(settings.store, 1)
         if serving.stop_with_stdin:
             stop.follow(_STANDARD_INPUT)
         material = _make_certificates(serving, settings)
         opened = open_platform(settings)
         platform = opened.platform
-        platform.on_error = _report
+        platform.on_error = report_error
         platform.observers.append(logs.log_warnings)
         application = create_app(platform)
 
         with (
-            _close_after(opened),
-            _watch_files(opened, active=serving.watch),
+            close_after(opened),
+            watch_files(opened, active=serving.watch),
             _intercept(application, settings.connection, serving.intercept) as proxy,
-            _collect_rarely(),
+            collect_rarely(),
         ):
 
             def ready(bound: Bound) -> None:
@@ -98,21 +90,16 @@ def serve_until_stopped(serving: ServeOptions) -> None:
     _LOG.info("Stopped.")
 
 
-@contextlib.contextmanager
-def _collect_rarely() -> Iterator[None]:
-    """Let the garbage collector scan less: it took about a fifth of the time of a request.
+def _serve_with_workers(serving: ServeOptions, given: Settings) -> None:
+    """Serve with several processes; `given` are the settings before a token was made up."""
+    from mock_platform.cli.supervising import supervise
 
-    What is loaded now is kept until the end, so it is not scanned at all. Of the rest nearly
-    everything is freed without the collector, when the journal drops its oldest entry, so the
-    collector waits until many more objects exist than before.
-    """
-    gc.freeze()
-    before = gc.get_threshold()
-    gc.set_threshold(_NEW_OBJECTS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
+    def ready(bound: Bound, material: TlsMaterial | None) -> None:
+        made_up = given.control_token is None
+        _print_ready_line(bound, serving.settings, material, None, made_up=made_up)
+
+    supervise(serving, lambda: _make_certificates(serving, serving.settings), ready)
+    _LOG.info("Stopped.")
 
 
 def _add_control_token(settings: Settings) -> Settings:
@@ -198,36 +185,3 @@ def _print_ready_line(
         _log_proxy(proxy)
     _LOG.info("Console: %s/  Documentation: %s/docs/", own["control"], own["control"])
     _LOG.info("Try: %s%s", shlex.join([*curl, f"{own['control']}/credentials"]), note)
-
-
-@contextlib.contextmanager
-def _close_after(opened: Opened) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        opened.platform.deliverer.close()
-        try:
-            opened.close()
-        except OSError as fault:
-            raise BadInput(
-                f"{opened.archive.place} could not be written at the end ({fault}); it contains "
-                "what was written before. Free some space; with --durability log each "
-                "change is written at once."
-            ) from fault
-
-
-@contextlib.contextmanager
-def _watch_files(opened: Opened, *, active: bool) -> Iterator[None]:
-    if not active:
-        yield
-        return
-    watch = Watch(opened.platform)
-    watch.start()
-    try:
-        yield
-    finally:
-        watch.stop()
-
-
-def _report(fault: BaseException) -> None:
-    _LOG.error("The sandbox itself failed: %s", fault, exc_info=fault)

@@ -47,6 +47,10 @@ class Signals:
         """
         return frozenset(self._alarm.recv(_MAX_SIGNALS))
 
+    def fileno(self) -> int:
+        """Returns a descriptor that can be read when a signal came."""
+        return self._alarm.fileno()
+
     def __enter__(self) -> Self:
         # If the buffer is full, it has enough bytes to wake up the reader.
         self._bell_before = signal.set_wakeup_fd(self._bell.fileno(), warn_on_full_buffer=False)

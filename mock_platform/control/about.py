@@ -24,6 +24,17 @@ def health(request: ControlRequest) -> dict[str, Any]:
     }
 
 
+def ready(request: ControlRequest) -> dict[str, Any]:
+    """Whether the server can answer now: 200, or 503 with the reason, for orchestrators."""
+    platform = request.platform
+    trouble = platform.peers.find_trouble()
+    if trouble is None and platform.closing.is_set():
+        trouble = "The server stops."
+    if trouble is not None:
+        raise ControlRefusal(503, f"Not ready: {trouble}", headers=[("Retry-After", "1")])
+    return {"status": "ready", "processes": platform.peers.count}
+
+
 def show_credentials(request: ControlRequest) -> dict[str, Any]:
     """The published test credentials of the world."""
     return credentials(request.platform, request.world)

@@ -7,10 +7,11 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema
 
+from mock_platform.control.questions import CLEAR_COVERAGE, COVERAGE
 from mock_platform.control.refusal import BadQuery
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Choice, Text
-from mock_platform.coverage import FORMATS, BadPatterns, CoverageScope, document, render
+from mock_platform.coverage import FORMATS, BadPatterns, CoverageScope, document, merge, render
 from mock_platform.coverage.pages import MEDIA_TYPES
 from mock_platform.platform import Platform
 
@@ -36,9 +37,16 @@ def get_coverage(request: ControlRequest) -> Any:
     """What clients have exercised of the contract so far."""
     platform = request.platform
     recorder = request.services.coverage
-    world = request.find_counted_world(recorder.worlds())
     scope = read_scope(platform, request.query.get("patterns"))
-    found = scope.restrict(document(platform.operations, platform.settings, recorder, world))
+    name = request.named_world
+    others = platform.peers.ask_all(COVERAGE, name).values()
+    world = request.find_counted_world(
+        {*recorder.worlds(), *(each for other in others for each in other["worlds"])}
+    )
+    found = document(platform.operations, platform.settings, recorder, world)
+    for other in others:
+        found = merge(found, other["document"])
+    found = scope.restrict(found)
     form = request.query.get("format", "json")
     if form == "json":
         return found
@@ -65,5 +73,11 @@ def read_scope(platform: Platform, only: str | None) -> CoverageScope:
 
 def delete_coverage(request: ControlRequest) -> None:
     """Set the coverage counts to zero."""
-    recorder = request.services.coverage
-    recorder.clear(request.find_counted_world(recorder.worlds()))
+    recorder, peers = request.services.coverage, request.platform.peers
+    name = request.named_world
+    others = peers.ask_all(COVERAGE, name).values() if name is not None else ()
+    world = request.find_counted_world(
+        {*recorder.worlds(), *(each for other in others for each in other["worlds"])}
+    )
+    recorder.clear(world)
+    peers.ask_all(CLEAR_COVERAGE, world)

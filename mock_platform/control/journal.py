@@ -9,6 +9,7 @@ from flask import Response
 from marshmallow import Schema
 
 from mock_platform.control.har import archive
+from mock_platform.control.questions import ENTRY, find_world_of_entry
 from mock_platform.control.refusal import BadQuery, ControlRefusal, did_you_mean
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Instant, Integer, ListOf, Nested, Text
@@ -105,14 +106,14 @@ def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:
     entry = world.journal.get(entry_id)
     if entry is not None:
         return entry
-    for other in platform.worlds:
-        if other.journal.get(entry_id) is not None:
-            raise ControlRefusal(
-                404,
-                f"The journal of world {world.name!r} has no entry {entry_id!r}; the "
-                f"entry is in world {other.name!r}: GET "
-                f"/~{other.name}/_mock/requests/{entry_id}.",
-            )
+    found = [find_world_of_entry(platform, entry_id)]
+    found += platform.peers.ask_all(ENTRY, entry_id).values()
+    for other in filter(None, found):
+        raise ControlRefusal(
+            404,
+            f"The journal of world {world.name!r} has no entry {entry_id!r}; the "
+            f"entry is in world {other!r}: GET /~{other}/_mock/requests/{entry_id}.",
+        )
     raise ControlRefusal(
         404,
         f"The journal of world {world.name!r} has no entry {entry_id!r}. It keeps the newest "

@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from mock_platform.core.extras import require_extra
 from mock_platform.platform import Platform
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 BUCKET_SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0)
 """Upper bounds of the latency histogram, in seconds."""
+
+
+METRICS = "metrics"
+"""The question with which processes ask one another for their counts."""
+ProcessCounts = dict[str, Any]
+"""What a process counted, as JSON."""
 
 
 class _Series:
@@ -63,20 +69,54 @@ class Metrics:
     def exposition(self) -> tuple[bytes, str]:
         """Returns the current counts in Prometheus' text form, and its media type.
 
+        Those of several processes are added; beside the sums are some figures of each process.
+
         Raises:
             MissingExtra: The package was installed without the extra `metrics`.
+            NoAnswer: Another process does not answer.
         """
         require_extra("GET /_mock/metrics", "metrics", "prometheus_client")
         # The library takes some 40 ms to import: only servers that are asked for metrics pay for
         # it.
         from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
+        peers = self._platform.peers
+        counts = {peers.label: self.as_json(), **peers.ask_all(METRICS)}
         registry = CollectorRegistry()
-        registry.register(self)
+        registry.register(_Collector(counts))
         return generate_latest(registry), CONTENT_TYPE_LATEST
 
+    def as_json(self) -> ProcessCounts:
+        """Returns the counts of this process and the contents of its worlds."""
+        platform = self._platform
+        worlds = [world for world in platform.worlds if platform.peers.lives_here(world.name)]
+        with self._lock:
+            series = {
+                name: {
+                    "statuses": {str(status): count for status, count in each.statuses.items()},
+                    "buckets": list(each.buckets),
+                    "seconds": each.seconds,
+                }
+                for name, each in self._series.items()
+            }
+            faults = self._faults
+        return {
+            "series": series,
+            "faults": faults,
+            "worlds": len(worlds),
+            "journal_entries": sum(len(world.journal) for world in worlds),
+            "uptime": UPTIME() - platform.started,
+        }
+
+
+class _Collector:
+    """The metrics of all processes; the library's registry calls `collect`."""
+
+    def __init__(self, counts: Mapping[str, ProcessCounts]) -> None:
+        self._counts = counts
+
     def collect(self) -> Iterator[Metric]:
-        """Returns the metrics; the library's registry calls this."""
+        """Returns the metrics: sums, and figures of each process if there are several."""
         from prometheus_client.core import (
             CounterMetricFamily,
             GaugeMetricFamily,
@@ -94,30 +134,67 @@ class Metrics:
             "Time to answer, without the server's own work on the connection.",
             labels=["operation"],
         )
-        with self._lock:
-            for name, series in sorted(self._series.items()):
-                for status, count in sorted(series.statuses.items()):
-                    requests.add_metric([name, str(status)], count)
-                latency.add_metric([name], _accumulate(series), series.seconds)
-            faults = self._faults
+        for name, series in sorted(self._merge_series().items()):
+            for status, count in sorted(series.statuses.items()):
+                requests.add_metric([name, str(status)], count)
+            latency.add_metric([name], _accumulate(series), series.seconds)
         yield requests
         yield latency
         yield CounterMetricFamily(
-            "mock_platform_faults", "Errors in the sandbox itself.", value=faults
+            "mock_platform_faults", "Errors in the sandbox itself.", value=self._sum("faults")
         )
-        worlds = list(self._platform.worlds)
-        yield GaugeMetricFamily("mock_platform_worlds", "Worlds there are.", value=len(worlds))
+        yield GaugeMetricFamily(
+            "mock_platform_worlds", "Worlds there are.", value=self._sum("worlds")
+        )
         yield GaugeMetricFamily(
             "mock_platform_journal_entries",
             "Entries in the journals of all worlds.",
-            value=sum(len(world.journal) for world in worlds),
+            value=self._sum("journal_entries"),
         )
         yield GaugeMetricFamily(
             "mock_platform_uptime_seconds",
             "Seconds since the start of the server.",
-            value=UPTIME() - self._platform.started,
+            value=max(each["uptime"] for each in self._counts.values()),
         )
         yield InfoMetricFamily("mock_platform", "The program.", value={"version": __version__})
+        if len(self._counts) > 1:
+            yield from self._collect_processes()
+
+    def _collect_processes(self) -> Iterator[Metric]:
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        labels = ["process"]
+        requests = CounterMetricFamily(
+            "mock_platform_process_requests", "Requests answered in a process.", labels=labels
+        )
+        worlds = GaugeMetricFamily(
+            "mock_platform_process_worlds", "Worlds that live in a process.", labels=labels
+        )
+        uptime = GaugeMetricFamily(
+            "mock_platform_process_uptime_seconds", "Seconds since its start.", labels=labels
+        )
+        for label, counts in sorted(self._counts.items()):
+            series = counts["series"].values()
+            total = sum(count for each in series for count in each["statuses"].values())
+            requests.add_metric([label], total)
+            worlds.add_metric([label], counts["worlds"])
+            uptime.add_metric([label], counts["uptime"])
+        yield from (requests, worlds, uptime)
+
+    def _merge_series(self) -> dict[str, _Series]:
+        merged: dict[str, _Series] = {}
+        for counts in self._counts.values():
+            for name, each in counts["series"].items():
+                series = merged.setdefault(name, _Series())
+                for status, count in each["statuses"].items():
+                    series.statuses[int(status)] += count
+                pairs = zip(series.buckets, each["buckets"], strict=True)
+                series.buckets = [first + second for first, second in pairs]
+                series.seconds += each["seconds"]
+        return merged
+
+    def _sum(self, name: str) -> int:
+        return sum(counts[name] for counts in self._counts.values())
 
 
 def _accumulate(series: _Series) -> list[tuple[str, float]]:

@@ -6,9 +6,9 @@ together. So they wait for the first request. What the plane counts, it counts f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.metrics import Metrics
 from mock_platform.core.warning_counts import WarningRecorder
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 HEALTH = "/_mock/health"
 """The path of the server's health, whose answer needs no lock and no world."""
+READY = f"{HEALTH}/ready"
+ANYWHERE = frozenset({HEALTH, READY})
+"""The paths of what each process answers for itself."""
 
 
 class ControlPlane:
@@ -42,6 +45,12 @@ class ControlPlane:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one WSGI request."""
         return self._wsgi(environ, start_response)
+
+    def list_questions(self) -> Mapping[str, Callable[[Any], Any]]:
+        """Returns what other processes of the server may ask, by the names of the questions."""
+        from mock_platform.control.questions import list_questions
+
+        return list_questions(self.platform, self._metrics, self.coverage, self.warnings)
 
     @property
     def is_loaded(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mock_platform.control.mistakes import MISTAKES
 from mock_platform.control.refusal import BadQuery, ControlRefusal, refuse_values
+from mock_platform.placement.peers import NoAnswer
 from mock_platform.records.checking import BadRecord
 
 _STATUSES = {mistake.kind: mistake.status for mistake in MISTAKES if mistake.status is not None}
@@ -21,6 +22,8 @@ def as_refusal(fault: Exception) -> ControlRefusal | None:
             "?unchecked=true records are stored without checks."
         )
         return ControlRefusal(422, text, faults=[entry.as_json() for entry in fault.faults])
+    if isinstance(fault, NoAnswer):
+        return ControlRefusal(503, str(fault), headers=[("Retry-After", "1")])
     for kind in type(fault).__mro__:
         status = _STATUSES.get(kind)
         if status is not None:

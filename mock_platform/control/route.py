@@ -138,13 +138,18 @@ class ControlRequest:
         worlds = self.platform.worlds
         return worlds.default if name is None else worlds.get(name)
 
+    @property
+    def named_world(self) -> str | None:
+        """The name of the world in the request, whether or not it exists; `None` without one."""
+        return self.flask.environ.get(WORLD) or self.flask.headers.get("X-Mock-World")
+
     def find_counted_world(self, counted: Container[str]) -> str | None:
         """Returns the name of the world in the request; a removed world may still be `counted`.
 
         Raises:
             UnknownWorld: The world does not exist and is not counted.
         """
-        name = self.flask.environ.get(WORLD) or self.flask.headers.get("X-Mock-World")
+        name = self.named_world
         return name if name is None or name in counted else self.world.name
 
     @property

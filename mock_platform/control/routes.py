@@ -45,12 +45,14 @@ from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage import Recorder
+from mock_platform.placement.peers import NoAnswer
 from mock_platform.platform import Platform
 from mock_platform.scenario.schema import SCENARIO_NAME
 from mock_platform.world.names import NAME_PATTERN
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", about.health),
+    Route("GET", "/health/ready", about.ready),
     Route("POST", "/reset", worlds.reset, status=204),
     Route("GET", "/worlds", worlds.list_worlds),
     Route(
@@ -349,6 +351,7 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
         return refuse(ControlRefusal(500, text))
 
     app.register_error_handler(ControlRefusal, refuse)
+    app.register_error_handler(NoAnswer, refuse_mistake)
     for mistake in MISTAKES:
         app.register_error_handler(mistake.kind, refuse_mistake)
     app.register_error_handler(HTTPException, http)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mock_platform.control.questions import RELOAD_SCENARIO
 from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.platform import Platform
 from mock_platform.scenario.document import (
@@ -86,6 +87,8 @@ def save_scenario(
         platform.check_scenario(file, checked.scenario)
         write_file(file, text.encode(), replace=replace)
         kept = platform.reload_scenario(file)
+        for others in platform.peers.ask_all(RELOAD_SCENARIO, str(file)).values():
+            kept += others
     except FileExists as fault:
         raise refuse_values(409, [("file", f"file: {fault}")], what) from fault
     except CannotSave as fault:

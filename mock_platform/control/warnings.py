@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
+from mock_platform.control.questions import CLEAR_WARNINGS, WARNINGS
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Integer, Text
-from mock_platform.core.warning_counts import WarningDocument
+from mock_platform.core.warning_counts import WarningDocument, merge_warnings
 
 
 class ExampleOfWarning(Schema):
@@ -40,10 +41,21 @@ class WarningsAnswer(Schema):
 def list_warnings(request: ControlRequest) -> WarningDocument:
     """What was ignored in requests so far: codes, operations, counts, examples."""
     recorder = request.services.warnings
-    return recorder.document(request.find_counted_world(recorder.worlds()))
+    others = request.platform.peers.ask_all(WARNINGS, request.named_world).values()
+    world = request.find_counted_world(
+        {*recorder.worlds(), *(each for other in others for each in other["worlds"])}
+    )
+    own = recorder.document(world)
+    return merge_warnings([own, *(other["document"] for other in others)]) if others else own
 
 
 def delete_warnings(request: ControlRequest) -> None:
     """Set the counts of warnings to zero."""
-    recorder = request.services.warnings
-    recorder.clear(request.find_counted_world(recorder.worlds()))
+    recorder, peers = request.services.warnings, request.platform.peers
+    name = request.named_world
+    others = peers.ask_all(WARNINGS, name).values() if name is not None else ()
+    world = request.find_counted_world(
+        {*recorder.worlds(), *(each for other in others for each in other["worlds"])}
+    )
+    recorder.clear(world)
+    peers.ask_all(CLEAR_WARNINGS, world)

@@ -7,6 +7,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from mock_platform.control.known_credentials import credentials
+from mock_platform.control.questions import COPY, WORLD_NAMES, list_all_worlds
 from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.auth.world_credentials import replace_credentials
@@ -15,7 +16,9 @@ from mock_platform.platform import Platform
 from mock_platform.settings import NAMES
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld
+from mock_platform.world.packing import WorldCopy, unpack_world
 from mock_platform.world.world import World
+from mock_platform.world.worlds import TooManyWorlds
 
 
 class WorldBody(Schema):
@@ -64,13 +67,8 @@ def list_worlds(request: ControlRequest) -> dict[str, Any]:
     """Every world with its addresses."""
     return {
         "worlds": [
-            {
-                "name": world.name,
-                **addresses(request.origin, world.name),
-                "seed": world.seed,
-                "requests": len(world.journal),
-            }
-            for world in request.platform.worlds
+            {"name": world["name"], **addresses(request.origin, world["name"]), **world}
+            for world in list_all_worlds(request.platform)
         ]
     }
 
@@ -79,10 +77,11 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
     """Make a world; an existing one does not change."""
     body = request.body
     freeze, warnings = body.get("freeze"), body.get("warnings")
+    _check_number(request.platform, request.args["name"])
     try:
         world = request.platform.worlds.create(
             request.args["name"],
-            source=body.get("source"),
+            source=_find_source(request.platform, body.get("source")),
             seed=body.get("seed"),
             freeze=None if freeze is None else parse_instant(freeze),
             change=replace_credentials if body["own_credentials"] else None,
@@ -98,6 +97,35 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
             422, [("freeze", f"freeze: {fault}")], "The world was not made"
         ) from fault
     return describe_world(request.platform, world, request.origin)
+
+
+def _check_number(platform: Platform, name: str) -> None:
+    """Check that all processes together have space for a world.
+
+    Raises:
+        TooManyWorlds: They have as many worlds as the server may have.
+    """
+    limit, peers = platform.settings.max_worlds, platform.peers
+    known = {world.name for world in platform.worlds if peers.lives_here(world.name)}
+    if peers.count == 1 or name in known:
+        return
+    others = sum(len(worlds) for worlds in peers.ask_all(WORLD_NAMES).values())
+    if len(known) + others >= limit:
+        raise TooManyWorlds.at_limit(limit)
+
+
+def _find_source(platform: Platform, source: str | None) -> str | WorldCopy | None:
+    """Returns the world to copy, from the process in which it lives.
+
+    Raises:
+        UnknownWorld: It does not exist there.
+    """
+    if source is None or platform.peers.lives_here(source):
+        return source
+    packed = platform.peers.ask_owner(source, COPY, source)
+    if packed is None:
+        raise UnknownWorld(source)
+    return unpack_world(packed, platform.base)
 
 
 def delete_world(request: ControlRequest) -> None:

@@ -41,6 +41,15 @@ class HeaderNames:
                 found["Content-Length"] = length
         return list(found.items()), host
 
+    def find(self, request: Request, name: str) -> str | None:
+        """Returns one header as `read` returns it; `name` is spelled as there."""
+        known, found = self._known, None
+        for sent, value in request.headers:
+            if (known.get(sent) or self._spell(sent)) == name:
+                text = value.decode("latin-1")
+                found = text if found is None else f"{found}, {text}"
+        return found
+
     def _spell(self, name: bytes) -> str:
         spelled = name.decode("latin-1").upper().replace("_", "-").title()
         if len(self._known) < _MAX_NAMES:

@@ -18,8 +18,9 @@ from urllib.parse import quote, unquote
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.wsgi import get_input_stream
 
-from mock_platform.control.plane import HEALTH, ControlPlane
+from mock_platform.control.plane import ANYWHERE, HEALTH, ControlPlane
 from mock_platform.control.route import ORIGIN, WORLD
+from mock_platform.core.auth.authenticate import credential_hints
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import Failure, TooLarge
 from mock_platform.core.pairs import Pairs
@@ -36,10 +37,13 @@ from mock_platform.edge.headers import HeaderNames
 from mock_platform.edge.request import Direct, Peer, Request
 from mock_platform.edge.sending import send
 from mock_platform.platform import Answerer, Platform
+from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
+_WORLD_PATH = "/_mock/worlds/"
+_WORLD_HEADER = "X-Mock-World"
 _SAFE = "/:@!$&'()*+,;=~-._"
 
 
@@ -96,6 +100,32 @@ class Edge:
         health then needs an answer all the same.
         """
         return request.target == HEALTH and self._control.is_loaded
+
+    def name_world(self, request: Request) -> str | None:
+        """Returns the name of the world that must answer; `None` if any process can.
+
+        It is that of the path, of the header or of the credentials, else the default one.
+        """
+        raw, _, query = request.target.partition("?")
+        world, path = split_world(raw)
+        control = is_control(path)
+        if control and path in ANYWHERE:
+            return None
+        if control and path.startswith(_WORLD_PATH):  # it makes or removes that one
+            return unquote(path.removeprefix(_WORLD_PATH))
+        if world is None:
+            world = self._names.find(request, _WORLD_HEADER)
+        if world is not None:
+            return world
+        owners = self._platform.worlds.owners
+        if control or owners.is_empty():
+            return DEFAULT
+        headers, _ = self._names.read(request)
+        call, _ = _call(
+            request.method, "http://localhost", raw, query, None, path, headers, request.body, ""
+        )
+        named = (owners.find(hint) for hint in credential_hints(call))
+        return next(filter(None, named), DEFAULT)
 
     def _answer_directly(
         self, request: Request, peer: Peer, start_response: StartResponse

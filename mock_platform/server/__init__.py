@@ -1,8 +1,8 @@
 """The server: everything between a socket and a WSGI callable.
 
 `ServerThread` serves inside a test or another program, `serve_forever` serves for the command line.
-Both run one event loop in a thread of this process (`loop_server`); there is never a second
-process.
+Both run one event loop in a thread of this process (`loop_server`). With several processes, `hop`
+hands requests over to the process of their world.
 
 The WSGI environ contains what PEP 3333 requires, and:
 
@@ -18,13 +18,14 @@ The WSGI environ contains what PEP 3333 requires, and:
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, Self
 
 from mock_platform.server.backend import RequestLog
 from mock_platform.server.binding import Bound, CannotBind, bind
 from mock_platform.server.entrance import require_http2
-from mock_platform.server.loop_server import LoopServer
+from mock_platform.server.loop_server import LoopCompanion, LoopServer
 from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
 
@@ -72,14 +73,19 @@ class ServerThread:
         threads: int = _THREADS,
         limits: ConnectionSettings | None = None,
         log: RequestLog | None = None,
+        listener: tuple[socket.socket, Bound] | None = None,
+        companion: LoopCompanion | None = None,
     ) -> None:
+        """`listener` is a bound socket to use; then `host` and `port` have no effect."""
         limits = limits or ConnectionSettings()
         if limits.http2:
             require_http2()
         context = None if tls is None else tls.server_context(http2=limits.http2)
         self.tls = tls  # whose files go with it
-        listener, self.bound = bind(host, port, "http" if tls is None else "https")
-        self._server = LoopServer(wsgi, listener, self.bound, context, threads, limits, log)
+        found, self.bound = listener or bind(host, port, "http" if tls is None else "https")
+        self._server = LoopServer(
+            wsgi, found, self.bound, context, threads, limits, log, companion=companion
+        )
 
     @property
     def host(self) -> str:
@@ -139,6 +145,8 @@ def serve_forever(
     log: RequestLog | None = None,
     on_ready: Callable[[Bound], None],
     stop: Stop,
+    listener: tuple[socket.socket, Bound] | None = None,
+    companion: LoopCompanion | None = None,
 ) -> None:
     """Serve until `stop.wait()` returns, then finish the running requests.
 
@@ -150,6 +158,8 @@ def serve_forever(
     Raises:
         CannotBind: The server cannot listen on the address.
     """
-    with ServerThread(wsgi, host, port, tls, limits=limits, log=log) as server:
+    with ServerThread(
+        wsgi, host, port, tls, limits=limits, log=log, listener=listener, companion=companion
+    ) as server:
         on_ready(server.bound)
         stop.wait()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -44,6 +45,23 @@ class RequestLog(Protocol):
 
     def flush(self) -> None:
         """Write the buffered lines."""
+
+
+class Timer(Protocol):
+    """Something that is to run later."""
+
+    def cancel(self) -> None:
+        """Do not run it."""
+
+
+class _Never:
+    """A timer that never runs anything."""
+
+    def cancel(self) -> None:
+        """Do nothing: there is nothing to cancel."""
+
+
+_NEVER = _Never()
 
 
 class Client(Protocol):
@@ -175,7 +193,7 @@ class Backend:
         """Returns the answer to a request; `run` lets the application make it."""
         direct = None if self._at_once is None else self._at_once(request)
         if direct is None and self._never_blocks is not None and self._never_blocks(request):
-            direct = self._call_wsgi
+            direct = self.call_wsgi
         return Answer(request, direct, UPTIME(), self.report, self.date_line, keep_alive=keep_alive)
 
     def run(self, answer: Answer, peer: Peer, connection: Client) -> None:
@@ -187,9 +205,13 @@ class Backend:
             return
 
         def make() -> list[bytes] | Pause:
-            return answer.run(lambda start: self._call_wsgi(request, peer, start))
+            return answer.run(lambda start: self.call_wsgi(request, peer, start))
 
         self._work(answer, connection, make)
+
+    def call_wsgi(self, request: Request, peer: Peer, start: StartResponse) -> Iterable[bytes]:
+        """Answer a request as the WSGI application does."""
+        return self._wsgi(self._environs.environ_of(request, peer), start)
 
     def step(self, answer: Answer, connection: Client) -> None:
         """Let the application make the next piece, where it was started."""
@@ -236,8 +258,13 @@ class Backend:
         assert self._loop is not None
         self._loop.call_soon(act)
 
-    def call_later(self, seconds: float, act: Callable[[], object]) -> asyncio.TimerHandle:
-        """Run something after real seconds; at once if the server stops."""
+    def call_later(self, seconds: float, act: Callable[[], object]) -> Timer:
+        """Run something after real seconds; at once if the server stops.
+
+        With `math.inf` nothing is run: something else ends the wait, also while the server stops.
+        """
+        if seconds == math.inf:
+            return _NEVER
         return self.call_later_in_any_case(0 if self.stopping.is_set() else seconds, act)
 
     def call_later_in_any_case(
@@ -279,9 +306,6 @@ class Backend:
         _LOG.info("%d to %s: %s", refusal.status, address, refusal.text)
 
     # -- details ----------------------------------------------------------------------------------
-
-    def _call_wsgi(self, request: Request, peer: Peer, start: StartResponse) -> Iterable[bytes]:
-        return self._wsgi(self._environs.environ_of(request, peer), start)
 
     def _work(
         self, answer: Answer, connection: Client, make: Callable[[], list[bytes] | Pause]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import sys
 from dataclasses import dataclass
 
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - names them, binds nothing
 _BACKLOG = 512
 _LAST_PORT = 65_535
+_SHARES_PORT = sys.platform == "linux"
+"""Whether the system shares connections out among the sockets of one port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,12 @@ class CannotBind(Exception):
         self.reason = reason
 
 
-def bind(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, Bound]:
+def bind(
+    host: str, port: int, scheme: str = "http", *, listens: bool = True
+) -> tuple[socket.socket, Bound]:
     """Returns a listening socket; from then on the system queues connections.
+
+    Without `listens` it is only bound.
 
     `port` 0 chooses a free port. `host` is a name or an address; `0.0.0.0` and `::` mean all
     interfaces.
@@ -53,7 +60,8 @@ def bind(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, Bou
     try:
         _prepare(listener, host)
         listener.bind(address)
-        listener.listen(_BACKLOG)
+        if listens:
+            listener.listen(_BACKLOG)
     except OSError as fault:
         listener.close()
         raise CannotBind(host, port, _reason(fault, host, port)) from fault
@@ -62,6 +70,37 @@ def bind(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, Bou
     return listener, Bound(
         host, taken, f"{scheme}://{_authority(_choose_reachable_host(host), taken)}"
     )
+
+
+def reserve(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, Bound]:
+    """Returns a socket that several processes listen on, each with `share`.
+
+    On Linux it only keeps the address; elsewhere all processes accept from it.
+
+    Raises:
+        CannotBind: The port is in use or not allowed, or this machine does not have the address.
+    """
+    # Another server must find the port in use, so it is shared only after it was bound.
+    listener, bound = bind(host, port, scheme, listens=not _SHARES_PORT)
+    if _SHARES_PORT:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    return listener, bound
+
+
+def share(reserved: socket.socket) -> socket.socket:
+    """Returns the socket on which this process listens, at an address that `reserve` returned.
+
+    On Linux the system shares connections out evenly among the sockets of the processes.
+    """
+    if not _SHARES_PORT:
+        return reserved
+    listener = socket.socket(reserved.family, reserved.type, reserved.proto)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    _prepare(listener, "::" if reserved.getsockname()[0] == "::" else "")
+    listener.bind(reserved.getsockname())
+    listener.listen(_BACKLOG)
+    listener.settimeout(0)
+    return listener
 
 
 def _prepare(listener: socket.socket, host: str) -> None:

@@ -19,7 +19,7 @@ from typing import Any, cast
 from mock_platform.edge.connection import Pause
 from mock_platform.edge.request import Peer, Request
 from mock_platform.server.answer import Answer
-from mock_platform.server.backend import Backend
+from mock_platform.server.backend import Backend, Timer
 from mock_platform.server.handle import Handle
 from mock_platform.server.reader import RequestReader
 from mock_platform.server.refusal import Refusal, refuse_overload
@@ -47,7 +47,7 @@ class ClientConnection(asyncio.Protocol):
         self._waiting: deque[Request | Refusal] = deque()
         self._answer: Answer | None = None
         self._transport: asyncio.Transport | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: Timer | None = None
         self._clogged = False
         self._reading = True
         self._discarding = False

@@ -16,7 +16,7 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mock_platform.server.backend import Backend, RequestLog
 from mock_platform.server.binding import Bound
@@ -47,6 +47,22 @@ _PLAIN_ON_TLS = (
 )
 
 
+class LoopCompanion(Protocol):
+    """What runs on the loop of a server beside it; all methods are called there."""
+
+    async def open(self, backend: Backend) -> None:
+        """Begin; no request is answered before this has returned."""
+
+    def hurry(self) -> None:
+        """The server starts to stop: it accepts no more connections."""
+
+    def drain(self, release: Callable[[], object]) -> None:
+        """The server has no more requests; it ends when `release` is called, from any thread."""
+
+    def close(self) -> None:
+        """The server ends now; called also if it ended in another way."""
+
+
 class LoopServer:
     """Serves one WSGI application on a listening socket, which it owns from then on."""
 
@@ -60,8 +76,13 @@ class LoopServer:
         limits: ConnectionSettings,
         log: RequestLog | None,
         entrance: Callable[[Backend], asyncio.Protocol] | None = None,
+        companion: LoopCompanion | None = None,
     ) -> None:
-        """`entrance` makes what reads a new connection first, if it is not read as HTTP."""
+        """`entrance` makes what reads a new connection first, if it is not read as HTTP.
+
+        `companion` runs on the same loop, from before the first request until after the last.
+        """
+        self._companion = companion
         self._entrance = entrance or (Entrance if limits.http2 else ClientConnection)
         scheme = "http" if tls is None else "https"
         self._backend = Backend(wsgi, bound, scheme, threads, limits, log)
@@ -131,8 +152,10 @@ class LoopServer:
         loop, backend = asyncio.get_running_loop(), self._backend
         loop.set_exception_handler(self._on_loop_fault)
         self._ended = asyncio.Event()
-        backend.when_idle = self._ended.set
+        backend.when_idle = self._ended.set if self._companion is None else self._drain
         backend.attach(loop)
+        if self._companion is not None:
+            await self._companion.open(backend)
         # asyncio accepts plain connections itself. For TLS we accept them here, because the first
         # byte must be read before the handshake: a client may speak plain HTTP by mistake.
         if self._tls is None:
@@ -147,6 +170,8 @@ class LoopServer:
         self._ready.set()
         await self._ended.wait()
         sweep.cancel()
+        if self._companion is not None:
+            self._companion.close()
         for _ in range(_LAST_ROUNDS):  # what was closed in good order still says so
             await asyncio.sleep(0)
         for connection in list(self._backend.connections):
@@ -217,11 +242,25 @@ class LoopServer:
         backend = self._backend
         backend.stopping.set()
         self._stop_accepting()
+        if self._companion is not None:
+            self._companion.hurry()
         for handshake in self._handshakes:
             handshake.cancel()
         for connection in list(backend.connections):
             connection.stop()
         backend.end_if_idle()
+
+    def _drain(self) -> None:
+        """Wait for the companion, which still answers requests of other processes."""
+        backend, companion = self._backend, self._companion
+        assert companion is not None
+        backend.when_idle = None
+
+        def release() -> None:
+            backend.when_idle = self._cut
+            backend.end_if_idle()
+
+        companion.drain(lambda: backend.on_loop(release))
 
     def _cut(self) -> None:
         if self._ended is not None:

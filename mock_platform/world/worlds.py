@@ -12,6 +12,8 @@ from mock_platform.settings import NamesMode
 from mock_platform.store.interface import Change, SavedWorld
 from mock_platform.store.memory import Base
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name
+from mock_platform.world.owners import Owners, OwnersInMemory
+from mock_platform.world.packing import WorldCopy
 from mock_platform.world.world import Blueprint, StoreMaker, World
 
 
@@ -32,6 +34,13 @@ def check_seed(seed: int | None) -> int | None:
 class TooManyWorlds(RuntimeError):
     """The server already has the maximum number of worlds."""
 
+    @classmethod
+    def at_limit(cls, limit: int) -> TooManyWorlds:
+        """Returns the exception of a server that may have `limit` worlds."""
+        return cls(
+            f"This server has {limit} worlds already. Drop some with DELETE /_mock/worlds/NAME."
+        )
+
 
 class Worlds:
     """The worlds of a server. `default` always exists."""
@@ -44,6 +53,7 @@ class Worlds:
         store: StoreMaker | None = None,
         prepare: Callable[[World], None] | None = None,
         credentials: Callable[[Change], Iterable[tuple[str, bool]]] | None = None,
+        owners: Owners | None = None,
     ) -> None:
         self.blueprint = blueprint
         self._limit = limit
@@ -51,10 +61,9 @@ class Worlds:
         self._prepare = prepare
         self._credentials = credentials
         self._lock = threading.RLock()
-        # A commit needs it while it holds its world's lock, so no other lock may be taken under it.
-        self._owners_lock = threading.Lock()
         self._worlds: dict[str, World] = {}
-        self._owners: dict[str, set[str]] = {}
+        self.owners: Owners = owners or OwnersInMemory()
+        """The worlds by their credentials; those of other processes as well, if there are any."""
         self.dropped_listeners: list[Callable[[World], None]] = []
         self.create(DEFAULT)
 
@@ -87,7 +96,7 @@ class Worlds:
         self,
         name: str,
         *,
-        source: str | None = None,
+        source: str | WorldCopy | None = None,
         seed: int | None = None,
         freeze: datetime | None = None,
         change: Callable[[World], None] | None = None,
@@ -95,6 +104,8 @@ class Worlds:
         names: NamesMode | None = None,
     ) -> World:
         """Returns a new world, a copy of `source` if given. An existing one is returned unchanged.
+
+        A source of another process is given as a `WorldCopy`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset. What
         `change` changes in the new world belongs to its start, too.
@@ -114,13 +125,8 @@ class Worlds:
             if name in self._worlds:
                 return self._worlds[name]
             if len(self._worlds) >= self._limit:
-                raise TooManyWorlds(
-                    f"This server has {self._limit} worlds already. Drop some with "
-                    "DELETE /_mock/worlds/NAME."
-                )
-            origin = None if source is None else self.get(source)
-            saved = None if origin is None else origin.save()
-            blueprint = self.blueprint if origin is None else origin.blueprint
+                raise TooManyWorlds.at_limit(self._limit)
+            saved, blueprint = self._find_source(source)
             own: dict[str, Any] = {
                 "freeze": freeze, "refuse_warnings": refuse_warnings, "names": names,
             }  # fmt: skip
@@ -155,16 +161,28 @@ class Worlds:
 
     def owner_of(self, credential: str) -> World | None:
         """Returns the one world of a consumer key or token; `None` for shared ones."""
-        names = self._owners.get(credential)
-        if names is None or len(names) != 1:
-            return None
-        return self._worlds.get(next(iter(names)))
+        name = self.owners.find(credential)
+        return None if name is None else self._worlds.get(name)
 
     def __iter__(self) -> Iterator[World]:
         return iter(list(self._worlds.values()))
 
     def __len__(self) -> int:
         return len(self._worlds)
+
+    def _find_source(self, source: str | WorldCopy | None) -> tuple[SavedWorld | None, Blueprint]:
+        """Returns the state and the blueprint with which a world starts.
+
+        Raises:
+            UnknownWorld: The source does not exist.
+        """
+        if source is None:
+            return None, self.blueprint
+        if isinstance(source, str):
+            origin = self.get(source)
+            return origin.save(), origin.blueprint
+        settings = replace(self.blueprint.settings, **source.settings)
+        return source.saved, replace(self.blueprint, settings=settings)
 
     def _set_up(
         self,
@@ -192,10 +210,7 @@ class Worlds:
 
     def _forget(self, world: World) -> None:
         """Remove a world's credentials, and inform observers of the world."""
-        with self._owners_lock:
-            owned = [c for c, names in self._owners.items() if world.name in names]
-        for credential in owned:
-            self._disown(credential, world.name)
+        self.owners.forget(world.name)
         for listener in self.dropped_listeners:
             listener(world)
 
@@ -204,15 +219,6 @@ class Worlds:
         for change in changes:
             for credential, held in self._credentials(change):
                 if held:
-                    with self._owners_lock:
-                        self._owners.setdefault(credential, set()).add(world.name)
+                    self.owners.add(credential, world.name)
                 else:
-                    self._disown(credential, world.name)
-
-    def _disown(self, credential: str, name: str) -> None:
-        with self._owners_lock:
-            names = self._owners.get(credential)
-            if names is not None:
-                names.discard(name)
-                if not names:
-                    del self._owners[credential]
+                    self.owners.remove(credential, world.name)

@@ -23,7 +23,7 @@ from mock_platform.cli.kinds import (
 )
 from mock_platform.cli.main import group
 from mock_platform.cli.options import SETTINGS, settings_of
-from mock_platform.cli.serving import ServeOptions
+from mock_platform.cli.serve_options import ServeOptions
 from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings

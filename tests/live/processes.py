@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.commands import environment, finished
+from tests.serving import WORKERS
 from tests.waits import PATIENCE
 
 
@@ -26,12 +27,19 @@ def ended(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
     return finished(command(*args), env=environment(**env))
 
 
+def _share(args: Sequence[object]) -> list[object]:
+    """The option for several processes, where a run of the tests asks for it."""
+    if WORKERS == 1 or {"--workers", "--intercept"} & {*args}:
+        return []
+    return ["--workers", WORKERS]
+
+
 class Served:
     """A running `serve`: its READY line, its log so far, and how it ends."""
 
     def __init__(self, args: Sequence[object], env: dict[str, str]) -> None:
         self.process = subprocess.Popen(
-            command("serve", "--port", 0, *args),
+            command("serve", "--port", 0, *args, *_share(args)),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -1,0 +1,26 @@
+"""The arguments of `serve`, as one value for the process or the processes that serve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mock_platform.cli import logs
+from mock_platform.edge.hosts import Interception
+from mock_platform.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """The arguments of `serve`."""
+
+    settings: Settings
+    tls: bool = False
+    tls_folder: Path | None = None
+    log_format: logs.LogFormat = "text"
+    log_level: logs.LogLevel = "info"
+    watch: bool = False
+    stop_with_stdin: bool = False
+    workers: int = 1
+    intercept: Interception | None = None
+    """What a proxy for the platform's real hosts does; `None` without one."""

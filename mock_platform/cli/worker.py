@@ -1,0 +1,217 @@
+"""One worker of `serve --workers N`: its worlds, its server, and what it says to the supervisor."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from mock_platform.app import CONTROL, create_app
+from mock_platform.cli import logs
+from mock_platform.cli.serve_options import ServeOptions
+from mock_platform.cli.signals import StopSignals
+from mock_platform.cli.surroundings import (
+    close_after,
+    collect_rarely,
+    report_error,
+    watch_files,
+)
+from mock_platform.cli.trouble import BadInput, convert_errors
+from mock_platform.placement import Place
+from mock_platform.placement.by_hash import ByHash
+from mock_platform.placement.directory import Directory
+from mock_platform.restoring import open_platform
+from mock_platform.server import Bound, serve_forever
+from mock_platform.server.binding import share
+from mock_platform.server.hop.hop import Hop
+from mock_platform.server.hop.placed import Application, PlacedApplication
+from mock_platform.store.shares import name_share
+from mock_platform.world.names import DEFAULT
+
+if TYPE_CHECKING:
+    from mock_platform.control.plane import ControlPlane
+    from mock_platform.server.tls import TlsMaterial
+
+_LOG = logging.getLogger(__name__)
+OPEN, READY, DRAINED = b"open\n", b"ready\n", b"drained\n"
+"""What a worker says: its worlds are open; it answers; it has no more requests of its clients."""
+GO, RELEASE = b"go\n", b"release\n"
+"""What the supervisor says: all workers' worlds are open; all workers have no more requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """What all workers of a server have in common."""
+
+    serving: ServeOptions
+    reserved: socket.socket
+    bound: Bound
+    material: TlsMaterial | None
+    folder: Path
+    """The private folder of this start: sockets, and the directory of credentials."""
+    secret: bytes
+
+    @property
+    def count(self) -> int:
+        """The number of workers."""
+        return self.serving.workers
+
+    @property
+    def directory(self) -> Path:
+        """The file of the directory."""
+        return self.folder / "directory.sqlite"
+
+    def list_places(self) -> list[Place]:
+        """Returns the places of all workers."""
+        numbers = range(1, self.count + 1)
+        return [Place(str(number), f"unix:{self.folder}/{number}.sock") for number in numbers]
+
+
+class Wire:
+    """The worker's end of its connection with the supervisor."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        self._release: Callable[[], object] | None = None
+        self._is_released = False
+        self._lock = threading.Lock()
+
+    def say(self, word: bytes) -> None:
+        """Tell the supervisor something; one that is gone is noticed elsewhere."""
+        try:
+            self._end.sendall(word)
+        except OSError:
+            _LOG.debug("The supervisor is gone")
+
+    def wait_for_go(self) -> None:
+        """Wait until the worlds of all workers are open, or the supervisor is gone."""
+        while self._end.recv(1) not in {b"\n", b""}:
+            pass
+
+    def follow(self) -> None:
+        """Read in a thread what the supervisor says; without it, this process stops."""
+        threading.Thread(target=self._read, name="mock-platform-wire", daemon=True).start()
+
+    def drain(self, release: Callable[[], object]) -> None:
+        """Say that there are no more requests; `release` is called when no worker has any."""
+        with self._lock:
+            self._release = release
+            released = self._is_released
+        if released:
+            release()
+        else:
+            self.say(DRAINED)
+
+    def _read(self) -> None:
+        heard = b""
+        while RELEASE not in heard:
+            try:
+                word = self._end.recv(64)
+            except OSError:
+                word = b""
+            if not word:  # the supervisor was killed
+                os.kill(os.getpid(), signal.SIGTERM)
+                break
+            heard += word
+        with self._lock:
+            self._is_released, release = True, self._release
+        if release is not None:
+            release()
+
+
+def work(team: Team, index: int, end: socket.socket) -> int:
+    """Be a worker until a signal; returns the exit status of the process."""
+    try:
+        with StopSignals() as stop:
+            _serve(team, index, Wire(end), stop)
+    except click.ClickException as fault:
+        fault.show()
+        return fault.exit_code
+    except Exception:  # noqa: BLE001 - the process ends here, and the log is all that remains
+        _LOG.exception("Worker %d failed", index + 1)
+        return 1
+    return 0
+
+
+def _serve(team: Team, index: int, wire: Wire, stop: StopSignals) -> None:
+    serving, places = team.serving, team.list_places()
+    log = logs.configure(serving.log_format, level=serving.log_level)
+    with convert_errors():
+        directory = Directory(team.directory, index)
+        store = name_share(serving.settings.store, index)
+        settings = replace(serving.settings, store=store, port=team.bound.port)
+        opened = open_platform(settings, directory)
+        platform = opened.platform
+        platform.number_requests(index + 1, team.count)
+        platform.on_error = report_error
+        platform.observers.append(logs.log_warnings)
+        if opened.archive.keeps:
+            directory.keep([world.name for world in platform.worlds if world.name != DEFAULT])
+        with close_after(opened):
+            wire.say(OPEN)
+            wire.wait_for_go()
+            wire.follow()
+            placement = ByHash(places, index, team.secret, directory.list_kept())
+            application = create_app(platform)
+            control: ControlPlane = application.extensions[CONTROL]
+            edge = cast("Application", application.wsgi_app)
+            hop = Hop(placement, edge, control.list_questions())
+            hop.on_drained = wire.drain
+            platform.peers = hop
+
+            def ready(_: Bound) -> None:
+                if not hop.is_open:
+                    raise BadInput(f"Worker {index + 1} cannot listen at {places[index].address}.")
+                wire.say(READY)
+
+            with watch_files(opened, active=serving.watch), collect_rarely():
+                serve_forever(
+                    PlacedApplication(edge, placement, hop.hand_over),
+                    settings.host,
+                    settings.port,
+                    tls=team.material,
+                    limits=settings.connection,
+                    log=log,
+                    on_ready=ready,
+                    stop=stop,
+                    listener=(share(team.reserved), team.bound),
+                    companion=hop,
+                )
+
+
+def start_worker(
+    team: Team, index: int, others: Sequence[socket.socket]
+) -> tuple[int, socket.socket]:
+    """Start a worker; returns its process id and the supervisor's end of the connection.
+
+    `others` are the supervisor's ends of other workers: a worker must not keep them open.
+    """
+    own, end = socket.socketpair()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid:
+        end.close()
+        return pid, own
+    status = 1
+    try:
+        own.close()
+        for other in others:
+            other.close()
+        gc.enable()
+        status = work(team, index, end)
+    finally:
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)

@@ -1,0 +1,100 @@
+"""What the processes of a server ask one another, and the answers of this one.
+
+The routes of the control plane that concern more than one world ask the other processes, and add
+their answers to what this process knows. Questions and answers are JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mock_platform.control.metrics import METRICS, Metrics
+from mock_platform.core.warning_counts import WarningRecorder
+from mock_platform.coverage import Recorder, document
+from mock_platform.platform import Platform
+from mock_platform.world.names import UnknownWorld
+from mock_platform.world.packing import pack_world
+
+WORLDS = "worlds"
+"""The worlds that live there."""
+WORLD_NAMES = "world names"
+"""The names of the worlds that live there."""
+ENTRY = "entry"
+"""In which of its worlds the journal has an entry of this id."""
+COVERAGE = "coverage"
+"""The coverage of a world, or of all."""
+CLEAR_COVERAGE = "clear coverage"
+WARNINGS = "warnings"
+"""The warnings of a world, or of all."""
+CLEAR_WARNINGS = "clear warnings"
+COPY = "copy"
+"""A whole world, to be copied."""
+RELOAD_SCENARIO = "reload scenario"
+"""Load a scenario file that another process wrote."""
+
+Question = Callable[[Any], Any]
+
+
+def list_questions(
+    platform: Platform, metrics: Metrics, coverage: Recorder, warnings: WarningRecorder
+) -> Mapping[str, Question]:
+    """Returns the answer to each question, as a function of its argument."""
+    return {
+        WORLDS: lambda _: list_own_worlds(platform),
+        WORLD_NAMES: lambda _: [world["name"] for world in list_own_worlds(platform)],
+        ENTRY: lambda key: find_world_of_entry(platform, key),
+        COVERAGE: lambda world: {
+            "worlds": coverage.worlds(),
+            "document": document(platform.operations, platform.settings, coverage, world),
+        },
+        CLEAR_COVERAGE: coverage.clear,
+        WARNINGS: lambda world: {
+            "worlds": warnings.worlds(),
+            "document": warnings.document(world),
+        },
+        CLEAR_WARNINGS: warnings.clear,
+        METRICS: lambda _: metrics.as_json(),
+        COPY: lambda name: pack_if_known(platform, name),
+        RELOAD_SCENARIO: lambda file: list(platform.reload_scenario(Path(file))),
+    }
+
+
+def list_own_worlds(platform: Platform) -> list[dict[str, Any]]:
+    """Returns the worlds that live in this process: name, seed, number of requests."""
+    return [
+        {"name": world.name, "seed": world.seed, "requests": len(world.journal)}
+        for world in platform.worlds
+        if platform.peers.lives_here(world.name)
+    ]
+
+
+def list_all_worlds(platform: Platform) -> list[dict[str, Any]]:
+    """Returns the worlds of all processes, with the label of the process if there are several.
+
+    Raises:
+        NoAnswer: A process does not answer.
+    """
+    peers = platform.peers
+    found = list_own_worlds(platform)
+    if peers.count == 1:
+        return found
+    found = [world | {"process": peers.label} for world in found]
+    for label, worlds in peers.ask_all(WORLDS).items():
+        found += [world | {"process": label} for world in worlds]
+    return sorted(found, key=lambda world: (world["name"] != "default", world["name"]))
+
+
+def pack_if_known(platform: Platform, name: str) -> dict[str, Any] | None:
+    """Returns a world as JSON; `None` if it does not exist."""
+    try:
+        return pack_world(platform.worlds.get(name), platform.base)
+    except UnknownWorld:
+        return None
+
+
+def find_world_of_entry(platform: Platform, key: str) -> str | None:
+    """Returns the world of this process whose journal has an entry."""
+    found = (world.name for world in platform.worlds if world.journal.get(key) is not None)
+    return next(found, None)

@@ -1,0 +1,159 @@
+"""The connection from this process to another: opened when needed, kept, shared by all requests."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Protocol, cast
+
+from mock_platform.placement import Place
+from mock_platform.server.hop.frames import FrameReader, Kind, pack
+
+_LOG = logging.getLogger(__name__)
+_UNIX = "unix:"
+_CONNECT_SECONDS = 2.0
+_LARGE = 128 * 1024
+"""Bytes that are written at once instead of with the loop's next round."""
+
+
+class Taker(Protocol):
+    """What waits for the frames of one number."""
+
+    def take_frame(self, kind: int, payload: bytes) -> None:
+        """Take a frame that the other process sent."""
+
+    def lose(self, *, sent: bool) -> None:
+        """The connection is lost; `sent` is whether the other process may have got the request."""
+
+
+class FrameProtocol(asyncio.Protocol):
+    """A connection that carries frames; collects what is written in one round of the loop."""
+
+    def __init__(self) -> None:
+        self._reader = FrameReader()
+        self._out: list[bytes] = []
+        self._loop = asyncio.get_running_loop()
+        self.transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport; what was written before is sent."""
+        self.transport = cast("asyncio.Transport", transport)
+        self._flush()
+
+    def data_received(self, data: bytes) -> None:
+        """Take the frames that are complete."""
+        try:
+            for kind, number, payload in self._reader.feed(data):
+                self.take(kind, number, payload)
+        except ValueError as fault:
+            _LOG.error("A process sent what is not understood (%s); its connection ends.", fault)
+            self.abort()
+
+    def take(self, kind: int, number: int, payload: bytes) -> None:
+        """Take one frame of the other process."""
+        raise NotImplementedError
+
+    def write(self, frame: bytes) -> None:
+        """Send a frame with the others of this round."""
+        out = self._out
+        out.append(frame)
+        if len(out) == 1:
+            self._loop.call_soon(self._flush)
+        if len(frame) > _LARGE:
+            self._flush()
+
+    def abort(self) -> None:
+        """End the connection now."""
+        if self.transport is not None:
+            self.transport.abort()
+
+    def _flush(self) -> None:
+        out, transport = self._out, self.transport
+        if out and transport is not None:
+            transport.write(out[0] if len(out) == 1 else b"".join(out))
+            out.clear()
+
+
+class Link(FrameProtocol):
+    """The connection to one process. Everything runs on the loop's thread."""
+
+    def __init__(self, place: Place, secret: bytes, on_lost: Callable[[Link], object]) -> None:
+        """Open the connection; frames may be sent before it is there."""
+        super().__init__()
+        self.place = place
+        self._on_lost = on_lost
+        self._takers: dict[int, Taker] = {}
+        self._numbers = 0
+        self._is_open = False
+        self.write(pack(Kind.HELLO, 0, secret))
+        self._opening = self._loop.create_task(self._open())
+
+    def add(self, taker: Taker) -> int:
+        """Returns a number under which a taker gets the frames of the other process."""
+        self._numbers = number = (self._numbers + 1) & 0xFFFFFFFF
+        self._takers[number] = taker
+        return number
+
+    def forget(self, number: int) -> None:
+        """Pass on no more frames of this number."""
+        self._takers.pop(number, None)
+
+    def take(self, kind: int, number: int, payload: bytes) -> None:
+        """Pass a frame to the one that waits for it; a late one is dropped."""
+        taker = self._takers.get(number)
+        if taker is not None:
+            taker.take_frame(kind, payload)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell everyone who waits; the next request opens another connection."""
+        self._lose(sent=True)
+
+    def close(self) -> None:
+        """End the connection because this process ends."""
+        self._opening.cancel()
+        if self.transport is not None:
+            self.transport.close()
+
+    async def _open(self) -> None:
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                await connect(self._loop, self.place.address, lambda: self)
+        except (OSError, TimeoutError) as fault:
+            _LOG.debug("Process %s cannot be reached: %s", self.place.label, fault)
+            self._lose(sent=False)
+
+    def _lose(self, *, sent: bool) -> None:
+        self._on_lost(self)
+        takers, self._takers = self._takers, {}
+        for taker in takers.values():
+            taker.lose(sent=sent)
+
+
+async def connect(
+    loop: asyncio.AbstractEventLoop, address: str, make: Callable[[], asyncio.Protocol]
+) -> None:
+    """Connect to a place's address.
+
+    Raises:
+        OSError: No process listens there.
+    """
+    if address.startswith(_UNIX):
+        await loop.create_unix_connection(make, address.removeprefix(_UNIX))
+        return
+    host, _, port = address.rpartition(":")
+    await loop.create_connection(make, host.strip("[]"), int(port))
+
+
+async def listen(
+    loop: asyncio.AbstractEventLoop, address: str, make: Callable[[], asyncio.Protocol]
+) -> asyncio.Server:
+    """Listen at a place's address.
+
+    Raises:
+        OSError: The address is in use, or cannot be used.
+    """
+    if address.startswith(_UNIX):
+        return await loop.create_unix_server(make, address.removeprefix(_UNIX))
+    host, _, port = address.rpartition(":")
+    return await loop.create_server(make, host.strip("[]"), int(port))

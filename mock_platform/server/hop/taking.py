@@ -1,0 +1,300 @@
+"""The owner's half of a hop: answers requests that other processes read.
+
+The application cannot see the difference: it gets the request with the client's address, and a
+connection on which it may pause, break off, or send raw bytes. The pieces it makes are sent to the
+front unframed, because the front talks with the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from mock_platform.edge.connection import Pause
+from mock_platform.edge.request import Direct, Peer, Request
+from mock_platform.server.answer import Answer
+from mock_platform.server.backend import Backend, Timer
+from mock_platform.server.handle import Handle
+from mock_platform.server.hop.frames import Kind, pack, pack_start, read_request
+from mock_platform.server.hop.link import FrameProtocol
+from mock_platform.world.clock import UPTIME
+
+_LOG = logging.getLogger(__name__)
+_PEER_TEXTS = 4
+_HELLO_SECONDS = 5.0
+
+
+class Owner(Protocol):
+    """What this process answers for others."""
+
+    secret: bytes
+    backend: Backend
+
+    def lives_here(self, world: str) -> bool:
+        """Whether a world lives in this process, as far as is known."""
+
+    def answer_here(self, request: Request) -> Direct | None:
+        """Returns what answers a request on the loop; `None` if that needs a thread."""
+
+    def answer_question(self, payload: bytes, reply: Callable[[bytes], object]) -> None:
+        """Answer a question in a thread; `reply` may be called there."""
+
+
+class PeerConnection(FrameProtocol):
+    """A connection that another process opened."""
+
+    def __init__(self, owner: Owner, open_connections: set[PeerConnection]) -> None:
+        super().__init__()
+        self._owner = owner
+        self._all = open_connections
+        self._is_known = False
+        self._requests: dict[int, TakenRequest] = {}
+        self._hello = self._loop.call_later(_HELLO_SECONDS, self._expect_hello)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Count the connection, so that a stop ends it."""
+        super().connection_made(transport)
+        self._all.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End what was being answered: the front, and so its clients, are gone."""
+        self._hello.cancel()
+        self._all.discard(self)
+        for request in list(self._requests.values()):
+            request.leave(slow=False)
+
+    def take(self, kind: int, number: int, payload: bytes) -> None:
+        """Take a frame of the front."""
+        if not self._is_known:
+            self._is_known = kind == Kind.HELLO and hmac.compare_digest(payload, self._owner.secret)
+            if not self._is_known:
+                _LOG.warning("Someone who does not know the secret of the processes is not let in.")
+                self.abort()
+        elif kind == Kind.REQUEST:
+            self._begin(number, payload)
+        elif kind == Kind.QUESTION:
+            loop = self._loop
+
+            def reply(answer: bytes) -> None:
+                loop.call_soon_threadsafe(self.write, pack(Kind.REPLY, number, answer))
+
+            self._owner.answer_question(payload, reply)
+        else:
+            taken = self._requests.get(number)
+            if taken is not None:
+                taken.hear(kind, payload)
+
+    def forget(self, number: int) -> None:
+        """Forget a request that is answered."""
+        self._requests.pop(number, None)
+
+    def hurry(self) -> None:
+        """End the pauses of all requests, because this process stops."""
+        for request in list(self._requests.values()):
+            request.hear(Kind.HURRY, b"")
+
+    def _begin(self, number: int, payload: bytes) -> None:
+        world, peer, request = read_request(payload, _PEER_TEXTS)
+        owner = self._owner
+        if not owner.lives_here(world):
+            self.write(pack(Kind.MOVED, number))
+            return
+        self._requests[number] = taken = TakenRequest(self, number, owner.backend, peer)
+        taken.begin(request, owner.answer_here(request))
+
+    def _expect_hello(self) -> None:
+        if not self._is_known:
+            self.abort()
+
+
+class TakenAnswer(Answer):
+    """An answer whose pieces are not framed: the front does that."""
+
+    broken = False
+    """Whether the application failed after a part of the answer was sent."""
+
+    def _pack(self, pieces: list[bytes]) -> list[bytes]:
+        if not self._started:
+            if any(pieces):
+                return self._fail(RuntimeError("WSGI: the body began before start_response"))
+            return []
+        return pieces
+
+    def _fail(self, fault: BaseException) -> list[bytes]:
+        self.broken = self.head_sent
+        return super()._fail(fault)
+
+
+class TakenHandle(Handle):
+    """The client's connection, which another process has."""
+
+    hurried = False
+    """Whether the front stops."""
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether this process or the front stops."""
+        return self.hurried or super().is_stopping
+
+    def is_gone(self) -> bool:
+        """Whether the front said that the client has left."""
+        return self.gone
+
+
+class TakenRequest:
+    """One request of another process's client, while it is answered."""
+
+    def __init__(
+        self, connection: PeerConnection, number: int, backend: Backend, peer: list[str]
+    ) -> None:
+        """`peer` is the client: address, port, scheme, and the server's own address."""
+        self._connection = connection
+        self._number = number
+        self._backend = backend
+        self._answer: TakenAnswer | None = None
+        self._timer: Timer | None = None
+        self._clogged = self._resumed = self._ended = self._is_final = False
+        self._is_endless = False
+        self._handle = TakenHandle(
+            backend,
+            reset=lambda: self._say_last(Kind.RESET),
+            end=lambda: self._say_last(Kind.CLOSE),
+            write=lambda data: self._say(Kind.RAW, data),
+            resume=self._resume,
+            descriptor=lambda: -1,
+        )
+        self._peer = Peer(self._handle, *peer)
+
+    def begin(self, request: Request, direct: Direct | None) -> None:
+        """Let the application answer."""
+        backend = self._backend
+        self._answer = answer = TakenAnswer(
+            request, direct, UPTIME(), backend.report, backend.date_line, keep_alive=True
+        )
+        backend.run(answer, self._peer, self)
+
+    def hear(self, kind: int, payload: bytes) -> None:
+        """Do what the front says of the client."""
+        if kind == Kind.LEFT:
+            self.leave(slow=bool(payload))
+        elif kind == Kind.CLOGGED:
+            self._clogged = True
+        elif kind == Kind.READING:
+            self._clogged = False
+            if self._timer is None:
+                self._continue()
+        elif kind == Kind.HURRY:
+            self._handle.hurried = True
+            if self._timer is not None:
+                self._timer.cancel()
+                self._continue()
+            elif self._is_endless:
+                self._resume(urgent=True)
+
+    def leave(self, *, slow: bool) -> None:
+        """Drop the answer: the client has left."""
+        handle, answer = self._handle, self._answer
+        handle.is_slow = handle.is_slow or slow
+        handle.gone = handle.is_taken = True
+        if not self._ended and answer is not None and not self._backend.is_running(answer):
+            self._backend.close(answer)
+        self._finish()
+
+    # -- as a connection of the backend -----------------------------------------------------------
+
+    def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
+        """Send what the application made to the front."""
+        assert isinstance(answer, TakenAnswer)
+        if self._ended:  # the client has left meanwhile
+            self._backend.close(answer)
+            return
+        if self._handle.is_taken:
+            self._backend.close(answer)
+            if not self._is_final:
+                self._say_last(Kind.HOLD if self._handle.held else Kind.CLOSE)
+            self._finish()
+            return
+        if isinstance(pieces, Pause):
+            self._pause(pieces)
+            return
+        self._write(answer, b"".join(pieces))
+        if answer.complete:
+            self._finish()
+        elif not self._clogged:
+            self._backend.call_soon(self._continue)
+
+    def expire(self, now: float) -> None:
+        """Do nothing: deadlines are the front's."""
+
+    def stop(self) -> None:
+        """Do nothing: the front stops, or says that its client has left."""
+
+    def cut(self) -> None:
+        """Drop the answer: the time of a graceful stop is over."""
+        self._connection.abort()
+
+    # -- details ----------------------------------------------------------------------------------
+
+    def _write(self, answer: TakenAnswer, body: bytes) -> None:
+        number, write = self._number, self._connection.write
+        if not answer.head_sent and answer.status:
+            answer.head_sent = True
+            kind = Kind.ANSWER if answer.complete and not answer.broken else Kind.START
+            write(pack_start(kind, number, answer.status, answer.headers, body))
+            if kind == Kind.ANSWER:
+                return
+        elif body:
+            write(pack(Kind.DATA, number, body))
+        if answer.complete:
+            write(pack(Kind.BROKEN if answer.broken else Kind.END, number))
+
+    def _pause(self, pause: Pause) -> None:
+        if pause.endless and not self._is_endless:
+            self._is_endless = True
+            self._say(Kind.ENDLESS)
+        if self._resumed:
+            self._resumed = False
+            self._backend.call_soon(self._continue)
+        else:
+            seconds = 0 if self._handle.hurried else pause.seconds
+            self._timer = self._backend.call_later(seconds, self._continue)
+
+    def _resume(self, *, urgent: bool) -> None:
+        answer = self._answer
+        if answer is None or self._ended:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._continue(urgent=urgent)
+        elif urgent and self._clogged and not self._backend.is_running(answer):
+            self._backend.step(answer, self)
+        else:
+            self._resumed = True
+
+    def _continue(self, *, urgent: bool = False) -> None:
+        self._timer = None
+        answer = self._answer
+        if answer is None or self._ended:
+            return
+        if not (self._clogged and answer.head_sent and not urgent):
+            self._backend.step(answer, self)
+
+    def _say(self, kind: int, payload: bytes = b"") -> None:
+        self._connection.write(pack(kind, self._number, payload))
+
+    def _say_last(self, kind: int) -> None:
+        self._is_final = True
+        self._say(kind)
+
+    def _finish(self) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._answer = None
+        self._connection.forget(self._number)
+        self._backend.finish_answer(self)
