@@ -18,6 +18,7 @@ from mock_platform.cli.trouble import CheckFailed, write_report
 from mock_platform.control.credential_texts import environment
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.routes import describe_everything
+from mock_platform.core.call import Surface
 from mock_platform.drift import (
     SUFFIXES,
     BadAcceptedFile,
@@ -25,6 +26,7 @@ from mock_platform.drift import (
     DriftScope,
     Format,
     OwnSandbox,
+    RecordedComparison,
     Report,
     ServerUnreachable,
     SigningCredentials,
@@ -39,6 +41,8 @@ from mock_platform.drift import (
 from mock_platform.drift.check import list_reads
 from mock_platform.drift.client import HttpClient
 from mock_platform.drift.plan import PROBE_KINDS
+from mock_platform.edge.address import split_surface, split_world
+from mock_platform.har import BadHar, read_har
 from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.world.clock import machine_now
@@ -133,6 +137,45 @@ def compare_server(
     finally:
         client.close()
     finish(report, acceptance, output, complete=not scope.only)
+
+
+def compare_archive(archive: Path, acceptance: Acceptance, output: Output) -> None:
+    """Print how what was recorded differs.
+
+    Raises:
+        CheckFailed: An exchange differs in a way that is not accepted.
+        click.UsageError: The file is no archive, or is damaged.
+    """
+    acceptance.check()
+    platform = Platform()
+    own = SigningCredentials.from_variables(environment(credentials(platform)))
+    try:
+        description = describe_everything(platform).at("http://localhost")
+        run = RecordedComparison(OwnSandbox(platform, own), description, _locate)
+        run.add_all(read_har(archive), _show_entries)
+        report = make_report(run.finish(), str(archive), platform.assumptions())
+        report.notes += run.list_notes()
+    except (BadHar, OSError) as fault:
+        raise click.UsageError(str(fault)) from fault
+    finally:
+        _end_progress()
+        platform.close()
+    if not report.checked:
+        raise click.UsageError(f"{archive} has no request that an operation answers.")
+    finish(report, acceptance, output, complete=False)
+
+
+def _locate(url: str) -> tuple[Surface, str]:
+    """Return the interface of an address, and the path without prefixes."""
+    parts = urlsplit(url)
+    _, path = split_world(parts.path or "/")
+    surface, _, rest = split_surface(path, parts.netloc)
+    return surface, rest
+
+
+def _show_entries(done: int) -> None:
+    if done % 1000 == 0:
+        click.echo(f"{done:,} entries …", err=True)
 
 
 def ask_server(client: HttpClient, scope: DriftScope) -> Report:

@@ -452,6 +452,10 @@ def coverage(
     "--base-url", metavar="URL", help="The server to read; requests are sent only there.",
 )  # fmt: skip
 @click.option(
+    "--har", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+    help="Compare what was recorded in an HTTP archive, instead of a server.",
+)  # fmt: skip
+@click.option(
     "--credentials-file", type=click.Path(path_type=Path), metavar="FILE",
     help="Output of `mock-platform credentials`, with your values.  [default: "
          "MOCK_PLATFORM_CONSUMER_KEY and so on]",
@@ -499,6 +503,7 @@ def coverage(
 def diff(
     *,
     base_url: str | None,
+    har: Path | None,
     credentials_file: Path | None,
     only: str | None,
     skip: tuple[str, ...],
@@ -513,14 +518,16 @@ def diff(
     ca: Path | None,
     yes: bool,
 ) -> None:
-    """Compare another server with this sandbox and print the differences.
+    """Compare another server, or what was recorded, with this sandbox.
 
-    Sends requests that only read, signed with your credentials. Exit status 1 if anything differs.
+    With --base-url sends requests that only read, signed with your credentials. Exit status 1 if
+    anything differs.
     """
     from mock_platform.cli.comparing import (
         Acceptance,
         Output,
         choose_format,
+        compare_archive,
         compare_server,
         make_scope,
     )
@@ -530,8 +537,14 @@ def diff(
     acceptance = Acceptance(accepted, accept, reason, None if until is None else until.date())
     output = Output(format, report)
     scope = make_scope(only, skip, value, same_data=same_data)
-    if base_url is None:
-        raise click.UsageError("Missing option '--base-url'.")
+    if (base_url is None) == (har is None):
+        raise click.UsageError("Give either --base-url URL or --har FILE.")
+    if har is not None:
+        if only or skip or value or same_data:
+            raise click.UsageError("--only, --skip, --value and --same-data belong to --base-url.")
+        compare_archive(har, acceptance, output)
+        return
+    assert base_url is not None, "one of the two was given"
     compare_server(base_url, credentials_file, ca, scope, acceptance, output, yes=yes)
 
 

@@ -19,6 +19,7 @@ from mock_platform.drift.client import BadBaseUrl, ServerUnreachable, SigningCre
 from mock_platform.drift.findings import DriftFinding, Report, make_report
 from mock_platform.drift.own import OwnSandbox
 from mock_platform.drift.pages import FORMATS, SUFFIXES, Format, render
+from mock_platform.drift.recorded import RecordedComparison
 
 __all__ = [
     "FORMATS",
@@ -31,6 +32,7 @@ __all__ = [
     "DriftScope",
     "Format",
     "OwnSandbox",
+    "RecordedComparison",
     "Report",
     "ServerUnreachable",
     "SigningCredentials",

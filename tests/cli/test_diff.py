@@ -14,6 +14,7 @@ from mock_platform.cli.main import group
 from mock_platform.cli.printing import credentials_text
 from mock_platform.server.binding import bind
 from tests.drift.servers import Differing, differing, on
+from tests.support import ACCOUNT, sandbox
 
 Run = Callable[..., Result]
 pytestmark = pytest.mark.live
@@ -115,7 +116,7 @@ def test_usage(run: Run, file: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text('{"app": 1}')
     cases: list[tuple[list[object], str]] = [
-        ([], "--base-url"),
+        ([], "Give either --base-url URL or --har FILE"),
         (["--base-url", "http://127.0.0.1"], "the environment contains no credentials"),
         (["--base-url", "http://api.example.com", "--credentials-file", file], "https only"),
         (["--base-url", "http://127.0.0.1", "--credentials-file", broken], "--format json"),
@@ -198,3 +199,27 @@ def test_reports(run: Run, file: Path, tmp_path: Path) -> None:
     suite = ET.parse(junit).getroot()
     assert "1" == suite.get("failures")
     assert xml.stdout.strip() == junit.read_text("utf-8").strip()
+
+
+def test_archive(run: Run, tmp_path: Path) -> None:
+    """What was recorded is compared with the contract; the sandbox itself does not differ."""
+    box = sandbox()
+    for path in ("/12/accounts", f"/12/accounts/{ACCOUNT}/line_items", "/12/accounts/zz/cards"):
+        box.call("GET", path)
+    box.call("GET", "/nothing/here")
+    archive = tmp_path / "traffic.har"
+    archive.write_bytes(box.client.get("/_mock/requests.har").data)
+    same = run("--har", archive)
+    text = archive.read_text()
+    archive.write_text(
+        text.replace('\\"entity_status\\":\\"ACTIVE', '\\"entity_status\\":\\"RUNNING')
+    )
+    other = run("--har", archive)
+    archive.write_text(text[: len(text) // 2])
+    damaged = run("--har", archive)
+
+    assert (0, 1, 2) == (same.exit_code, other.exit_code, damaged.exit_code), same.output
+    assert "1 requests belong to no operation: GET localhost/nothing/here" in same.stdout
+    assert "3 operations checked with 3 requests, 0 differ" in same.stdout
+    assert "enum data[].entity_status: got RUNNING, which is not declared" in other.stdout
+    assert f"{archive}:" in damaged.stderr

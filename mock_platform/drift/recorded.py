@@ -1,0 +1,148 @@
+"""Compares recorded exchanges with the contract: what really happened to a client.
+
+Each answer is compared with what its operation declares. Reads are asked of the sandbox as well,
+and compared with its answer if it has the records that they are about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from mock_platform.core.call import Surface
+from mock_platform.core.envelope import Lines
+from mock_platform.core.operation import Operation
+from mock_platform.core.pairs import decode_pairs
+from mock_platform.drift.answers import ComparedAnswer
+from mock_platform.drift.check import AskedProbe, CheckedOperation, Drift
+from mock_platform.drift.client import ProbeRequest
+from mock_platform.drift.difference import Difference
+from mock_platform.drift.exchange import Comparer, compare_headers
+from mock_platform.drift.own import OwnSandbox
+from mock_platform.drift.plan import PAGE_NAMES
+from mock_platform.har import HarExchange
+
+Locate = Callable[[str], tuple[Surface, str]]
+"""Returns the interface that an address is part of, and the path within it."""
+_MAX_STRANGE = 5
+_NOT_COMPARED = frozenset({401, 408, 429})
+_UNKNOWN_RECORDS = frozenset({403, 404})
+
+
+class RecordedComparison:
+    """Compares one exchange after the other; only what was found is kept."""
+
+    def __init__(self, own: OwnSandbox, description: Mapping[str, Any], locate: Locate) -> None:
+        self._own = own
+        self._comparer = Comparer(description)
+        self._locate = locate
+        self._checked: dict[str, CheckedOperation] = {}
+        self._strange: Counter[str] = Counter()
+        self.entries = 0
+        self.unanswered = 0
+        self.incomplete = 0
+
+    def add_all(
+        self, exchanges: Iterable[HarExchange], progress: Callable[[int], None] = lambda _: None
+    ) -> None:
+        """Compare exchanges; `progress` is called with the number of those that were read."""
+        for exchange in exchanges:
+            self.entries += 1
+            progress(self.entries)
+            self.add(exchange)
+
+    def add(self, exchange: HarExchange) -> None:
+        """Compare one exchange."""
+        request, response = exchange.request, exchange.response
+        surface, path = self._locate(request.url)
+        operation = self._own.platform.where(request.method, path, surface)
+        if operation is None:
+            self._strange[f"{request.method} {request.host}{request.path}"] += 1
+            return
+        done = self._checked.setdefault(operation.id, CheckedOperation(operation.id))
+        if response.status == 0:
+            self.unanswered += 1
+            return
+        whole = response.is_whole and not isinstance(operation.returns, Lines)
+        answer = ComparedAnswer(response.status, response.headers, response.body)
+        found: list[Difference] = []
+        assumptions: tuple[str, ...] = ()
+        if whole:
+            found = self._check_declared(operation, answer)
+            asked = self._ask(operation, path, surface, exchange, answer)
+            if asked is not None:
+                found += asked[0]
+                assumptions = asked[1].assumptions
+        else:
+            self.incomplete += 1
+        target = f"{request.method} {path}"
+        probe = f"entry {exchange.place.entry}, line {exchange.place.line}"
+        unique = tuple(dict.fromkeys(found))
+        done.probes.append(AskedProbe(probe, target, response.status, unique, assumptions))
+
+    def finish(self) -> Drift:
+        """Return what was found."""
+        return Drift(tuple(self._checked.values()), ())
+
+    def list_notes(self) -> list[str]:
+        """Return what was not compared."""
+        notes = []
+        if self.unanswered:
+            notes.append(f"{self.unanswered:,} requests got no answer")
+        if self.incomplete:
+            notes.append(f"{self.incomplete:,} bodies are missing, cut or endless: not compared")
+        if self._strange:
+            total = self._strange.total()
+            first = [name for name, _ in self._strange.most_common(_MAX_STRANGE)]
+            more = " and others" if len(self._strange) > _MAX_STRANGE else ""
+            notes.append(f"{total:,} requests belong to no operation: {', '.join(first)}{more}")
+        return notes
+
+    def _check_declared(self, operation: Operation, answer: ComparedAnswer) -> list[Difference]:
+        """Compare an answer with what its operation declares."""
+        if answer.status >= 500:
+            return []  # a fault of the moment
+        if not answer.is_success:
+            return [] if 300 <= answer.status < 400 else self._check_failure(operation, answer)
+        wanted = operation.returns
+        if answer.status != wanted.status:
+            return [Difference("status", "status", str(wanted.status), answer.describe_status())]
+        found = self._comparer.check_success(operation, answer)
+        if answer.body and answer.media_type != wanted.media_type:
+            got = answer.media_type or "absent"
+            found.append(Difference("media type", "content-type", wanted.media_type, got))
+        return found
+
+    def _check_failure(self, operation: Operation, answer: ComparedAnswer) -> list[Difference]:
+        return self._comparer.check_failure(operation, answer)
+
+    def _ask(
+        self,
+        operation: Operation,
+        path: str,
+        surface: Surface,
+        exchange: HarExchange,
+        answer: ComparedAnswer,
+    ) -> tuple[list[Difference], ComparedAnswer] | None:
+        """Ask the sandbox the same, and compare; `None` if that says nothing."""
+        query = tuple(decode_pairs(exchange.request.query))
+        if (
+            operation.method != "GET"
+            or surface != "plain"
+            or answer.status in _NOT_COMPARED
+            or answer.status >= 500
+            or any(name in PAGE_NAMES for name, _ in query)  # a cursor of another server
+            or not self._own.has_credentials(operation.auth.schemes)
+        ):
+            return None
+        schemes = operation.auth.schemes
+        ours = self._own.ask(ProbeRequest(path, query, schemes=schemes))
+        if ours.status != answer.status:
+            if ours.status in _UNKNOWN_RECORDS or answer.status in _UNKNOWN_RECORDS:
+                return None  # their records are not ours
+            here, there = ours.describe_status(), answer.describe_status()
+            return [Difference("status", "status", here, there)], ours
+        if not ours.is_success:
+            return list(compare_headers(operation, ours, answer)), ours
+        return self._comparer.compare(operation, ours, answer), ours
