@@ -53,7 +53,7 @@ class RecordedComparison:
             self.add(exchange)
 
     def add(self, exchange: HarExchange) -> None:
-        """Compare one exchange."""
+        """Compare one exchange with its operation."""
         request, response = exchange.request, exchange.response
         surface, path = self._locate(request.url)
         operation = self._own.platform.where(request.method, path, surface)
