@@ -11,9 +11,10 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-from docs.generators.samples import MINUTE, Sample, sample
 from mock_platform import MockPlatform
 from mock_platform.control.known_credentials import credentials
+from mock_platform.control.sample_values import MINUTE
+from mock_platform.control.samples import Sample, sample
 from mock_platform.core.operation import Operation
 from mock_platform.core.spelling.pairs import PAIRS, list_original_paths
 from mock_platform.core.spelling.translation import Spelling

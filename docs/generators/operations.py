@@ -27,7 +27,8 @@ def write_page() -> str:
         "Made by `make docs` from the table of operations; do not edit.",
         "",
         f'{len(operations)} operations: {counted}. `mock-platform where "METHOD PATH"` prints the '
-        "code that answers a request.",
+        "code that answers a request. A running sandbox has a page for each: "
+        "`/_mock/operations/ID.txt`.",
     ]
     for family, title in _FAMILIES.items():
         own = [operation for operation in operations if operation.dialect == family]

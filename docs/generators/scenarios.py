@@ -11,10 +11,11 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from docs.generators.samples import MINUTE, Sample, sample
 from mock_platform.app import create_app
 from mock_platform.control.credential_texts import Credentials, environment
 from mock_platform.control.known_credentials import credentials
+from mock_platform.control.sample_values import MINUTE
+from mock_platform.control.samples import Sample, sample
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform

@@ -18,6 +18,7 @@ from mock_platform.control import (
     docs,
     guard,
     journal,
+    operation_texts,
     rules,
     scenarios,
     snapshots,
@@ -208,6 +209,9 @@ ROUTES: tuple[Route, ...] = (
         returns=approving.ApproveAnswer,
     ),
     Route("GET", "/operations", about.list_operations),
+    Route("GET", "/operations/<name>.txt", operation_texts.show_operation, media_type="text/plain"),
+    Route("GET", "/pages/<name>.md", operation_texts.show_page, media_type="text/markdown"),
+    Route("GET", "/llms.txt", operation_texts.show_list, media_type="text/plain"),
     Route("GET", "/assumptions", about.list_assumptions),
     Route(
         "GET",

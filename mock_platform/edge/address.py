@@ -9,6 +9,9 @@ from urllib.parse import quote
 from mock_platform.core.call import Surface
 
 SANDBOX = "/sandbox"
+CONTROL = "/_mock"
+LIST = "/llms.txt"
+"""Where coding agents look for what there is to read; the platform has no such path."""
 _SANDBOX_HOST = "ads-api-sandbox."
 _PLAIN_HOST = re.compile(r"[A-Za-z0-9._~%!$&'()*+,;=:-]*", re.ASCII)
 """A name or an IPv4 address with or without a port (RFC 3986, reg-name)."""
@@ -32,7 +35,12 @@ def split_surface(path: str, host: str) -> tuple[Surface, str, str]:
 
 def is_control(path: str) -> bool:
     """Whether the control plane answers a path (without a world's prefix)."""
-    return path == "/_mock" or path.startswith("/_mock/")
+    return path in {CONTROL, LIST} or path.startswith(f"{CONTROL}/")
+
+
+def place_in_control(path: str) -> str:
+    """Returns the path by which the control plane knows one of its paths."""
+    return CONTROL + path if path == LIST else path
 
 
 def readable_host(host: str) -> str:

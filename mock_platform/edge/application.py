@@ -29,7 +29,7 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import Failure, MethodNotAllowed
 from mock_platform.core.failures.statuses import phrase
 from mock_platform.core.operation import Operation
-from mock_platform.edge.address import SANDBOX
+from mock_platform.edge.address import LIST, SANDBOX, is_control
 from mock_platform.edge.request import Direct, Request
 from mock_platform.edge.rules import CONVERTER, Segment, rules, sample
 from mock_platform.platform import Platform
@@ -301,8 +301,10 @@ class PlatformApplication(Flask):
         path = sample(rule)
         if path.startswith("/~") and not rule.startswith("/<"):
             raise UnreachableRoute(f"{rule}: what begins with /~ is the name of a world.")
-        if path == "/_mock" or path.startswith("/_mock/"):
-            raise UnreachableRoute(f"{rule}: the control plane answers whatever is below /_mock.")
+        if is_control(path):
+            raise UnreachableRoute(
+                f"{rule}: the control plane answers whatever is below /_mock, and {LIST}."
+            )
         surface = "plain"
         if path.startswith(f"{SANDBOX}/"):
             surface, path = "sandbox", path.removeprefix(SANDBOX)

@@ -27,6 +27,7 @@ from mock_platform.core.pairs import Pairs
 from mock_platform.edge.address import (
     SANDBOX,
     is_control,
+    place_in_control,
     readable_host,
     split_surface,
     split_world,
@@ -73,7 +74,7 @@ class Edge:
             environ[ORIGIN] = _origin(environ)
             prefix = raw[: len(raw) - len(path)]
             environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + prefix
-            environ["PATH_INFO"] = unquote(path, "latin-1")
+            environ["PATH_INFO"] = unquote(place_in_control(path), "latin-1")
             environ[WORLD] = world
             return self._control(environ, start_response)
         return self._answer(environ, start_response, raw, world, path)

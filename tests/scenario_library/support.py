@@ -6,8 +6,9 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from docs.generators.samples import MINUTE, sample
 from mock_platform.control.known_credentials import credentials
+from mock_platform.control.sample_values import MINUTE
+from mock_platform.control.samples import sample
 from mock_platform.core import packaged as shipped
 from mock_platform.world.journal import JournalEntry
 from tests.support import Sandbox, sandbox

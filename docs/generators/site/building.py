@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from docs.generators.site.staging import stage
+from docs.generators.site.staging import stage, write_texts
 from mock_platform.version import __version__
 
 STAMP = "sources.txt"
@@ -51,6 +51,7 @@ def build(place: Path) -> None:
         checksum = stage(source)
         made = work / "site"
         _run_sphinx(source, made, work / "read")
+        write_texts(made)
         for left in (*made.rglob("*.map"), made / ".buildinfo", made / "objects.inv"):
             left.unlink()
         (made / STAMP).write_text(f"{checksum}\n", "ascii")

@@ -10,8 +10,11 @@ from pathlib import Path
 
 from docs.generators.rooms import ROOT
 from docs.generators.site.navigation import KINDS, arrange
+from mock_platform.control.operation_texts import write_list, write_operation
+from mock_platform.platform import Platform
 
 FRONT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+_ADDRESS = "http://127.0.0.1:8080"
 _CODE = "generators"
 _PICTURE = re.compile(r"```mermaid\nflowchart TD\n(.*?)```\n", re.DOTALL)
 _BOX = re.compile(r'^  (\w+)\["(.+)"\]$', re.MULTILINE)
@@ -38,6 +41,24 @@ def stage(folder: Path) -> str:
     names = [page.relative_to(folder).with_suffix("").as_posix() for page in pages]
     (folder / "index.md").write_text(_write_index(names), "utf-8")
     return _sum(folder)
+
+
+def write_texts(folder: Path) -> None:
+    """Write the list for coding agents, and the text page of each operation."""
+    platform = Platform()
+    world = platform.worlds.default
+    place = folder / "operations"
+    place.mkdir(parents=True)
+    for operation in platform.operations:
+        text = write_operation(platform, operation, world, _ADDRESS)
+        (place / f"{operation.id}.txt").write_text(text, "utf-8")
+    text = write_list(
+        platform.operations,
+        _ADDRESS,
+        lambda name: f"docs/{name}.html",
+        lambda name: f"operations/{name}.txt",
+    )
+    (folder / "llms.txt").write_text(text, "utf-8")
 
 
 def _lead_outside(page: Path, text: str, folder: Path, source: str) -> str:

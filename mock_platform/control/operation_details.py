@@ -1,0 +1,165 @@
+"""Everything that a reader wants to know of one operation, collected from where it is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mock_platform.control.known_credentials import credentials
+from mock_platform.control.sample_values import MINUTE, NEEDS_STEPS
+from mock_platform.control.samples import Sample, sample
+from mock_platform.core.assumptions import Assumption
+from mock_platform.core.fields import Choice
+from mock_platform.core.operation import Location, Operation
+from mock_platform.coverage.contract import list_documented
+from mock_platform.coverage.outcomes import BATCH
+from mock_platform.platform import Platform
+from mock_platform.world.world import World
+
+_MAX_VALUES = 12
+"""More allowed values than this are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter: `place` is path, query, form or body."""
+
+    name: str
+    place: str
+    required: bool
+    allowed: str
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailureShown:
+    """A documented failure, and the scenarios that provoke it on this operation."""
+
+    status: int
+    code: str
+    scenarios: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationDetails:
+    """One operation, ready to be shown."""
+
+    operation: Operation
+    path: str
+    """The path that clients call: with `/sandbox` if the operation exists only there."""
+    parameters: tuple[Parameter, ...]
+    example: Sample | None
+    """A request; `None` if the records have nothing for it."""
+    needs_steps: bool
+    """Whether the example is refused in a fresh world."""
+    success: int
+    failures: tuple[FailureShown, ...]
+    scenarios: tuple[str, ...]
+    """All scenarios of the package that name this operation."""
+    assumptions: tuple[Assumption, ...]
+
+
+def collect(platform: Platform, operation: Operation, world: World) -> OperationDetails:
+    """Returns everything about an operation, with an example for the credentials of a world."""
+    found = credentials(platform, world)
+    try:
+        example = sample(operation, found)
+    except (LookupError, TypeError):  # a world without the published app has no example
+        example = None
+    acting = dict(_find_scenarios(platform, operation))
+    documented = list_documented(operation, platform.settings)
+    failures = tuple(
+        FailureShown(
+            outcome.status,
+            "" if outcome.code == BATCH else outcome.code,
+            tuple(n for n, told in acting.items() if (outcome.code or str(outcome.status)) in told),
+        )
+        for outcome in documented
+        if outcome.status >= 400
+    )
+    return OperationDetails(
+        operation,
+        ("/sandbox" if operation.sandbox_only else "") + operation.path,
+        tuple(_list_parameters(operation)),
+        example,
+        operation.id in NEEDS_STEPS,
+        operation.returns.status,
+        failures,
+        tuple(acting),
+        tuple(dict.fromkeys(operation.all_assumptions)),
+    )
+
+
+def fill_in(example: Sample, world: World) -> Sample:
+    """Returns an example as it stands now: with the current minute of the world's clock."""
+    if example.body is None or MINUTE not in example.body:
+        return example
+    minute = world.clock.now().strftime("%Y%m%d%H%M")
+    body = example.body.replace(MINUTE, minute)
+    return Sample(example.method, example.path, example.headers, body)
+
+
+def write_curl(example: Sample, base_url: str) -> str:
+    """Returns an example as a shell command that can be copied."""
+    return example.curl(base_url, {}).replace("curl -si", "curl -s", 1)
+
+
+def write_python(example: Sample, base_url: str) -> str:
+    """Returns an example as a Python program that can be copied."""
+    lines = ["import requests", "", "answer = requests.request("]
+    lines += [f"    {example.method!r},", f"    {base_url + example.path!r},"]
+    lines.append(f"    headers={dict(example.headers)!r},")
+    if example.body is not None:
+        lines.append(f"    data={example.body!r},")
+    return "\n".join([*lines, ")", "print(answer.status_code, answer.text)"])
+
+
+def _list_parameters(operation: Operation) -> Iterator[Parameter]:
+    for name in operation.path_names:
+        yield Parameter(name, "path", required=True, allowed="", told="")
+    if operation.params is None:
+        return
+    for name, field in operation.params().load_fields.items():
+        shown = field.data_key or name
+        place = _find_place(operation, shown)
+        told = str(field.metadata.get("description", ""))
+        yield Parameter(shown, place, field.required, _list_allowed(field), told)
+
+
+def _find_place(operation: Operation, name: str) -> str:
+    if operation.location in {Location.JSON, Location.UPLOAD}:
+        return "query" if name in operation.in_query else "body"
+    return "form" if operation.location is Location.FORM else "query"
+
+
+def _list_allowed(field: Any) -> str:
+    if not isinstance(field, Choice):
+        return ""
+    values: Sequence[str] = [str(value) for value in field.values]
+    many = len(values) > _MAX_VALUES
+    return f"{len(values)} values" if many else ", ".join(values)
+
+
+def _find_scenarios(
+    platform: Platform, operation: Operation
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yields the scenarios that name an operation, and what their rules answer."""
+    everything = len(platform.operations)
+    for scenario in platform.library:
+        named = (rule.on for rule in scenario.bind({}) if len(rule.on) < everything)
+        if any(operation.id in on for on in named):
+            rules = scenario.document["rules"]
+            told = (_collect_values(rule.get("then"), scenario.parameters) for rule in rules)
+            yield scenario.name, frozenset[str]().union(*told)
+
+
+def _collect_values(value: Any, parameters: Mapping[str, Any]) -> frozenset[str]:
+    """Returns all texts and numbers in a part of a document, with the defaults of parameters."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return frozenset[str]().union(*(_collect_values(each, parameters) for each in value))
+    if isinstance(value, str) and value.startswith("$"):
+        value = parameters.get(value[1:])
+    return frozenset({str(value)})

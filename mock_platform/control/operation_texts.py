@@ -1,0 +1,164 @@
+"""Plain text for programs that read: a page for each operation, and the list of all pages.
+
+The list has the form of `llms.txt`: a title, a sentence, and links in sections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from flask import Response
+
+from mock_platform.control.operation_details import (
+    OperationDetails,
+    collect,
+    fill_in,
+    write_curl,
+    write_python,
+)
+from mock_platform.control.refusal import ControlRefusal, did_you_mean
+from mock_platform.control.route import ControlRequest
+from mock_platform.core.operation import Operation
+from mock_platform.core.packaged import folder
+from mock_platform.platform import Platform
+from mock_platform.world.world import World
+
+TEXT = "text/plain; charset=utf-8"
+_PAGES = {
+    "any-language": "start a sandbox, get credentials, make worlds, fail on command, with curl",
+    "for-test-authors": "pytest fixtures and markers",
+    "for-javascript": "the npm package, with node:test, vitest and jest",
+    "control-plane": "every route under /_mock: scenarios, clock, records, journal, worlds",
+    "scenarios": "every failure that can be switched on by name",
+    "scenario-format": "how to write a scenario",
+    "fixtures": "how to bring records",
+    "tables": "the fields of all records",
+    "command-line": "every command and option",
+    "python": "the Python interface",
+    "glossary": "what the words mean",
+}
+"""The pages that the list names, with what each is for."""
+_INTRODUCTION = """\
+# mock_platform
+
+> A sandbox that runs instead of a social platform's real API: v2 webhooks, posts, users and
+> streams, OAuth 1.0a and 2.0, and the advertising interface. It follows the specification, keeps
+> state, and fails on command.
+
+- Credentials are published and always the same: GET {root}/_mock/credentials
+- Why a request was answered as it was: GET {root}/_mock/requests, and /_mock/requests/ID
+- Switch a failure on: POST {root}/_mock/scenarios/NAME/activate with {{"parameters": {{}}}};
+  or for one request the header X-Mock-Scenario: NAME
+- Move the clock: PUT {root}/_mock/clock with {{"action": "advance", "seconds": 3600}}
+- Return to the start: POST {root}/_mock/reset
+- A world of its own for each test: PUT {root}/_mock/worlds/NAME, then /~NAME in front of any path
+- Everything as OpenAPI: GET {root}/_mock/openapi.json
+"""
+
+
+def write_list(
+    operations: tuple[Operation, ...],
+    root: str,
+    locate_page: Callable[[str], str],
+    locate_operation: Callable[[str], str],
+) -> str:
+    """Returns the list of all pages; the functions return the address of a page and an operation.
+
+    `root` is the address of the sandbox.
+    """
+    lines = [_INTRODUCTION.format(root=root), "## Pages", ""]
+    lines += [f"- [{name}]({locate_page(name)}): {told}" for name, told in _PAGES.items()]
+    lines += ["", "## Operations", ""]
+    for each in operations:
+        shown = f"{each.method} {'/sandbox' if each.sandbox_only else ''}{each.path}"
+        lines.append(f"- [{each.id}]({locate_operation(each.id)}): {shown}: {each.summary}")
+    return "\n".join(lines) + "\n"
+
+
+def write_operation(platform: Platform, operation: Operation, world: World, root: str) -> str:
+    """Returns the page of an operation, with an example for the sandbox at the address `root`."""
+    return "\n".join(_write(collect(platform, operation, world), world, root)) + "\n"
+
+
+def find_operation(platform: Platform, name: str) -> Operation:
+    """Returns the operation with an id.
+
+    Raises:
+        ControlRefusal: 404; there is none, and the message has the nearest id.
+    """
+    known = {operation.id: operation for operation in platform.operations}
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise ControlRefusal(
+            404, f"There is no operation {name!r}.{hint} GET /_mock/operations lists all."
+        )
+    return known[name]
+
+
+def show_operation(request: ControlRequest) -> Response:
+    """One operation as plain text: parameters, an example that works, failures, assumptions."""
+    operation = find_operation(request.platform, request.args["name"])
+    text = write_operation(request.platform, operation, request.world, request.base_url)
+    return Response(text, content_type=TEXT)
+
+
+def show_page(request: ControlRequest) -> Response:
+    """One page of the documentation as Markdown."""
+    names = {file.stem: file for file in folder("docs").glob("*.md")}
+    name = request.args["name"]
+    if name not in names:
+        hint = did_you_mean(name, names)
+        raise ControlRefusal(404, f"There is no page {name!r}.{hint} GET /llms.txt lists some.")
+    return Response(names[name].read_bytes(), content_type="text/markdown; charset=utf-8")
+
+
+def show_list(request: ControlRequest) -> Response:
+    """What there is to read as plain text, for coding agents; also at `/llms.txt`."""
+    root = request.base_url
+    text = write_list(
+        request.platform.operations,
+        root,
+        lambda name: f"{root}/_mock/pages/{name}.md",
+        lambda name: f"{root}/_mock/operations/{name}.txt",
+    )
+    return Response(text, content_type=TEXT)
+
+
+def _write(shown: OperationDetails, world: World, root: str) -> Iterator[str]:
+    operation = shown.operation
+    yield f"# {operation.id}"
+    yield from ("", f"{operation.method} {shown.path}", "", operation.summary, "")
+    yield f"Specification: {operation.spec} (origin: {operation.origin.value})"
+    names = ", ".join(operation.auth.names) or "none"
+    yield f"Authentication, one of: {names}"
+    yield f"Success: {shown.success}"
+    yield from ("", "## Parameters", "")
+    for each in shown.parameters:
+        required = ", required" if each.required else ""
+        told = f": {each.told}" if each.told else ""
+        allowed = f" One of: {each.allowed}." if each.allowed else ""
+        yield f"- {each.name} ({each.place}{required}){told}{allowed}"
+    if not shown.parameters:
+        yield "None."
+    yield from ("", "## Example", "")
+    yield from _write_example(shown, world, root)
+    yield from ("", "## Documented failures", "")
+    for failure in shown.failures:
+        provoked = f": scenario {', '.join(failure.scenarios)}" if failure.scenarios else ""
+        yield f"- {failure.status} {failure.code}".rstrip() + provoked
+    yield from ("", "## Scenarios", "", ", ".join(shown.scenarios) or "None names it.")
+    yield from ("", "## Assumptions", "")
+    yield from (f"- {each.id}: {each.text}" for each in shown.assumptions)
+    if not shown.assumptions:
+        yield "None."
+
+
+def _write_example(shown: OperationDetails, world: World, root: str) -> Iterator[str]:
+    if shown.example is None:
+        yield "The records have nothing for an example."
+        return
+    if shown.needs_steps:
+        yield "In a fresh world it is refused: a step before it, a receiver or a record is missing."
+        yield ""
+    example = fill_in(shown.example, world)
+    yield from (write_curl(example, root), "", write_python(example, root))

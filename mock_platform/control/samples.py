@@ -1,0 +1,143 @@
+"""Example requests: one for each operation, as far as the records have what it needs.
+
+The interactive documentation, the pages of operations, the text pages and the page on scenarios
+show the same ones, and tests send them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from marshmallow import ValidationError
+from marshmallow.fields import Field
+
+from mock_platform.control.credential_texts import Credentials
+from mock_platform.control.sample_values import (
+    ACCOUNT,
+    CONDITIONS,
+    FAMILY_PATHS,
+    FORM,
+    GUESSES,
+    JSON,
+    MINUTE,
+    PATHS,
+    QUERY,
+)
+from mock_platform.core.fields import Choice
+from mock_platform.core.jsonio import loads
+from mock_platform.core.operation import Location, Operation
+from mock_platform.core.packaged import folder
+from mock_platform.operations import TABLES
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One request: `path` with its query, the headers, and `body` with `MINUTE` in it."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: str | None = None
+
+    def curl(self, base_url: str, variables: Mapping[str, str], *headers: str) -> str:
+        """Returns the request as a shell command; names of `variables` replace their values."""
+        lines = ["curl -si" if self.method == "GET" else f"curl -si -X {self.method}"]
+        for header in (*(f"{name}: {value}" for name, value in self.headers.items()), *headers):
+            shown, quote = header, "'"
+            for name, value in variables.items():
+                if value in header:
+                    shown, quote = header.replace(value, f"${name}"), '"'
+            lines.append(f"-H {quote}{shown}{quote}")
+        if self.body is not None:
+            quoted = self.body.replace(MINUTE, f"'{MINUTE}'")
+            lines.append(f"-d '{quoted}'")
+        lines.append(f"'{base_url}{self.path}'")
+        return " \\\n     ".join(lines)
+
+
+def sample(
+    operation: Operation, credentials: Credentials, conditions: Iterable[str] = ()
+) -> Sample:
+    """Returns a request to an operation; `conditions` are further names for its query.
+
+    Raises:
+        LookupError: This module does not know a value for the path or for a required parameter.
+    """
+    path, before = "/sandbox" if operation.sandbox_only else "", ""
+    for segment in operation.path.split("/")[1:]:
+        path += "/" + (
+            _path_value(segment[1:], before, operation) if segment.startswith(":") else segment
+        )
+        before = segment
+    query = QUERY[operation.id] if operation.id in QUERY else _required_parameters(operation)
+    query = query | {name: CONDITIONS[name] for name in conditions}
+    if query:
+        path += "?" + urlencode(query)
+    headers = {"Authorization": _authorization(operation, credentials)}
+    body = None
+    if operation.id in JSON:
+        headers["Content-Type"] = "application/json"
+        body = json.dumps(JSON[operation.id])
+    elif operation.id in FORM:
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        body = urlencode(FORM[operation.id])
+    return Sample(operation.method, path, headers, body)
+
+
+def _path_value(name: str, table_name: str, operation: Operation) -> str:
+    """What a path has for `:name`: if the segment before is a table's name, a record of it."""
+    own = FAMILY_PATHS.get(operation.id.partition(".")[0], {})
+    if name in own:
+        return own[name]
+    if name in PATHS:
+        return PATHS[name]
+    table = next((table for table in TABLES if table.name == table_name), None)
+    if table is None:
+        raise LookupError(f"Which :{name} is an example? Add it to PATHS of sample_values.")
+    for record in loads((folder("fixtures") / f"{table.name}.json").read_bytes()):
+        if not record.get("deleted") and record.get("_account_id", ACCOUNT) == ACCOUNT:
+            return str(record[table.key])
+    raise LookupError(f"fixtures/{table.name}.json has no record of the account {ACCOUNT}.")
+
+
+def _required_parameters(operation: Operation) -> dict[str, str]:
+    """A value for each parameter of the query that has to be there."""
+    if operation.params is None or operation.location is not Location.QUERY:
+        return {}
+    return {
+        field.data_key or name: _guess(operation, name, field)
+        for name, field in operation.params().load_fields.items()
+        if field.required
+    }
+
+
+def _guess(operation: Operation, name: str, field: Field[Any]) -> str:
+    """A value that a parameter takes."""
+    for guess in field.values if isinstance(field, Choice) else GUESSES:
+        try:
+            field.deserialize(guess)
+        except ValidationError:
+            continue
+        return guess
+    raise LookupError(f"What does {name} of {operation.id} take? Add it to QUERY of sample_values.")
+
+
+def _authorization(operation: Operation, credentials: Credentials) -> str:
+    if operation.id == "oauth.request_token":
+        return 'OAuth oauth_timestamp="1"'  # far from the clock, and refused before anything else
+    if operation.id == "oauth2.token":
+        app = credentials["app"]
+        pair = f"{app['consumer_key']}:{app['consumer_secret']}"
+        return "Basic " + base64.b64encode(pair.encode()).decode()
+    if "oauth2-client" in operation.auth.schemes:
+        app = credentials["app"]
+        pair = f"{app['client_id']}:{app['client_secret']}"
+        return "Basic " + base64.b64encode(pair.encode()).decode()
+    if "bearer" not in operation.auth.schemes and "oauth2" in operation.auth.schemes:
+        return f"Bearer {credentials['user']['oauth2_access_token']}"
+    return f"Bearer {credentials['bearer_token']}"
