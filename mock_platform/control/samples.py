@@ -74,7 +74,7 @@ def sample(
             _path_value(segment[1:], before, operation) if segment.startswith(":") else segment
         )
         before = segment
-    query = QUERY[operation.id] if operation.id in QUERY else _required_parameters(operation)
+    query = QUERY[operation.id] if operation.id in QUERY else _list_required_parameters(operation)
     query = query | {name: CONDITIONS[name] for name in conditions}
     if query:
         path += "?" + urlencode(query)
@@ -105,7 +105,7 @@ def _path_value(name: str, table_name: str, operation: Operation) -> str:
     raise LookupError(f"fixtures/{table.name}.json has no record of the account {ACCOUNT}.")
 
 
-def _required_parameters(operation: Operation) -> dict[str, str]:
+def _list_required_parameters(operation: Operation) -> dict[str, str]:
     """A value for each parameter of the query that has to be there."""
     if operation.params is None or operation.location is not Location.QUERY:
         return {}
