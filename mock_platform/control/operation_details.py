@@ -92,7 +92,7 @@ def collect(platform: Platform, operation: Operation, world: World) -> Operation
 
 
 def fill_in(example: Sample, world: World) -> Sample:
-    """Returns an example as it stands now: with the current minute of the world's clock."""
+    """Returns an example that can be sent: with the current minute of the clock of the world."""
     if example.body is None or MINUTE not in example.body:
         return example
     minute = world.clock.now().strftime("%Y%m%d%H%M")

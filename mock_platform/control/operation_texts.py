@@ -84,7 +84,7 @@ def find_operation(platform: Platform, name: str) -> Operation:
     """Returns the operation with an id.
 
     Raises:
-        ControlRefusal: 404; there is none, and the message has the nearest id.
+        ControlRefusal: 404; no operation has it, and the message has the nearest id.
     """
     known = {operation.id: operation for operation in platform.operations}
     if name not in known:
