@@ -19,9 +19,10 @@ SIZES = """() => [...document.querySelectorAll('button, input:not([type=checkbox
 pytestmark = [pytest.mark.live, pytest.mark.browser]
 
 
-def failing_call(world: LiveWorld) -> None:
-    """A client calls an address that is misspelt."""
-    world.session().get(f"{world.base_url}/oauth2/tokn")
+def failing_call(world: LiveWorld) -> str:
+    """A client calls an address that is misspelt; the id of the request."""
+    answer = world.session().get(f"{world.base_url}/oauth2/tokn")
+    return answer.headers["X-Mock-Request-Id"]
 
 
 def test_from_list_to_request(live_world: LiveWorld, new_context: NewContext) -> None:
@@ -67,6 +68,25 @@ def test_live(live_world: LiveWorld, new_context: NewContext) -> None:
     page.get_by_role("button", name="Empty the list").click()
 
     expect(page.get_by_text("was emptied")).to_be_visible()
+    assert [] == visit.complaints
+
+
+def test_what_leaves_the_list(live_world: LiveWorld, new_context: NewContext) -> None:
+    """The list stays short, and the next page goes on exactly where it ends."""
+    visit = Visit(new_context().new_page(), live_world)
+    page = visit.open("/")
+    expect(page.get_by_role("link", name="Older")).to_be_hidden()
+    rows = page.locator("#rows tr")
+    sent: list[str] = []
+    for _ in range(3):  # fewer at once than an event has
+        sent += [failing_call(live_world) for _ in range(20)]
+        expect(rows.first).to_have_attribute("data-id", sent[-1])
+    expect(rows).to_have_count(50)
+    expect(rows.last).to_have_attribute("data-id", sent[10])
+    page.get_by_role("link", name="Older").click()
+
+    expect(rows).to_have_count(10)
+    expect(rows.first).to_have_attribute("data-id", sent[9])
     assert [] == visit.complaints
 
 

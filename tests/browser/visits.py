@@ -23,8 +23,11 @@ _AXE = """async (only) => {
     + v.nodes.map((n) => `${n.target.join(' ')} ${n.failureSummary}`).join('; '));
 }"""
 
-DETAILS: tuple[str, ...] = ("/console/requests/r2", "/console/requests/r2/scenario")
-"""Pages below those of the navigation, as paths after `/_mock`, in the world of `furnish`."""
+DETAILS: tuple[str, ...] = ("/console/requests/{refused}", "/console/requests/{refused}/scenario")
+"""Pages below those of the navigation, as paths after `/_mock`, in the world of `furnish`.
+
+`{refused}` is the request for a replay that `furnish` makes.
+"""
 
 
 def furnish(world: LiveWorld) -> None:
@@ -48,6 +51,10 @@ class Visit:
 
     def open(self, path: str) -> Page:
         """Open a page by its path after `/_mock`."""
+        if "{refused}" in path:
+            list_of = f"{self.world.control}/requests?operation=webhooks.replay"
+            (refused, *_) = self.world.session().get(list_of).json()["requests"]
+            path = path.replace("{refused}", refused["id"])
         self.page.goto(f"{self.world.control}{path}")
         return self.page
 

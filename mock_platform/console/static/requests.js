@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const MOST = 100; // rows; older ones are on the next pages
+  const MOST = 50; // rows; older ones are on the next pages
   let source = null;
   let address = null;
   let paused = false;
@@ -24,7 +24,15 @@
     const template = document.createElement("template");
     template.innerHTML = news.rows;
     rows.prepend(template.content);
-    while (rows.rows.length > MOST) rows.rows[rows.rows.length - 1].remove();
+    if (rows.rows.length > MOST) {
+      while (rows.rows.length > MOST) rows.lastElementChild.remove();
+      // What went out of the list is the beginning of the next page.
+      const older = document.getElementById("older");
+      const page = new URL(older.href);
+      page.searchParams.set("before", rows.lastElementChild.dataset.id);
+      older.href = page.href;
+      older.hidden = false;
+    }
     const empty = document.getElementById("empty");
     if (empty && rows.rows.length) empty.remove();
     say(news.left_out ? `Live: busy, ${news.left_out} of ${news.read} not shown` : "Live");
