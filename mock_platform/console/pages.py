@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from mock_platform.console import replay, requests_page, rules, streams, webhooks
+from mock_platform.console import (
+    clock,
+    records,
+    replay,
+    requests_page,
+    rules,
+    scenario_editor,
+    streams,
+    transitions,
+    webhooks,
+    worlds,
+)
 from mock_platform.console.page import ConsolePage
 
 PAGES: tuple[ConsolePage, ...] = (
     requests_page.PAGE,
+    scenario_editor.PAGE,
+    worlds.PAGE,
+    clock.PAGE,
+    records.PAGE,
+    transitions.PAGE,
     replay.PAGE,
     webhooks.PAGE,
     streams.PAGE,

@@ -57,14 +57,22 @@ def body_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
 
 def put_scenario(request: ControlRequest) -> dict[str, Any]:
     """Define or replace a scenario in this world, until its reset; the body is like a file."""
-    engine, name = _engine(request), request.args["name"]
-    scenario = _read(request, name)
+    return define_scenario(request, _read(request, request.args["name"]))
+
+
+def define_scenario(request: ControlRequest, scenario: Scenario) -> dict[str, Any]:
+    """Define a scenario in this world; returns it as the control plane shows it.
+
+    Raises:
+        ControlRefusal: 422; it is active, and cannot continue with its parameters.
+    """
+    engine = _engine(request)
     try:
         engine.define(scenario)
     except BadParameters as fault:
         what = "It is active, and cannot continue with the parameters of its activation"
         raise refuse_values(422, _locate_faults(fault), what) from fault
-    return engine.describe(name)
+    return engine.describe(scenario.name)
 
 
 def delete_scenario(request: ControlRequest) -> None:

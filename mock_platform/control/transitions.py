@@ -58,7 +58,7 @@ def list_transitions(request: ControlRequest) -> dict[str, Any]:
 def put_transition(request: ControlRequest) -> dict[str, Any]:
     """Set the progression of a kind, also for records that are already changing."""
     world = request.world
-    kind = _require_kind(world, request.args["kind"])
+    kind = require_kind(world, request.args["kind"])
     with world.work():
         world.transitions.set_pace(kind.name, **request.body)
         world.transitions.settle_all(kind.name)
@@ -69,7 +69,7 @@ def put_transition(request: ControlRequest) -> dict[str, Any]:
 def move(request: ControlRequest) -> dict[str, Any]:
     """Move one record now, whatever its progression."""
     world, key, to = request.world, request.args["key"], request.body["to"]
-    kind = _require_kind(world, request.args["kind"])
+    kind = require_kind(world, request.args["kind"])
     if to not in kind.states:
         allowed = ", ".join(kind.states)
         text = f"{kind.name} has no state {to!r}; its states: {allowed}"
@@ -82,7 +82,12 @@ def move(request: ControlRequest) -> dict[str, Any]:
     return {"kind": kind.name, "id": key, "state": kind.state_of(record)}
 
 
-def _require_kind(world: World, name: str) -> TransitionKind:
+def require_kind(world: World, name: str) -> TransitionKind:
+    """Returns the kind of transition with this name.
+
+    Raises:
+        ControlRefusal: 404; no kind has this name.
+    """
     kinds = world.transitions.kinds
     if name not in kinds:
         known = ", ".join(sorted(kinds)) or "none"

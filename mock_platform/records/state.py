@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from mock_platform.core.jsonio import canonical
+from mock_platform.core.jsonio import canonical, dumps
 from mock_platform.records.checking import (
     BadRecord,
     RecordFault,
@@ -41,6 +43,32 @@ from mock_platform.world.world import World
 _LOG = logging.getLogger(__name__)
 
 
+MAX_SEARCHED = 20_000
+"""Records of one table that a search looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRecords:
+    """A page of records."""
+
+    records: list[Record]
+    found: int
+    """How many records were found, on all pages."""
+    total: int
+    """How many records the table has."""
+    whole: bool
+    """Whether all of them were searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Referring:
+    """Records of a table that refer to a record in the same field."""
+
+    table: str
+    field: str
+    keys: list[str]
+
+
 class TableState:
     """The records of one table in one world, in stored form: wire form and underscore keys."""
 
@@ -60,6 +88,47 @@ class TableState:
             self._settle()
             entries = self._world.store.page(self.name)
         return [copy_record(entry.record) for entry in entries]
+
+    def find(self, text: str = "", *, skip: int = 0, limit: int = 50) -> FoundRecords:
+        """Return a page of the records whose JSON contains a text, ignoring case; newest last.
+
+        The records are searched without the world's lock, and no more than `MAX_SEARCHED` of them.
+        """
+        with self._world.work():
+            self._settle()
+            entries = self._world.store.page(self.name)
+        total, searched = len(entries), entries
+        if text:
+            wanted = text.casefold()
+            searched = [
+                entry
+                for entry in islice(entries, MAX_SEARCHED)
+                if wanted in dumps(entry.record).decode().casefold()
+            ]
+        return FoundRecords(
+            records=[copy_record(entry.record) for entry in searched[skip : skip + limit]],
+            found=len(searched),
+            total=total,
+            whole=not text or total <= MAX_SEARCHED,
+        )
+
+    def find_referring(self, key: str) -> list[Referring]:
+        """Return which records of which tables refer to a key, by table and field.
+
+        Of each table no more than `MAX_SEARCHED` records are looked at, without the world's lock.
+        """
+        found: dict[tuple[str, str], list[str]] = {}
+        for table in self._tables.values():
+            references = [each for each in table.references if self.name in each.tables]
+            if not references:
+                continue
+            with self._world.lock:
+                entries = self._world.store.page(table.name, limit=MAX_SEARCHED)
+            for entry in entries:
+                for reference in references:
+                    if key in reference.find_targets(entry.record):
+                        found.setdefault((table.name, reference.field), []).append(entry.key)
+        return [Referring(name, field, keys) for (name, field), keys in found.items()]
 
     def get(self, key: str) -> Record | None:
         """Return the record with a key, or `None`.

@@ -116,6 +116,10 @@ class Engine:
         """
         return self._require_scenario(name, self._defined)
 
+    def list_defined(self) -> frozenset[str]:
+        """Return the names of the scenarios that were defined in this world."""
+        return frozenset(self._defined)
+
     def list_scenarios(self) -> list[Scenario]:
         """Return every scenario of this world, sorted by name."""
         found = {scenario.name: scenario for scenario in self._library} | dict(self._defined)

@@ -23,7 +23,17 @@ _AXE = """async (only) => {
     + v.nodes.map((n) => `${n.target.join(' ')} ${n.failureSummary}`).join('; '));
 }"""
 
-DETAILS: tuple[str, ...] = ("/console/requests/{refused}", "/console/requests/{refused}/scenario")
+DETAILS: tuple[str, ...] = (
+    "/console/requests/{refused}",
+    "/console/requests/{refused}/scenario",
+    "/console/scenarios/rate-limited",
+    "/console/scenarios/+new",
+    "/console/worlds/default",
+    "/console/records/line_items",
+    "/console/records/line_items/record?key=itttx",
+    "/console/records/line_items/new",
+    "/console/transitions/audience",
+)
 """Pages below those of the navigation, as paths after `/_mock`, in the world of `furnish`.
 
 `{refused}` is the request for a replay that `furnish` makes.
@@ -37,6 +47,8 @@ def furnish(world: LiveWorld) -> None:
     session.get(f"{world.base_url}/oauth2/tokn")
     session.post(f"{world.base_url}/2/webhooks/replay", json={"webhook_id": "x"}, headers=bearer)
     session.get(f"{world.base_url}/2/webhooks", headers=bearer)
+    for name in ("rate-limited", "token-revoked-midway"):
+        session.post(f"{world.control}/scenarios/{name}/activate", json={})
 
 
 class Visit:

@@ -1,0 +1,166 @@
+"""Scenarios, worlds, clock, records and transitions, as a person with a browser uses them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewContext
+from tests.browser.visits import Visit
+from tests.serving import LiveServer, LiveWorld
+from tests.support import ACCOUNT
+
+pytestmark = [pytest.mark.live, pytest.mark.browser]
+
+ITEMS = f"/12/accounts/{ACCOUNT}/line_items"
+FAULTY = "name: soon\nrules:\n  - on: webhooks.replya\n    then: {error: 89}\n"
+
+
+@pytest.fixture
+def visit(live_world: LiveWorld, new_context: NewContext) -> Visit:
+    """A visit of a world of its own."""
+    return Visit(new_context().new_page(), live_world)
+
+
+@pytest.fixture
+def plain(live_world: LiveWorld, new_context: NewContext) -> Visit:
+    """A visit without scripts."""
+    return Visit(new_context(java_script_enabled=False).new_page(), live_world)
+
+
+def say(page: Page) -> str:
+    """What the page says after a form."""
+    return page.get_by_role("status").first.inner_text()
+
+
+def test_watch_a_scenario(visit: Visit) -> None:
+    """A scenario is found, switched on with parameters, and its counts follow the requests."""
+    page = visit.open("/console/scenarios")
+    page.get_by_label("Search").fill("flaky net")
+    expect(page.get_by_text("1 of ")).to_be_visible()
+    page.get_by_role("link", name="flaky-network").click()
+    page.get_by_label("failures", exact=True).fill("0")
+    page.get_by_role("button", name="Switch on").click()
+    field = page.get_by_label("failures", exact=True)
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_text("expected a whole number from 1").last).to_be_visible()
+
+    page.get_by_role("link", name="Scenarios").last.click()
+    page.get_by_label("Search").fill("rate-limited")
+    page.get_by_role("link", name="rate-limited").click()
+    page.get_by_label("limit", exact=True).fill("1")
+    page.get_by_role("button", name="Switch on").click()
+    expect(page.get_by_text("expected", exact=True)).to_be_visible()
+    session, world = visit.world.session(), visit.world
+    for _ in range(3):
+        session.get(f"{world.base_url}{ITEMS}", headers=bearer(world))
+
+    expect(page.locator("#counts")).to_contain_text("3 matched")
+    page.get_by_role("button", name="Switch off").click()
+    assert "rate-limited is off." == say(page)
+    assert [] == visit.complaints[1:]  # the browser mentions the refusal
+
+
+def bearer(world: LiveWorld) -> dict[str, str]:
+    """The header of the bearer token."""
+    return {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
+
+
+def test_write_a_scenario(visit: Visit) -> None:
+    """Faults appear while one types and lead to their place; then the text is defined."""
+    page = visit.open("/console/scenarios/+new")
+    area = page.get_by_label("Scenario, in YAML or JSON")
+    expect(page.locator("#findings")).to_contain_text("No faults: my-failure")
+
+    area.fill(FAULTY)
+    expect(page.locator("#findings")).to_contain_text("Did you mean 'webhooks.replay'?")
+    page.get_by_role("link", name="Line 3, column 5").click()
+    chosen = area.evaluate("e => e.value.slice(e.selectionStart, e.selectionEnd)")
+    assert "on: webhooks.replya" == chosen
+    page.keyboard.type("on: webhooks.replay")
+    expect(page.locator("#findings")).to_contain_text("No faults: soon")
+    page.get_by_role("button", name="Define it in this world").click()
+
+    assert "soon is defined" in say(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    assert "soon.yaml" == download.value.suggested_filename
+    assert [] == visit.complaints
+
+
+def test_worlds_without_scripts(plain: Visit, live_server: LiveServer) -> None:
+    """Worlds are made, visited, copied and deleted with links and forms alone."""
+    name = f"{plain.world.control.rpartition('~')[2].partition('/')[0]}-qa"
+    page = plain.open("/console/worlds")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Seed").fill("12")
+    page.get_by_label("Clock frozen at").fill("2026-12-24T18:00:00Z")
+    page.get_by_label("Own credentials").check()
+    page.get_by_role("button", name="Make the world").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"World {name}")
+
+    page.get_by_role("link", name="Open its console").click()
+    assert f"/~{name}/_mock/" in page.url
+    expect(page.locator(".world")).to_contain_text("2026-12-24 18:00:00")
+    page.goto(f"{plain.world.control}/console/worlds/{name}")
+    page.get_by_role("link", name="Delete…").click()
+    page.get_by_role("button", name=f"Delete {name}").click()
+
+    assert f"The world {name} was deleted." == say(page)
+    expect(page.get_by_role("table")).not_to_contain_text(name)
+
+
+def test_clock(visit: Visit) -> None:
+    """The clock runs on the page, and is frozen and moved by keyboard."""
+    page = visit.open("/console/clock")
+    shown = page.locator("#face time").get_attribute("datetime")
+    assert shown is not None
+    expect(page.locator("#face time")).not_to_have_attribute("datetime", shown)
+
+    page.get_by_label("Freeze at").fill("2026-12-24T18:00:00Z")
+    page.keyboard.press("Enter")
+    expect(page.locator("#face")).to_contain_text("2026-12-24 18:00:00")
+    page.get_by_role("button", name="+ 15 minutes").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#face")).to_contain_text("18:15:00")
+    page.get_by_label("To", exact=True).fill("tomorrow")
+    page.get_by_role("button", name="Set the clock").click()
+    expect(page.get_by_label("To", exact=True)).to_have_attribute("aria-invalid", "true")
+
+
+def test_change_a_record(visit: Visit) -> None:
+    """A record is found, changed as JSON, and refused with its faults."""
+    page = visit.open("/console/records")
+    page.get_by_role("searchbox").fill("line_it")
+    page.get_by_role("link", name="line_items", exact=True).click()
+    page.get_by_role("searchbox").fill("pour-over")
+    expect(page.get_by_text("1 to 1 of 1")).to_be_visible()
+    page.get_by_role("link", name="iuc5v").click()
+    area = page.get_by_label("Record, as JSON in stored form")
+    record = json.loads(area.input_value())
+    area.fill(json.dumps(record | {"objective": "VIEWZ"}))
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#record-faults")).to_contain_text("objective")
+
+    area.fill(json.dumps(record | {"name": "Renamed"}))
+    page.get_by_role("button", name="Save").click()
+    assert "line_items/iuc5v was saved." == say(page)
+    page.get_by_role("link", name=f"campaigns/{record['campaign_id']}").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(record["campaign_id"])
+
+
+def test_move_a_record_without_scripts(plain: Visit) -> None:
+    """A transition is slowed down to reads, and a record is moved at once."""
+    page = plain.open("/console/transitions")
+    page.get_by_role("link", name="audience", exact=True).click()
+    page.get_by_label("When records move").select_option("manual")
+    page.get_by_role("button", name="Change it").click()
+    button = page.get_by_role("button", name="Move").first
+    name = button.get_attribute("aria-label")
+    button.click()
+
+    assert name is not None
+    assert f"{name.split()[1]} was moved to PROCESSED." == say(page)
+    expect(page.get_by_text("One in the state PROCESSING appears here.")).to_be_visible()
