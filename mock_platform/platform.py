@@ -40,7 +40,11 @@ from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, Compiled, co
 from mock_platform.core.routing import Router, fix_parameters
 from mock_platform.core.spelling.exchange import ORIGINAL_NAMES, Translator, choose_names
 from mock_platform.core.spelling.pairs import list_original_paths
-from mock_platform.core.unanswered import Unanswered, reply_to_unknown_world
+from mock_platform.core.unanswered import (
+    Unanswered,
+    reply_to_closed_world,
+    reply_to_unknown_world,
+)
 from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
@@ -57,7 +61,7 @@ from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.start_up import StartUp
 from mock_platform.settings import Settings
-from mock_platform.store.errors import StoreUnwritable
+from mock_platform.store.errors import StoreError, StoreUnwritable, WorldLost
 from mock_platform.store.interface import Change
 from mock_platform.store.memory import Base
 from mock_platform.streams.open_streams import OpenStreams
@@ -98,6 +102,7 @@ class Platform:
         base: Base | None = None,
         store: StoreMaker | None = None,
         owners: Owners | None = None,
+        worlds: Callable[..., Worlds] = Worlds,
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
@@ -130,7 +135,7 @@ class Platform:
             ),
             JournalMemory(settings.journal_total_bytes),
         )
-        self.worlds = Worlds(
+        self.worlds = worlds(
             blueprint,
             limit=settings.max_worlds,
             store=store,
@@ -191,8 +196,8 @@ class Platform:
         call.request_id = f"r{next(self._requests)}"
         try:
             world = self.world_of(call)
-        except UnknownWorld as fault:
-            return self._answer_unknown_world(call, fault)
+        except (UnknownWorld, StoreError) as fault:
+            return self._answer_without_world(call, fault)
         except Exception as fault:  # noqa: BLE001 - raised below, where the journal learns of it
             world, refused = self.worlds.default, fault
         at = world.clock.now()
@@ -200,8 +205,13 @@ class Platform:
         failed: str | None = None
         try:
             reply, changes = (through or self.answer)(call, world, refused)
-        except UnknownWorld as fault:  # dropped while the call waited for it
-            return self._answer_unknown_world(call, fault)
+        except (UnknownWorld, WorldLost) as fault:  # dropped while the call waited for it
+            again = world.moved and isinstance(fault, UnknownWorld)  # put to rest meanwhile
+            return (
+                self.handle(call, refused, through)
+                if again
+                else self._answer_without_world(call, fault)
+            )
         except StoreUnwritable as fault:
             _LOG.warning("%s", fault)
             call.rule = None  # whatever a rule did was undone
@@ -263,8 +273,10 @@ class Platform:
             name = call.header("x-mock-world")
         if name is not None:
             return self.worlds.get(name)
-        if len(self.worlds) > 1:
+        if len(self.worlds) > 1 or self.worlds.shared:
             for hint in credential_hints(call):
+                if self._credentials.is_shared(hint):
+                    continue
                 world = self.worlds.owner_of(hint)
                 if world is not None:
                     return world
@@ -450,6 +462,17 @@ class Platform:
         call.operation = None  # none answers
         self._stray(call, fault.name)
         reply = reply_to_unknown_world(fault)
+        if self.settings.markers:
+            reply.headers += make_markers(call, sorted(call.assumptions))
+        return reply
+
+    def _answer_without_world(self, call: Call, fault: UnknownWorld | StoreError) -> Reply:
+        """Returns the reply to a call whose world does not exist, or cannot be opened here."""
+        if isinstance(fault, UnknownWorld):
+            return self._answer_unknown_world(call, fault)
+        call.operation = None
+        _LOG.warning("%s", fault)
+        reply = reply_to_closed_world(fault)
         if self.settings.markers:
             reply.headers += make_markers(call, sorted(call.assumptions))
         return reply

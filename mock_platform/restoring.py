@@ -1,7 +1,8 @@
 """Makes a platform from settings; its worlds continue from their store.
 
 `memory` keeps nothing. `tinydb:FILE` keeps every world in that file: stored worlds continue with
-their records, clock, ids, scenarios, rate windows and snapshots. Fixtures are read again at each
+their records, clock, ids, scenarios, rate windows and snapshots. An engine (`redis://…`) keeps the
+same, and its worlds are opened when they are asked for. Fixtures are read again at each
 start. The origin of a copy and its snapshots are in the file as well.
 """
 
@@ -10,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from mock_platform.operations import KINDS
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import DeliverySettings, Settings
-from mock_platform.store.archive import Archive, KeptWorld
+from mock_platform.store.archive import Archive, KeptWorld, SharedArchive
 from mock_platform.store.backends import find_backend, open_archive
 from mock_platform.store.errors import StoreDamaged
 from mock_platform.store.memory import Base
@@ -24,6 +26,9 @@ from mock_platform.world.clock import moment
 from mock_platform.world.owners import Owners
 from mock_platform.world.world import Blueprint, World
 from mock_platform.world.world_store import WorldStore
+
+if TYPE_CHECKING:
+    from mock_platform.store.redis_archive import RedisArchive
 
 
 class Opened:
@@ -80,6 +85,11 @@ def open_platform(settings: Settings, owners: Owners | None = None) -> Opened:
 def _restore_worlds(
     settings: Settings, base: Base, archive: Archive, owners: Owners | None
 ) -> Platform:
+    if isinstance(archive, SharedArchive):
+        from mock_platform.sharing import make_shared_platform
+
+        shared = cast("RedisArchive", archive)
+        return make_shared_platform(settings, base, shared, partial(_try, archive))
     kept = {name: found for name in archive.names() if (found := archive.open(name, base))}
     for name, found in kept.items():
         _try(archive, name, found)

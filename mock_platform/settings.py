@@ -81,6 +81,11 @@ class Settings:
     """
     store: str = "memory"
     durability: Durability = "log"
+    lease: float = 3.0
+    """Seconds after which another process takes over the worlds of one that has gone."""
+    rest_after: float | None = None
+    """Seconds without a request after which a world on an engine is put to rest; never unless set.
+    """
     seed: int = 0
     freeze: datetime | None = None
     auth: Literal["strict", "off"] = "strict"

@@ -96,6 +96,10 @@ SETTINGS: tuple[Setting, ...] = (
         "machine fails (log), every write (fsync).",
         click.Choice(["snapshot", "log", "fsync"]),
     ),
+    Setting("lease", "Time after which another process takes over the worlds of one that is gone; "
+                     "for a store that processes share.", SECONDS),
+    Setting("rest-after", "Time without a request after which a world of a store that processes "
+                          "share is put to rest.", SECONDS),
     Setting("seed", "Seed for ids and tokens: the same seed draws the same ones.", int),
     Setting("freeze", "Stop the clocks of the worlds at this moment.", INSTANT,
             plain_default="the clock runs"),

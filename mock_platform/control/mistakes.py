@@ -18,7 +18,7 @@ from mock_platform.records.checking import BadRecord, RecordFault, UnknownRecord
 from mock_platform.scenario.document import BadParameters
 from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import UnknownScenario
-from mock_platform.store.errors import StoreUnwritable
+from mock_platform.store.errors import StoreUnreachable, StoreUnwritable, WorldElsewhere, WorldLost
 from mock_platform.streams.open_streams import UnknownStream
 from mock_platform.world.names import BadWorldName, UnknownWorld
 from mock_platform.world.worlds import TooManyWorlds
@@ -67,6 +67,9 @@ MISTAKES: tuple[Mistake, ...] = (
     Mistake(TooManyWorlds, 409),
     Mistake(CannotPerform, 409),
     Mistake(StoreUnwritable, 507),
+    Mistake(StoreUnreachable, 503),
+    Mistake(WorldElsewhere, 503, (MistakeValue("world"), MistakeValue("address"))),
+    Mistake(WorldLost, 503, (MistakeValue("world"),)),
     Mistake(
         BadRecord,
         None,

@@ -65,12 +65,15 @@ class WorldAnswer(Schema):
 
 def list_worlds(request: ControlRequest) -> dict[str, Any]:
     """Every world with its addresses."""
-    return {
-        "worlds": [
-            {"name": world["name"], **addresses(request.origin, world["name"]), **world}
-            for world in list_all_worlds(request.platform)
-        ]
+    found = {
+        world["name"]: {"name": world["name"], **addresses(request.origin, world["name"]), **world}
+        for world in list_all_worlds(request.platform)
     }
+    for name, owner in request.platform.worlds.list_owners().items():
+        own: dict[str, Any] = {"name": name, **addresses(request.origin, name)}
+        more = {"owner": owner, "resting": owner is None}
+        found[name] = found.get(name, own) | more
+    return {"worlds": list(found.values())}
 
 
 def put_world(request: ControlRequest) -> dict[str, Any]:

@@ -155,6 +155,13 @@ def _router(operations: Iterable[Operation]) -> Router[Operation]:
     return Router((op.method, path, op) for op in operations for path in (op.path, *op.also))
 
 
+def reply_to_closed_world(fault: Exception) -> Reply:
+    """Returns the answer to a request whose world cannot be opened; the text says why."""
+    body = {"type": "about:blank", "title": "World not open", "status": 503, "detail": str(fault)}
+    headers = [("Content-Type", "application/problem+json"), ("Retry-After", "1")]
+    return Reply(503, dumps(body), headers)
+
+
 def reply_to_unknown_world(fault: UnknownWorld) -> Reply:
     """Returns the answer to a request whose world does not exist."""
     body = {"type": "about:blank", "title": "Unknown world", "status": 404, "detail": str(fault)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from mock_platform.store.interface import SavedWorld, Slot, Snapshot
 from mock_platform.store.memory import Base
@@ -126,15 +126,34 @@ class Archive(Protocol):
         """
 
 
+@runtime_checkable
+class SharedArchive(Archive, Protocol):
+    """An archive that several processes share, in which each world has one owner at a time.
+
+    `open` makes this process the owner. It raises `WorldElsewhere` while another process is it.
+    """
+
+    def give_back(self, name: str, token: int) -> None:
+        """Let other processes open a world from now on; it takes no more changes from here."""
+
+    def list_owners(self) -> Mapping[str, str | None]:
+        """Returns every world with the address of its owner; `None` for those that rest."""
+
+
+class AlreadyKept(ValueError):
+    """The archive has a world of this name already."""
+
+
 def check_new(name: str, kept: Collection[str]) -> None:
     """Check that a world of this name can be added.
 
     Raises:
-        ValueError: The archive has one already, or the name is empty or has `/` or `@`.
+        AlreadyKept: The archive has one already.
+        ValueError: The name is empty or has `/` or `@`.
     """
     check_part(name, "a kept world")
     if name in kept:
-        raise ValueError(f"world {name!r} is kept already: drop it first, or open it")
+        raise AlreadyKept(f"world {name!r} is kept already: drop it first, or open it")
 
 
 def check_part(name: str, what: str) -> None:

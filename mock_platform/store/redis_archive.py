@@ -60,9 +60,11 @@ class RedisArchive:
     def __init__(self, address: EngineAddress, *, compact_bytes: int = _COMPACT_BYTES) -> None:
         self._engine = EngineLink(address)
         self.place = address.shown
-        self.lease = Lease(self._engine, self._check_tokens, self._compact_long)
+        self.lease = Lease(self._engine, self._check_tokens, self._take_turn)
         self.lost_listeners: list[Callable[[str], None]] = []
         """Called with the name of a world that another process took over, or dropped."""
+        self.turn_listeners: list[Callable[[], None]] = []
+        """Called in the thread of the lease, each time after it was renewed."""
         self._fixtures = Fixtures()
         self._written: set[str] = set()
         """Hashes of the fixtures that the engine has."""
@@ -144,7 +146,12 @@ class RedisArchive:
         with held.lock:
             found = self._engine.run(
                 scripts.DROP,
-                [*self._keys(name), self._key("worlds"), self._key("credentials", name)],
+                [
+                    *self._keys(name),
+                    self._key("worlds"),
+                    self._key("credentials", name),
+                    self._key("nonces", name),
+                ],
                 token, name, self._engine.address.prefix,
             )  # fmt: skip
             # After a repetition it may be gone because the first attempt arrived.
@@ -266,6 +273,15 @@ class RedisArchive:
         found = self._engine.call("SMEMBERS", self._key("credential", credential))
         return [name.decode() for name in found]
 
+    def use_nonce(self, world: str, nonce: str, *, now: int, until: int) -> bool:
+        """Returns whether a nonce of a world is new; it is remembered until then, epoch seconds."""
+        keys = [self._key("nonces", world)]
+        return bool(self._engine.run(scripts.USE_NONCE, keys, now, until, nonce, 2 * until - now))
+
+    def clear_nonces(self, world: str) -> None:
+        """Forget the nonces of a world, because it was reset."""
+        self._engine.call("DEL", self._key("nonces", world))
+
     # -- end -------------------------------------------------------------------------------------
 
     @property
@@ -279,6 +295,7 @@ class RedisArchive:
             if self._closed:
                 return
             self.lease.stop()
+            self._engine.probe()
             for name, held in list(self._held.items()):
                 try:
                     self.give_back(name, held.token)
@@ -392,6 +409,11 @@ class RedisArchive:
                     self._lose(name)
                 except WorldLost:
                     continue
+
+    def _take_turn(self) -> None:
+        self._compact_long()
+        for listener in self.turn_listeners:
+            listener()
 
     def _compact_long(self) -> None:
         for name, held in list(self._held.items()):

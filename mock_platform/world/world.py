@@ -110,6 +110,8 @@ class World:
         self.seed = settings.seed if seed is None else seed
         self.lock = threading.RLock()
         self.closed = False
+        self.moved = False
+        """Whether it was closed here alone: it rests in the archive, or another process has it."""
         self.names = settings.names
         self.refuses_warnings = settings.refuse_warnings
         self.clock = Clock(settings.freeze, lock=self.lock, record=self._record_jump)
@@ -271,6 +273,16 @@ class World:
             self.store.drop()
             self.closed = True
 
+    def retire(self) -> None:
+        """Close the world here, and let any process open it from the archive.
+
+        Raises:
+            StoreError: The archive cannot be reached, or another process has the world already.
+        """
+        with self.hold():
+            self.store.give_back()
+            self.closed = self.moved = True
+
     def reset(self) -> None:
         """Return the world to its start, at a cost that depends only on its changes.
 
@@ -320,12 +332,14 @@ class World:
             "clock": self.clock.state(),
             "paces": self.transitions.state(),
             "names": self.names,
+            "refuse_warnings": self.refuses_warnings,
         }
 
     def restore_meta(self, meta: dict[str, Any]) -> None:
         """Restore the result of `meta`, without the records."""
         self.seed = meta["seed"]
         self.names = meta.get("names", self.names)
+        self.refuses_warnings = meta.get("refuse_warnings", self.refuses_warnings)
         self.ids = Ids(self.seed, self.name, meta["ids"])
         self.transitions.restore(meta["paces"])
         self.clock.put(read_state(meta["clock"]))

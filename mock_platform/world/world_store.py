@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from mock_platform.store.archive import Archive, KeptWorld, WholeWorld
+from mock_platform.store.archive import Archive, KeptWorld, SharedArchive, WholeWorld
 from mock_platform.store.interface import Beside, Change, Row, SavedWorld, Slot, Snapshot
 from mock_platform.store.memory import Base, MemoryStore
 from mock_platform.world.kept import Parts
@@ -141,6 +141,16 @@ class WorldStore(MemoryStore):
         """
         if self._token is not None:
             self._archive.drop(self._world_name, self._token)
+            self._token = None
+
+    def give_back(self) -> None:
+        """Let other processes open the world; nothing is recorded any more.
+
+        Raises:
+            StoreError: The archive cannot be reached, or another process has the world already.
+        """
+        if self._token is not None and isinstance(self._archive, SharedArchive):
+            self._archive.give_back(self._world_name, self._token)
             self._token = None
 
     def _change(self, table: str, key: str, old: Row | None, new: Row | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -45,6 +45,9 @@ class TooManyWorlds(RuntimeError):
 class Worlds:
     """The worlds of a server. `default` always exists."""
 
+    shared = False
+    """Whether other processes may have the worlds that are not open in this one."""
+
     def __init__(
         self,
         blueprint: Blueprint,
@@ -65,7 +68,7 @@ class Worlds:
         self.owners: Owners = owners or OwnersInMemory()
         """The worlds by their credentials; those of other processes as well, if there are any."""
         self.dropped_listeners: list[Callable[[World], None]] = []
-        self.create(DEFAULT)
+        self._begin()
 
     def rebase(self, base: Base) -> None:
         """Start new worlds with other fixtures, and reset the default world to them.
@@ -164,11 +167,19 @@ class Worlds:
         name = self.owners.find(credential)
         return None if name is None else self._worlds.get(name)
 
+    def list_owners(self) -> Mapping[str, str | None]:
+        """Returns worlds that are not in this process with their owners, if others share them."""
+        return {}
+
     def __iter__(self) -> Iterator[World]:
         return iter(list(self._worlds.values()))
 
     def __len__(self) -> int:
         return len(self._worlds)
+
+    def _begin(self) -> None:
+        """Make the world that always exists."""
+        self.create(DEFAULT)
 
     def _find_source(self, source: str | WorldCopy | None) -> tuple[SavedWorld | None, Blueprint]:
         """Returns the state and the blueprint with which a world starts.

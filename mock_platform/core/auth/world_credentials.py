@@ -30,6 +30,10 @@ class WorldCredentials:
         """Leave out the credentials of these fixtures as well."""
         self._shared |= frozenset(_list_credentials(base))
 
+    def is_shared(self, credential: str) -> bool:
+        """Whether the fixtures have a credential, so that it chooses no world."""
+        return credential in self._shared
+
     def compare(self, change: Change) -> Sequence[tuple[str, bool]]:
         """Returns each credential that a change removed (`False`) or added (`True`)."""
         if change.table not in _TABLES:

@@ -18,8 +18,8 @@ from mock_platform.store.redis.engine import EngineLink
 _LOG = logging.getLogger(__name__)
 _RENEWALS = 3
 """How many times in the length of a lease it is renewed."""
-_PROBES = 0.1
-"""Seconds between two attempts to reach an engine that is gone."""
+_TURN_SECONDS = 0.1
+"""How often the thread looks: at most so late an engine that was gone is used again."""
 
 
 class Lease:
@@ -107,15 +107,18 @@ class Lease:
         return self._engine.key("process", self.process)
 
     def _run(self) -> None:
-        while not self._stopped.wait(self._pause()):
+        turns = 0
+        while not self._stopped.wait(_TURN_SECONDS):
+            turns += 1
+            was_gone = self._engine.trouble is not None
+            if not was_gone and turns * _TURN_SECONDS < self.seconds / _RENEWALS:
+                continue
             try:
                 if self._engine.probe():
                     self.renew()
+                    turns = 0
                     self._on_turn()
             except StoreUnreachable:
                 continue  # the engine has said so in the log
             except StoreError as fault:
                 _LOG.warning("%s", fault)
-
-    def _pause(self) -> float:
-        return self.seconds / _RENEWALS if self._engine.trouble is None else _PROBES

@@ -2,9 +2,10 @@
 
 A world has these keys, after the prefix: `world:NAME` (a hash: token, number of the last change,
 owner), `state:NAME` (its last whole state), `log:NAME` (a stream of the commits after it),
-`points:NAME` (a hash of saved states), `credentials:NAME` (a set). All worlds share `worlds` (a set
-of names), `token` (the last token), `fixtures:HASH`, `process:ID` (where a living process is
-reached; expires with its lease) and `credential:TEXT` (the worlds that have a credential).
+`points:NAME` (a hash of saved states), `credentials:NAME` (a set), `nonces:NAME` (by expiry). All
+worlds share `worlds` (a set of names), `token` (the last token), `fixtures:HASH`, `process:ID`
+(where a living process is reached; expires with its lease) and `credential:TEXT` (the worlds that
+have a credential).
 
 Every change names a token and a number. A token that is not the world's current one belongs to a
 process that lost the world: nothing happens. A number that is there already is a repetition,
@@ -76,11 +77,11 @@ if token ~= ARGV[1] then return 'lost' end
 for _, credential in ipairs(redis.call('SMEMBERS', KEYS[6])) do
   redis.call('SREM', ARGV[3] .. 'credential:' .. credential, ARGV[2])
 end
-redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[6])
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[6], KEYS[7])
 redis.call('SREM', KEYS[5], ARGV[2])
 return 'done'
 """
-"""world, log, state, points, worlds, credentials; token, name, prefix."""
+"""world, log, state, points, worlds, credentials, nonces; token, name, prefix."""
 
 COMPACT = """
 local kept = redis.call('HMGET', KEYS[1], 'token', 'whole')
@@ -122,3 +123,11 @@ redis.call('SREM', KEYS[1], ARGV[1])
 redis.call('SREM', KEYS[2], ARGV[2])
 """
 """Both: credential, credentials of the world; world, credential."""
+
+USE_NONCE = """
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1])
+local new = redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[3])
+redis.call('EXPIREAT', KEYS[1], ARGV[4])
+return new
+"""
+"""nonces; now, end of this nonce, nonce, end of all of them; 1 if it is new."""

@@ -1,0 +1,155 @@
+"""Makes a platform whose worlds are on an engine: opened when asked for, one owner at a time."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from socket import gethostname
+from typing import TYPE_CHECKING
+
+from mock_platform.platform import Platform
+from mock_platform.settings import Settings
+from mock_platform.store.archive import KeptWorld
+from mock_platform.store.errors import StoreError
+from mock_platform.store.memory import Base
+from mock_platform.streams.open_streams import OpenStreams
+from mock_platform.world.clock import UPTIME
+from mock_platform.world.shared_worlds import SharedWorlds
+from mock_platform.world.transitions import PENDING
+from mock_platform.world.world import World
+from mock_platform.world.world_store import WorldStore
+
+if TYPE_CHECKING:
+    from mock_platform.store.redis_archive import RedisArchive
+
+_LOG = logging.getLogger(__name__)
+Check = Callable[[str, KeptWorld], None]
+"""Raises `StoreDamaged` for a world that cannot be restored."""
+
+
+class EngineKeeper:
+    """The worlds of an engine, as `SharedWorlds` needs them."""
+
+    def __init__(self, archive: RedisArchive, check: Check) -> None:
+        self._archive = archive
+        self._check = check
+        self.is_held = archive.lease.is_held
+        self.ensure = archive.lease.ensure
+
+    def open(self, name: str, base: Base) -> KeptWorld | None:
+        """Take over a world; `None` if it does not exist."""
+        kept = self._archive.open(name, base)
+        if kept is not None:
+            self._check(name, kept)
+        return kept
+
+    def make_store(self, world: World, kept: KeptWorld | None) -> WorldStore:
+        """Returns the store of a world, new or as it was kept."""
+        return WorldStore(
+            world.blueprint.base,
+            self._archive,
+            world.name,
+            world.meta,
+            parts=world.beside,
+            kept=kept,
+        )
+
+    def list_owners(self) -> Mapping[str, str | None]:
+        """Returns every world with the address of its owner; `None` for those that rest."""
+        return self._archive.list_owners()
+
+
+class EngineOwners:
+    """The worlds of an engine by their credentials, whichever process owns them."""
+
+    def __init__(self, archive: RedisArchive) -> None:
+        self._archive = archive
+
+    def add(self, credential: str, world: str) -> None:
+        """Record that a world has a credential."""
+        self._try(self._archive.add_credential, credential, world)
+
+    def remove(self, credential: str, world: str) -> None:
+        """Record that a world no longer has a credential."""
+        self._try(self._archive.remove_credential, credential, world)
+
+    def forget(self, world: str) -> None:
+        """Do nothing: a world's credentials are removed with it, and stay while it rests."""
+
+    def find(self, credential: str) -> str | None:
+        """Returns the one world that has a credential of its own.
+
+        Raises:
+            StoreUnreachable: The engine cannot be reached.
+        """
+        found = self._archive.find_worlds(credential)
+        return found[0] if len(found) == 1 else None
+
+    def is_empty(self) -> bool:
+        """Returns `False`: a world that rests, or is elsewhere, may have some."""
+        return False
+
+    def _try(self, record: Callable[[str, str], None], credential: str, world: str) -> None:
+        try:
+            record(credential, world)
+        except StoreError as fault:  # it is recorded when the world is opened again
+            _LOG.warning("A credential of world %r is not found: %s", world, fault)
+
+
+class EngineNonces:
+    """The nonces of one world on an engine."""
+
+    def __init__(self, archive: RedisArchive, world: str) -> None:
+        self._archive = archive
+        self._world = world
+
+    def use(self, nonce: str, *, now: int, until: int) -> bool:
+        """Returns whether a nonce is new; remembers it until then, epoch seconds."""
+        return self._archive.use_nonce(self._world, nonce, now=now, until=until)
+
+    def clear(self) -> None:
+        """Delete all nonces of the world; those that stay expire by themselves."""
+        with suppress(StoreError):
+            self._archive.clear_nonces(self._world)
+
+
+def make_shared_platform(
+    settings: Settings, base: Base, archive: RedisArchive, check: Check
+) -> Platform:
+    """Returns a platform that opens the worlds of an engine when they are asked for.
+
+    Raises:
+        StoreError: The engine cannot be reached.
+    """
+    keeper = EngineKeeper(archive, check)
+    make = partial(SharedWorlds, keeper=keeper, may_rest=is_idle, rest_after=settings.rest_after)
+    platform = Platform(
+        settings,
+        base=base,
+        store=lambda world: keeper.make_store(world, None),
+        owners=EngineOwners(archive),
+        worlds=make,
+    )
+    platform.on_world(
+        lambda world: setattr(world.nonces, "kept", EngineNonces(archive, world.name))
+    )
+    worlds = platform.worlds
+    assert isinstance(worlds, SharedWorlds)
+    archive.lost_listeners.append(worlds.lose)
+    archive.turn_listeners.append(worlds.rest_idle)
+    archive.lease.start(settings.lease, f"{gethostname()}/{os.getpid()}", UPTIME)
+    return platform
+
+
+def is_idle(world: World) -> bool:
+    """Whether nothing runs in a world: no stream is open, and nothing moves by time alone."""
+    with world.lock:
+        if any(True for _ in world.find_attachment(OpenStreams)):
+            return False
+        return all(
+            world.transitions.find_due_time(entry.record["kind"], entry.record["key"]) is None
+            for entry in world.store.page(PENDING)
+        )

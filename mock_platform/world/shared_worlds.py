@@ -1,0 +1,199 @@
+"""Worlds of an archive that several processes share: opened when they are asked for.
+
+This process has in memory what it owns and uses. A world without requests for a while is put to
+rest: its memory is freed, and the archive has it until the next request, here or elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from mock_platform.store.archive import AlreadyKept, KeptWorld
+from mock_platform.store.errors import StoreError
+from mock_platform.store.memory import Base
+from mock_platform.world.clock import UPTIME
+from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
+from mock_platform.world.world import World
+from mock_platform.world.world_store import WorldStore
+from mock_platform.world.worlds import TooManyWorlds, Worlds
+
+_LOG = logging.getLogger(__name__)
+
+
+class Keeper(Protocol):
+    """The archive of shared worlds, and the lease with which this process owns some of them."""
+
+    def is_held(self) -> bool:
+        """Whether the lease holds for certain, so that no other process owns what this one does."""
+
+    def ensure(self) -> None:
+        """Make sure that the lease holds; worlds that were lost meanwhile are closed.
+
+        Raises:
+            StoreError: The archive cannot be reached.
+        """
+
+    def open(self, name: str, base: Base) -> KeptWorld | None:
+        """Take over a world; `None` if it does not exist.
+
+        Raises:
+            StoreError: Another process has it, or it cannot be read.
+        """
+
+    def make_store(self, world: World, kept: KeptWorld | None) -> WorldStore:
+        """Returns the store of a world."""
+
+    def list_owners(self) -> Mapping[str, str | None]:
+        """Returns every world with the address of its owner; `None` for those that rest."""
+
+
+class SharedWorlds(Worlds):
+    """The worlds that this process owns; others are opened when they are asked for.
+
+    `may_rest` says whether nothing runs in a world that would need it in memory.
+    """
+
+    shared = True
+
+    def __init__(
+        self,
+        *how: Any,
+        keeper: Keeper,
+        may_rest: Callable[[World], bool],
+        rest_after: float | None = None,
+        **more: Any,
+    ) -> None:
+        self._keeper = keeper
+        self._may_rest = may_rest
+        self._rest_after = rest_after
+        self._used: dict[str, float] = {}
+        super().__init__(*how, **more)
+
+    @property
+    def default(self) -> World:
+        """The world of requests that name no world."""
+        return self.get(DEFAULT)
+
+    def get(self, name: str) -> World:
+        """Returns the world of this name; it is opened if it rests.
+
+        Raises:
+            UnknownWorld: No world has this name.
+            StoreError: Another process has it, or the archive cannot be reached.
+        """
+        if not self._keeper.is_held():
+            self._keeper.ensure()
+        world = self._worlds.get(name)
+        if world is None or world.closed:
+            world = self._wake(name)
+        self._used[name] = UPTIME()
+        return world
+
+    def create(self, name: str, **how: Any) -> World:
+        """Returns a new world, or the one of this name, as `Worlds.create` does."""
+        check_name(name)
+        with self._lock:
+            try:
+                return self.get(name)
+            except UnknownWorld:
+                return self._make(name, **how)
+
+    def owner_of(self, credential: str) -> World | None:
+        """Returns the one world of a consumer key or token; `None` for shared ones."""
+        name = self.owners.find(credential)
+        return None if name is None else self.get(name)
+
+    def list_owners(self) -> Mapping[str, str | None]:
+        """Returns every world with its owner's address, those of this process as well."""
+        return self._keeper.list_owners()
+
+    def rest_idle(self) -> None:
+        """Put the worlds to rest that were not used for as long as the settings say."""
+        if self._rest_after is None:
+            return
+        until = UPTIME() - self._rest_after
+        for world in self:
+            if self._used.get(world.name, 0.0) <= until:
+                self.rest(world.name)
+
+    def rest(self, name: str) -> bool:
+        """Put a world to rest, unless something runs in it; returns whether it rests now."""
+        with self._lock:
+            world = self._worlds.get(name)
+            if world is None or world.closed:
+                return True
+            if not self._may_rest(world):
+                return False
+            try:
+                world.retire()
+            except (StoreError, UnknownWorld) as fault:
+                _LOG.info("World %r is not put to rest: %s", name, fault)
+                return False
+            self._close(world)
+        return True
+
+    def lose(self, name: str) -> None:
+        """Close a world that another process owns now. Takes no lock, so any thread may call it."""
+        world = self._worlds.get(name)
+        if world is not None:
+            world.closed = world.moved = True
+            self._close(world)
+
+    def _begin(self) -> None:
+        """Open no world: the default one is opened by the first request for it."""
+
+    def _wake(self, name: str) -> World:
+        if not is_name(name):
+            raise UnknownWorld(name)
+        with self._lock:
+            world = self._worlds.get(name)
+            if world is not None and not world.closed:
+                return world
+            kept = self._keeper.open(name, self.blueprint.base)
+            if kept is None:
+                if name == DEFAULT:
+                    return self._make(name)
+                raise UnknownWorld(name)
+            self._make_room()
+            world = World(
+                name, self.blueprint, store=lambda made: self._keeper.make_store(made, kept)
+            )
+            self._set_up(world, None, None, None)
+            world.resume(kept)
+            self._worlds[name] = world
+            return world
+
+    def _make(self, name: str, **how: Any) -> World:
+        """Returns a new world; if another process was faster, its world."""
+        self._make_room()
+        self._used[name] = UPTIME()
+        try:
+            return super().create(name, **how)
+        except AlreadyKept:
+            return self.get(name)
+
+    def _forget(self, world: World) -> None:
+        """Inform observers of a dropped world; the archive removed its credentials with it."""
+        self._close(world)
+
+    def _make_room(self) -> None:
+        """Put the worlds to rest that were not used for longest, if there are too many.
+
+        Raises:
+            TooManyWorlds: Something runs in all of them.
+        """
+        if len(self._worlds) < self._limit:
+            return
+        for name in sorted(self._worlds, key=lambda name: self._used.get(name, 0.0)):
+            if self.rest(name):
+                return
+        raise TooManyWorlds(f"This server has {self._limit} worlds awake already, all in use.")
+
+    def _close(self, world: World) -> None:
+        """Free what belongs to a world that is closed here and lives on in the archive."""
+        self._worlds.pop(world.name, None)
+        self._used.pop(world.name, None)
+        for listener in self.dropped_listeners:
+            listener(world)

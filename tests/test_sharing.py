@@ -1,0 +1,232 @@
+"""Worlds on an engine: one owner at a time, opened by requests, at rest without any."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from mock_platform.restoring import open_platform
+from mock_platform.settings import Settings
+from mock_platform.store.redis.address import parse_address
+from mock_platform.store.redis_archive import RedisArchive
+from mock_platform.world.shared_worlds import SharedWorlds
+from mock_platform.world.world import World
+from tests.engine import EngineServer
+from tests.test_kept_worlds import NOON, OWN, USER, Server
+
+ACCOUNTS = "/12/accounts"
+_LONG = 60.0
+"""A lease that does not end while a test runs."""
+
+
+@pytest.fixture
+def settings(engine: EngineServer) -> Settings:
+    """Settings of the servers of one test, which share its worlds."""
+    return Settings(store=engine.url(), freeze=NOON, lease=_LONG, rest_after=_LONG)
+
+
+@pytest.fixture
+def servers(settings: Settings) -> Iterator[list[Server]]:
+    """Two servers on the same engine."""
+    found = [Server(settings) for _ in range(2)]
+    yield found
+    for server in found:
+        server.opened.close()
+
+
+def worlds_of(server: Server) -> SharedWorlds:
+    """The worlds of a server, with what only shared ones have."""
+    worlds = server.platform.worlds
+    assert isinstance(worlds, SharedWorlds)
+    return worlds
+
+
+def forget_process(engine: EngineServer, server: Server) -> None:
+    """What the engine does when the lease of a process ends."""
+    archive = server.opened.archive
+    assert isinstance(archive, RedisArchive)
+    prefix = parse_address(server.platform.settings.store).prefix
+    with engine.connect() as client:
+        client.delete(f"{prefix}process:{archive.lease.process}")
+
+
+def test_worlds_open_when_they_are_asked_for(servers: list[Server]) -> None:
+    """A server starts without any, not even the default one, which the first request makes."""
+    first, second = servers
+
+    assert not len(first.platform.worlds)
+    assert 200 == first.ask("GET", ACCOUNTS).status_code
+    assert (1, 0) == (len(first.platform.worlds), len(second.platform.worlds))
+    assert 404 == second.ask("GET", f"/~w1{ACCOUNTS}").status_code
+
+
+def test_a_world_is_open_in_one_process(servers: list[Server]) -> None:
+    """The other one answers 503 with the owner, in operations and in the control plane."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+
+    for path in (f"/~w1{ACCOUNTS}", "/~w1/_mock/clock"):
+        refused = second.ask("GET", path)
+        assert 503 == refused.status_code
+        assert "'w1' is open in another process" in refused.get_json()["detail"]
+    listed = second.ask("GET", "/_mock/worlds").get_json()["worlds"]
+    assert [("w1", False)] == [(each["name"], each["resting"]) for each in listed]
+    assert listed[0]["owner"]
+
+
+def test_a_world_rests_and_wakes(servers: list[Server]) -> None:
+    """Its memory is freed, the list says so, and everything is as before, in either process."""
+    first, second = servers
+    first.put("/_mock/worlds/w1", {"warnings": "error", "names": "original", "seed": 7})
+    first.put("/~w1/_mock/state/users/77", USER)
+    first.put("/~w1/_mock/scenarios/own", OWN)
+    first.post("/~w1/_mock/scenarios/own/activate")
+    first.ask("GET", f"/~w1{ACCOUNTS}")
+    first.put("/~w1/_mock/snapshots/before")
+    world = first.platform.worlds.get("w1")
+    before, meta = first.scenario("own", "w1"), world.meta()
+    gone = weakref.ref(world)
+    del world
+
+    assert worlds_of(first).rest("w1")
+    gc.collect()
+
+    assert gone() is None
+    listed = first.ask("GET", "/_mock/worlds").get_json()["worlds"]
+    assert [("w1", None, True)] == [(w["name"], w["owner"], w["resting"]) for w in listed]
+    assert before == second.scenario("own", "w1")
+    woken = second.platform.worlds.get("w1")
+    assert (meta, ["before"], True) == (woken.meta(), list(woken.snapshots), woken.refuses_warnings)
+    assert 200 == second.ask("GET", "/~w1/_mock/state/users/77").status_code
+    assert 401 == second.ask("GET", f"/~w1{ACCOUNTS}").status_code
+
+
+def test_idle_worlds_are_put_to_rest(engine: EngineServer, settings: Settings) -> None:
+    """Those that were not used since, but not one in which something moves by time."""
+    server = Server(replace(settings, rest_after=0.0))
+    try:
+        server.put("/_mock/worlds/idle")
+        server.put("/_mock/worlds/busy")
+        world = server.platform.worlds.get("busy")
+        with world.work():
+            world.store.put(
+                "_transitions",
+                "replay_job:1",
+                {"kind": "replay_job", "key": "1", "since": NOON.isoformat(), "polls": 0,
+                 "to": "COMPLETE"},
+            )  # fmt: skip
+
+        worlds_of(server).rest_idle()
+
+        assert {"busy"} == {world.name for world in server.platform.worlds}
+    finally:
+        server.opened.close()
+
+
+def test_only_worlds_that_are_awake_count(engine: EngineServer, settings: Settings) -> None:
+    """One more than allowed puts the one to rest that was not used for longest."""
+    server = Server(replace(settings, max_worlds=2))
+    try:
+        for name in ("w1", "w2", "w3", "w4"):
+            server.put(f"/_mock/worlds/{name}")
+        assert 200 == server.ask("GET", f"/~w1{ACCOUNTS}").status_code
+
+        assert {"w1", "w4"} == {world.name for world in server.platform.worlds}
+        assert 4 == len(server.ask("GET", "/_mock/worlds").get_json()["worlds"])
+    finally:
+        server.opened.close()
+
+
+def test_a_credential_finds_a_world_that_rests(servers: list[Server]) -> None:
+    """The keys and tokens of its own choose it, wherever it was made."""
+    first, second = servers
+    made = first.put("/_mock/worlds/w1", {"own_credentials": True}).get_json()
+    first.put("/~w1/_mock/state/users/77", USER)
+    assert worlds_of(first).rest("w1")
+    token = made["credentials"]["bearer_token"]
+
+    answer = second.client.get(ACCOUNTS, headers={"Authorization": f"Bearer {token}"})
+
+    assert 200 == answer.status_code
+    assert {"w1"} == {world.name for world in second.platform.worlds}
+    assert 204 == second.ask("DELETE", "/_mock/worlds/w1").status_code
+    refused = second.client.get(ACCOUNTS, headers={"Authorization": f"Bearer {token}"})
+    assert 401 == refused.status_code
+
+
+def test_a_process_that_lost_its_lease(engine: EngineServer, servers: list[Server]) -> None:
+    """The next one goes on with what was acknowledged; the first commits nothing, and closes it."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+    first.put("/~w1/_mock/state/users/77", USER)
+    forget_process(engine, first)
+    assert 200 == second.ask("GET", "/~w1/_mock/state/users/77").status_code
+
+    lost = first.ask("PUT", "/~w1/_mock/state/users/78", USER | {"id": "78"})
+
+    assert 503 == lost.status_code
+    assert "w1" not in {world.name for world in first.platform.worlds}
+    assert 404 == second.ask("GET", "/~w1/_mock/state/users/78").status_code
+    assert 503 == first.ask("GET", f"/~w1{ACCOUNTS}").status_code
+
+
+def test_nonces_travel(servers: list[Server]) -> None:
+    """Whoever opens a world refuses a nonce that its owner before has seen; a reset clears them."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+    used = ("key", "token", "nonce", 1_800_000_000)
+
+    def use(world: World) -> bool:
+        return world.nonces.first_use(*used, now=1_800_000_000, keep=300)
+
+    assert use(first.platform.worlds.get("w1"))
+    assert worlds_of(first).rest("w1")
+    world = second.platform.worlds.get("w1")
+
+    assert not use(world)
+    world.reset()
+    assert use(world)
+
+
+def test_a_stopped_server_gives_its_worlds_back(settings: Settings) -> None:
+    """Another one has them at once, without waiting for the end of the lease."""
+    first, second = Server(settings), Server(settings)
+    first.put("/_mock/worlds/w1")
+    first.put("/~w1/_mock/state/users/77", USER)
+    first.opened.close()
+
+    assert 200 == second.ask("GET", "/~w1/_mock/state/users/77").status_code
+    second.opened.close()
+
+
+def test_an_engine_that_is_gone(settings: Settings) -> None:
+    """Writes are refused with the reason and leave nothing; all goes on when it is back."""
+    engine = EngineServer(durable=True)
+    server = Server(replace(settings, store=engine.url("a:")))
+    try:
+        server.put("/_mock/worlds/w1")
+        engine.kill()
+        refused = server.ask("PUT", "/~w1/_mock/state/users/77", USER)
+        assert 503 == refused.status_code
+        assert "so nothing was changed" in refused.get_json()["detail"]
+        assert 404 == server.ask("GET", "/~w1/_mock/state/users/77").status_code
+        assert 503 == server.ask("GET", f"/~w2{ACCOUNTS}").status_code
+
+        engine.start()
+        archive = server.opened.archive
+        assert isinstance(archive, RedisArchive)
+        assert archive._engine.probe()
+        server.put("/~w1/_mock/state/users/77", USER)
+    finally:
+        server.opened.close()
+        engine.close()
+
+
+def test_a_server_of_its_own(settings: Settings) -> None:
+    """What is opened from Python closes as every other one does."""
+    with open_platform(settings) as opened:
+        assert opened.platform.worlds.default.name == "default"
