@@ -13,6 +13,8 @@ const OPTIONS = {
   scenarios: "scenario",
   store: "store",
   durability: "durability",
+  lease: "lease",
+  restAfter: "rest-after",
   seed: "seed",
   freeze: "freeze",
   auth: "auth",

@@ -26,6 +26,13 @@ export interface Settings {
    * fails (log), every write (fsync).
    */
   durability?: "snapshot" | "log" | "fsync";
+  /**
+   * Time after which another process takes over the worlds of one that is gone; for a store that
+   * processes share.
+   */
+  lease?: number | string;
+  /** Time without a request after which a world of a store that processes share is put to rest. */
+  restAfter?: number | string;
   /** Seed for ids and tokens: the same seed draws the same ones. */
   seed?: number;
   /** Stop the clocks of the worlds at this moment. */
