@@ -21,7 +21,7 @@ from mock_platform.cli.intercepting import (
 )
 from mock_platform.cli.live_commands import LIVE_COMMANDS, server_options
 from mock_platform.cli.options import settings_of, settings_options
-from mock_platform.cli.recording_commands import record
+from mock_platform.cli.recording_commands import import_, record
 from mock_platform.version import __version__
 
 if TYPE_CHECKING:
@@ -548,5 +548,5 @@ def diff(
     compare_server(base_url, credentials_file, ca, scope, acceptance, output, yes=yes)
 
 
-for _command in (*LIVE_COMMANDS, contract, record):
+for _command in (*LIVE_COMMANDS, contract, record, import_):
     group.add_command(_command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -69,3 +70,46 @@ def record(
         raise click.UsageError("--allow-host needs --intercept.")
     options = RecordOptions(out, upstream, keep_host, ca, allow_host, overwrite=force)
     sys.exit(record_command(list(command), options))
+
+
+@click.command("import", cls=CheckedCommand)
+@click.option(
+    "--har", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="The HTTP archive: of `record`, a browser, mitmproxy, or GET /_mock/requests.har.",
+)  # fmt: skip
+@click.option(
+    "--to", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+    help="The folder to write; it must not exist, or be empty.",
+)  # fmt: skip
+@click.option("--force/--no-force", help="Replace everything in FOLDER.")
+@click.option(
+    "--host", multiple=True, metavar="HOST",
+    help="A further host of the service, beside the platform's own and this machine. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--names", type=click.Choice(["neutral", "original"]), default="neutral", show_default=True,
+    help="The names that the recorded service uses.",
+)  # fmt: skip
+@click.option(
+    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="Format of the report on standard output.",
+)  # fmt: skip
+def import_(
+    *,
+    har: Path,
+    to: Path,
+    force: bool,
+    host: tuple[str, ...],
+    names: Literal["neutral", "original"],
+    format: Literal["text", "json"],
+) -> None:
+    """Turn recorded traffic into a folder of fixtures and scenarios.
+
+    A sandbox that serves the folder answers the recorded requests as recorded. Whatever cannot be
+    turned into something is listed with the reason.
+    """
+    from mock_platform.cli.importing import import_file
+    from mock_platform.importing import ImportOptions
+
+    options = ImportOptions(tuple(name.lower() for name in host), names, overwrite=force)
+    import_file(har, to, options, format)

@@ -1,0 +1,160 @@
+"""Collects the records that answers show, as they were before the recorded requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mock_platform.core import packaged
+from mock_platform.core.jsonio import loads
+from mock_platform.core.operation import Operation
+from mock_platform.core.spelling.pairs import PAIRS
+from mock_platform.core.spelling.translation import Reading
+from mock_platform.importing.replaying import RecordedCall
+from mock_platform.operations import TABLES
+from mock_platform.records.table import AS, RECORDED, Table
+from mock_platform.store.interface import Record
+
+_IDENTITY = ("apps", "users", "tokens")
+"""Tables whose default records are copied: nobody could sign in without them."""
+Note = tuple[RecordedCall | None, str]
+
+
+class RecordCollection:
+    """The records of a folder, by table and key, and why others could not become records."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Table] = {table.name: table for table in TABLES}
+        self.records: dict[str, dict[str, Record]] = {}
+        self.notes: list[Note] = []
+        self._defaults: dict[str, dict[str, Record]] = {}
+        self._seen: set[tuple[str, str]] = set()
+        self._sources: dict[tuple[str, str], RecordedCall] = {}
+        for name in _IDENTITY:
+            self.records[name] = dict(self.read_defaults(name))
+
+    def add_answer(self, recorded: RecordedCall, operation: Operation) -> None:
+        """Take the records of a successful answer, the first time that each is shown."""
+        table = find_table(operation, self.tables)
+        body = recorded.answer
+        if table is None or not isinstance(body, dict):
+            return
+        shown = body.get("data")
+        for item in shown if isinstance(shown, list) else [shown]:
+            if isinstance(item, dict):
+                self._add(recorded, operation, table, item)
+
+    def add_event(self, event: Record) -> None:
+        """Take an event that a webhook got."""
+        self.records.setdefault("events", {})[event["id"]] = event
+
+    def finish(self) -> dict[str, list[Record]]:
+        """Returns the records by table, without those that no folder may hold."""
+        self._check_records()
+        while missing := self._find_missing():
+            for name, key, other, target in missing:
+                if self._follow(other, target):
+                    continue
+                self.records[name].pop(key, None)
+                text = f"{name}/{key} refers to {other}/{target}, which no answer shows"
+                self.notes.append((self._sources.get((name, key)), text))
+        return {name: list(found.values()) for name, found in self.records.items() if found}
+
+    # -- details ------------------------------------------------------------------------------
+
+    def _add(
+        self, recorded: RecordedCall, operation: Operation, table: Table, item: Mapping[str, Any]
+    ) -> None:
+        declared = frozenset(table.fields)
+        reading = Reading(PAIRS[operation.dialect], declared)
+        record: Record = reading.read(dict(item), lambda *_: None) if reading else dict(item)
+        key = table.key_of(record)
+        if key is None or (table.name, key) in self._seen:
+            return
+        self._seen.add((table.name, key))
+        if operation.method == "POST" and not recorded.path.endswith(key):
+            return  # the request made it, so it was not there before
+        if operation.method == "DELETE" and record.get("deleted") is True:
+            record["deleted"] = False
+        for name in table.fields:
+            if name.startswith("_") and name[1:] in recorded.path_params:
+                record[name] = recorded.path_params[name[1:]]
+        record[AS] = RECORDED
+        known = self.read_defaults(table.name).get(key)
+        if known is not None:  # our own record: its keys that are not served are known
+            own = {name: value for name, value in known.items() if name[0] == "_"}
+            record = {**record, **own}
+        elif table.name == "accounts":
+            record["_users"] = [next(iter(self.records["users"]))]
+        self.records.setdefault(table.name, {})[key] = record
+        self._sources[table.name, key] = recorded
+
+    def _check_records(self) -> None:
+        for name, found in self.records.items():
+            for key, record in list(found.items()):
+                if (name, key) not in self._sources:
+                    continue
+                faults = self.tables[name].load(dict(record))[1]
+                if faults:
+                    del found[key]
+                    field, text = faults[0]
+                    more = f" and {len(faults) - 1} more faults" if len(faults) > 1 else ""
+                    self.notes.append(
+                        (self._sources[name, key], f"{name}/{key}: {field}: {text}{more}")
+                    )
+
+    def _find_missing(self) -> list[tuple[str, str, str, str]]:
+        def has(name: str, key: str) -> bool:
+            return key in self.records.get(name, {})
+
+        found = []
+        for name, records in self.records.items():
+            table = self.tables[name]
+            for key, record in records.items():
+                loaded, _ = table.load(dict(record))
+                for reference, target in _list_missing(table, loaded, has):
+                    found.append((name, key, reference, target))
+        return found
+
+    def _follow(self, name: str, key: str) -> bool:
+        """Take a record that others refer to from the defaults; an account is made up."""
+        known = self.read_defaults(name).get(key)
+        if known is None and name == "accounts":
+            model = next(iter(self.read_defaults(name).values()))
+            known = {**model, "id": key, "name": f"Account {key}", "_post_grants": []}
+            self.notes.append((None, f"accounts/{key} was never shown, so it is made up"))
+        if known is None:
+            return False
+        self.records.setdefault(name, {})[key] = known
+        return True
+
+    def read_defaults(self, name: str) -> Mapping[str, Record]:
+        """Returns the records of a table of the default fixtures, by key."""
+        if name not in self._defaults:
+            file = packaged.folder("fixtures") / f"{name}.json"
+            records = loads(file.read_bytes()) if file.exists() else []
+            table = self.tables[name]
+            keyed = ((table.key_of(table.from_public(dict(each))), each) for each in records)
+            self._defaults[name] = {key: record for key, record in keyed if key is not None}
+        return self._defaults[name]
+
+
+def find_table(operation: Operation, tables: Mapping[str, Table]) -> Table | None:
+    """Returns the table whose records an operation's answers show; `None` if there is not one."""
+    schema = operation.returns.schema
+    if operation.dialect != "ads" or schema is None:
+        return None
+    exact = [table for table in tables.values() if table.schema is schema]
+    if len(exact) == 1:
+        return exact[0]
+    below = [table for table in tables.values() if issubclass(table.schema, schema)]
+    above = [table for table in tables.values() if issubclass(schema, table.schema)]
+    found = below if len(below) == 1 else above
+    return found[0] if len(found) == 1 else None
+
+
+def _list_missing(table: Table, record: Record, has: Any) -> Iterator[tuple[str, str]]:
+    for reference in table.references:
+        for target in reference.find_targets(record):
+            if not any(has(name, target) for name in reference.tables):
+                yield reference.table, target

@@ -1,0 +1,181 @@
+"""Sends recorded requests to a sandbox in this process, and compares its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from oauthlib.oauth1 import Client
+
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.jsonio import BadJson, canonical, loads
+from mock_platform.edge.address import split_surface, split_world
+from mock_platform.har import HarExchange
+from mock_platform.platform import Platform
+from mock_platform.settings import NamesMode
+
+_MAX_NESTING = 100
+_PLACEHOLDER = "[redacted"
+_DROPPED = frozenset({"authorization", "host", "x-mock-world", "x-mock-scenario", "content-length"})
+
+
+@dataclass(slots=True)
+class RecordedCall:
+    """An exchange of the platform's interface, and what the sandbox made of its request."""
+
+    exchange: HarExchange
+    path: str
+    surface: str
+    operation: str | None = None
+    path_params: Mapping[str, str] = field(default_factory=dict)
+    query: list[tuple[str, str]] = field(default_factory=list)
+    form: list[tuple[str, str]] = field(default_factory=list)
+    json: Any = None
+    reply: Reply | None = None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the service did what was asked."""
+        return 200 <= self.exchange.response.status < 300
+
+    @property
+    def answer(self) -> Any:
+        """The recorded body as JSON; `None` if it is not JSON."""
+        return read_json(self.exchange.response.body)
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether the recorded answer holds placeholders in place of secrets."""
+        return _PLACEHOLDER.encode() in self.exchange.response.body
+
+
+def make_recorded(exchange: HarExchange) -> RecordedCall:
+    """Returns an exchange with its path within the interface."""
+    parts = urlsplit(exchange.request.url)
+    _, path = split_world(parts.path or "/")
+    surface, _, path = split_surface(path, parts.netloc)
+    return RecordedCall(exchange, path, surface)
+
+
+class Player:
+    """Sends requests to a platform, with the published credentials of its world."""
+
+    def __init__(
+        self, platform: Platform, credentials: Mapping[str, Any], names: NamesMode
+    ) -> None:
+        self.platform = platform
+        self._names = names
+        self._app: Mapping[str, Any] = credentials["app"] or {}
+        self._user: Mapping[str, Any] = credentials["user"] or {}
+        self._bearer = credentials["bearer_token"]
+
+    def send(self, recorded: RecordedCall) -> Reply:
+        """Send a recorded request; return the answer, and keep what the platform read of it."""
+        sent = recorded.exchange.request
+        parts = urlsplit(sent.url)
+        prefix = "/sandbox" if recorded.surface == "sandbox" else ""
+        base = f"{parts.scheme}://{parts.netloc}{prefix}"
+        query = f"?{parts.query}" if parts.query else ""
+        headers = [pair for pair in sent.headers if pair[0].lower() not in _DROPPED]
+        call = Call(
+            sent.method,
+            base + recorded.path + query,
+            recorded.path,
+            base,
+            headers,
+            body=sent.body,
+            query_string=parts.query,
+            surface=cast("Any", recorded.surface),
+            names=self._names,
+        )
+        operation = self.platform.where(sent.method, recorded.path, recorded.surface)
+        schemes: tuple[str, ...] = () if operation is None else operation.auth.schemes
+        if (authorization := self._authorize(recorded, call, schemes)) is not None:
+            call.headers = [*headers, ("Authorization", authorization)]
+        reply = self.platform.handle(call)
+        recorded.reply = reply
+        if recorded.operation is None:
+            recorded.operation = call.operation
+            recorded.path_params = dict(call.path_params)
+            recorded.query = list(call.query)
+            if call.media_type.endswith("json"):
+                recorded.json = read_json(call.neutral_body or call.body)
+            elif "form-urlencoded" in call.media_type:
+                recorded.form = list(call.form)
+        return reply
+
+    def _authorize(
+        self, recorded: RecordedCall, call: Call, schemes: tuple[str, ...]
+    ) -> str | None:
+        """Returns credentials of the kind that the recorded request had, or that it needs."""
+        shown = recorded.exchange.request.header("authorization") or ""
+        scheme = shown.partition(" ")[0].lower()
+        if not scheme and not (schemes and recorded.is_success):
+            return None
+        if scheme == "basic":
+            from base64 import b64encode
+
+            pair = f"{self._app.get('consumer_key')}:{self._app.get('consumer_secret')}"
+            return "Basic " + b64encode(pair.encode()).decode()
+        if scheme == "bearer" or (not scheme and "oauth1" not in schemes):
+            of_user = self._user.get("oauth2_access_token")
+            return f"Bearer {self._bearer if not schemes or 'bearer' in schemes else of_user}"
+        return self._sign(call)
+
+    def _sign(self, call: Call) -> str:
+        client = Client(
+            self._app.get("consumer_key", ""),
+            self._app.get("consumer_secret"),
+            self._user.get("access_token"),
+            self._user.get("access_token_secret"),
+        )
+        is_form = call.media_type == "application/x-www-form-urlencoded"
+        body = call.body.decode("utf-8", "replace") if is_form else None
+        kind = {"Content-Type": call.media_type} if is_form else {}
+        try:
+            _, headers, _ = client.sign(call.url, cast("Any", call.method), body, kind)
+        except ValueError:  # a query or form that no client can sign
+            return "OAuth"
+        return str(headers["Authorization"])
+
+
+def read_json(data: bytes | None) -> Any:
+    """Returns a body as JSON; `None` if it is not JSON."""
+    try:
+        return loads(data or b"", max_nesting=_MAX_NESTING)
+    except BadJson:
+        return None
+
+
+def is_same(recorded: RecordedCall, reply: Reply) -> bool:
+    """Whether an answer is the recorded one: status, kind and body, but for secrets."""
+    response = recorded.exchange.response
+    if reply.status != response.status:
+        return False
+    expected, found = recorded.answer, read_json(reply.body)
+    if expected is None:
+        return response.body == reply.body
+    if recorded.has_secrets:
+        return _is_alike(expected, found)
+    return found is not None and canonical(expected) == canonical(found)
+
+
+def _is_alike(expected: Any, found: Any) -> bool:
+    """Whether values are equal, or texts where the recorded one holds a placeholder."""
+    if isinstance(expected, str) and _PLACEHOLDER in expected:
+        return isinstance(found, str)
+    if isinstance(expected, dict):
+        return (
+            isinstance(found, dict)
+            and expected.keys() == found.keys()
+            and all(_is_alike(value, found[key]) for key, value in expected.items())
+        )
+    if isinstance(expected, list):
+        return (
+            isinstance(found, list)
+            and len(expected) == len(found)
+            and all(map(_is_alike, expected, found))
+        )
+    return type(expected) is type(found) and bool(expected == found)

@@ -1,0 +1,181 @@
+"""Rules that answer as recorded: exactly the recorded requests, or all of an operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from mock_platform.core.jsonio import BadJson, canonical, loads
+from mock_platform.importing.replaying import RecordedCall
+from mock_platform.scenario.source import MAX_DEPTH, MAX_VALUES
+
+_MAX_CONDITIONS = 30
+_MAX_TEXT = 1_000_000
+_KEPT = re.compile(r"content-type|location|retry-after|www-authenticate|x-.*rate-limit.*", re.ASCII)
+_NAME = re.compile(r"[^a-z0-9]+", re.ASCII)
+_BEFORE_AUTH = frozenset({401, 403, 429, 503})
+
+Rule = dict[str, Any]
+
+
+class CannotAnswer(ValueError):
+    """A recorded answer that no rule can send."""
+
+
+def make_exact_rules(
+    calls: Iterable[RecordedCall], wrong: Mapping[int, bool], names: Mapping[str, set[str]]
+) -> Iterator[Rule]:
+    """Yields rules for those of some calls with equal requests whose answers are wrong.
+
+    `wrong` has the positions of such calls, and whether their rules act before authentication.
+    `names` are the parameters that were ever sent to each operation.
+    """
+    listed = list(calls)
+    for position, is_early in wrong.items():
+        recorded = listed[position]
+        rule: Rule = {"on": find_target(recorded)}
+        if conditions := make_conditions(recorded, names.get(recorded.operation or "", set())):
+            rule["when"] = conditions
+        if len({canonical(_identify(each)) for each in listed}) > 1:
+            is_last = position == len(listed) - 1
+            rule["call"] = {"from": position + 1} if is_last else position + 1
+        elif position != min(wrong):
+            continue
+        if is_early:
+            rule["stage"] = "before_auth"
+        try:
+            rule["then"] = {"respond": make_answer(recorded)}
+        except CannotAnswer:
+            continue  # reported as not answered
+        yield rule
+
+
+def make_failure(recorded: RecordedCall) -> tuple[str, Rule]:
+    """Returns the name of a scenario, and a rule that refuses all requests of an operation so."""
+    status = recorded.exchange.response.status
+    code = _find_code(recorded.answer)
+    words = f"{recorded.operation or recorded.path} {status} {code}".lower()
+    rule: Rule = {"on": find_target(recorded)}
+    if status in _BEFORE_AUTH:
+        rule["stage"] = "before_auth"
+    rule["then"] = {"respond": make_answer(recorded)}
+    return _NAME.sub("-", words).strip("-")[:80], rule
+
+
+def find_target(recorded: RecordedCall) -> str:
+    """Returns what a rule is about: an operation, or a path that no operation serves."""
+    if recorded.operation is not None:
+        return recorded.operation
+    return f"{recorded.exchange.request.method} {recorded.path}"
+
+
+def make_conditions(recorded: RecordedCall, names: Iterable[str]) -> dict[str, Any]:
+    """Returns the conditions that only a request like the recorded one fulfils."""
+    query = dict(recorded.query)
+    found: dict[str, Any] = {
+        "path": {name: _escape(value) for name, value in recorded.path_params.items()},
+        "query": {name: _escape(value) for name, value in query.items() if name},
+        "form": {name: _escape(value) for name, value in recorded.form if name},
+        "json": dict(_list_values(recorded.json)),
+    }
+    found["query"] |= {name: {"exists": False} for name in sorted(set(names) - set(query)) if name}
+    kept = {}
+    for part, values in found.items():
+        usable = {
+            name: value
+            for name, value in values.items()
+            if len(name) <= 200 and not (isinstance(value, str) and "[redacted" in value)
+        }
+        if usable:
+            kept[part] = dict(list(usable.items())[:_MAX_CONDITIONS])
+    return kept
+
+
+def make_answer(recorded: RecordedCall) -> dict[str, Any]:
+    """Returns the recorded answer as the effect `respond` takes it.
+
+    Raises:
+        CannotAnswer: It is not text, not whole, too long, or no answer at all.
+    """
+    response = recorded.exchange.response
+    if response.status < 200 or response.status > 599:
+        raise CannotAnswer("no response came")
+    if recorded.has_secrets:
+        raise CannotAnswer("the secrets in it were removed from the recording")
+    if not response.is_whole:
+        raise CannotAnswer("; ".join(recorded.exchange.notes) or "its body is not whole")
+    headers = {
+        name: value
+        for name, value in response.headers
+        if _KEPT.fullmatch(name.lower()) and re.fullmatch(r"[\x20-\x7e]*", value)
+    }
+    answer: dict[str, Any] = {"status": response.status}
+    if headers:
+        answer["headers"] = {name: _escape(value) for name, value in headers.items()}
+    if response.body:
+        body = recorded.answer
+        if body is not None:
+            _require_small(response.body)
+            answer["json"] = _escape(body)
+        else:
+            try:
+                answer["text"] = _escape(response.body.decode())
+            except UnicodeDecodeError as fault:
+                raise CannotAnswer("its body is neither JSON nor text") from fault
+            if len(answer["text"]) > _MAX_TEXT:
+                raise CannotAnswer(f"its body is longer than {_MAX_TEXT:,} characters")
+    return answer
+
+
+def _require_small(body: bytes) -> None:
+    if len(body) > _MAX_TEXT // 3:
+        raise CannotAnswer(f"its body is longer than {_MAX_TEXT // 3:,} bytes")
+    if body.count(b",") + body.count(b":") > MAX_VALUES // 2:
+        raise CannotAnswer("its body has more values than a scenario may have")
+    try:
+        loads(body, max_nesting=MAX_DEPTH - 8)
+    except BadJson as fault:
+        raise CannotAnswer(f"its body is {fault}") from fault
+
+
+def _identify(recorded: RecordedCall) -> list[Any]:
+    response = recorded.exchange.response
+    body = recorded.answer
+    return [response.status, body if body is not None else response.body.decode("latin-1")]
+
+
+def _list_values(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields the places of plain values in a JSON body, as conditions name them."""
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for name, inner in items:
+        if "." in str(name):
+            continue
+        if isinstance(inner, dict | list):
+            yield from _list_values(inner, f"{before}{name}.")
+        elif inner is not None:
+            yield f"{before}{name}", _escape(inner)
+
+
+def _escape(value: Any) -> Any:
+    """Returns a value in which a dollar sign at the beginning of a text names no parameter."""
+    if isinstance(value, str):
+        return f"${value}" if value.startswith("$") else value
+    if isinstance(value, list):
+        return [_escape(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _escape(item) for name, item in value.items()}
+    return value
+
+
+def _find_code(body: Any) -> str:
+    if not isinstance(body, dict):
+        return ""
+    errors = body.get("errors")
+    if isinstance(errors, list) and errors and isinstance(errors[0], dict):
+        return str(errors[0].get("code") or errors[0].get("title") or "")
+    return str(body.get("title") or "")

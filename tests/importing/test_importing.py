@@ -1,0 +1,195 @@
+"""`import`: traffic becomes a folder that answers as recorded; what does not is listed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from mock_platform.cli.main import group
+from mock_platform.importing import ImportReport, import_har
+from mock_platform.importing.folder import describe
+from mock_platform.settings import Settings
+from tests.har.support import make_entry, write_har
+from tests.importing.support import list_operations, send_sample, write_journal
+from tests.support import Sandbox
+from tests.test_kept_worlds import NOON
+
+Answers = list[tuple[str, int, Any]]
+ACCOUNT = "https://ads-api.x.com/12/accounts/abc"
+WEBHOOK_BODY = {
+    "data": {
+        "event_uuid": "u1", "filter": {"user_id": "77"}, "event_type": "post.create", "tag": "t",
+        "payload": {"id": "5", "text": "hello"},
+    }
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A folder made of the sandbox's own traffic, and what the traffic was."""
+
+    report: ImportReport
+    answers: Answers
+
+
+def read_answers(box: Sandbox) -> Answers:
+    """Path, status and body of each answer in the journal of a sandbox."""
+    return [
+        (entry.url, entry.status, entry.response_body if not entry.response_body.startswith(b"{")
+         else json.loads(entry.response_body))
+        for entry in box.world.journal
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Imported:
+    """The folder of one request to every operation that has a sample."""
+    folder = tmp_path_factory.mktemp("imported")
+    box = Sandbox(Settings(freeze=NOON, limits="off"))
+    for operation in list_operations():
+        send_sample(box, operation)
+    report = import_har(write_journal(box, folder / "own.har"), folder / "made")
+    return Imported(report, read_answers(box))
+
+
+def test_every_operation_is_answered_as_recorded(imported: Imported) -> None:
+    """A sandbox that serves the folder answers the same requests alike, most from its records."""
+    report = imported.report
+    box = Sandbox(
+        Settings(
+            default_fixtures=False, fixtures=(report.folder,), freeze=NOON, limits="off",
+            scenarios=tuple(str(report.folder / name) for name in report.scenarios),
+        )
+    )  # fmt: skip
+
+    for operation in list_operations():
+        send_sample(box, operation)
+
+    differing = [
+        (expected, found)
+        for expected, found in zip(imported.answers, read_answers(box), strict=True)
+        if expected != found
+    ]
+    # What makes a new token cannot be the same: the recording does not hold it.
+    assert {"/oauth2/token"} >= {one[0].partition("localhost")[2] for one, _ in differing}
+    assert len(imported.answers) == report.answered
+    assert report.rules < len(imported.answers) / 3
+    assert [] == report.notes
+    assert 1 == report.with_secrets
+
+
+@pytest.mark.parametrize("options", [(), ("--no-default-fixtures",)])
+def test_the_folder_passes_check(imported: Imported, options: tuple[str, ...]) -> None:
+    """Records and scenarios have no faults, alone and beside the default fixtures."""
+    result = CliRunner().invoke(
+        group, ["check", *options, "--warnings", "ignore", str(imported.report.folder)]
+    )
+
+    assert 0 == result.exit_code, result.output
+
+
+def test_failures_become_scenarios(imported: Imported) -> None:
+    """A recorded failure can be provoked for any request of its operation."""
+    name = "fails-cards-get-404-card-not-found"
+    assert name in imported.report.failures
+    file = imported.report.folder / "scenarios" / f"{name}.yaml"
+    box = Sandbox(Settings(scenarios=(str(file),)))
+
+    answer = box.call("GET", "/12/accounts/18ce54d4x5t/cards/1712870000001000001")
+
+    assert 404 == answer.status_code
+    assert "CARD_NOT_FOUND" == answer.get_json()["errors"][0]["code"]
+
+
+def test_a_state_that_was_exported_answers_alike() -> None:
+    """`PUT /_mock/state` of a whole state: reads are answered as where it came from."""
+    boxes = [Sandbox(Settings(freeze=NOON, limits="off")) for _ in range(2)]
+    reads = [each for each in list_operations() if each.method == "GET"]
+    boxes[0].change("line_items", "itttx", name="Changed before")
+    state = boxes[0].client.get("/_mock/state").get_json()
+
+    assert 200 == boxes[1].client.put("/_mock/state", json=state).status_code
+    for box in boxes:
+        for operation in reads:
+            send_sample(box, operation)
+
+    kept = [[a for a in read_answers(box) if "/_mock/" not in a[0]] for box in boxes]
+    assert kept[0] == kept[1]
+
+
+def make_answer(data: Any, url: str = ACCOUNT, **more: Any) -> dict[str, Any]:
+    """An entry whose answer shows these records."""
+    body = {"request": {"params": {}}, "data": data, **more}
+    headers = [{"name": "Content-Type", "value": "application/json"}]
+    return make_entry(url=url, text=json.dumps(body), headers=headers)
+
+
+def test_foreign_traffic(tmp_path: Path) -> None:
+    """Records keep their ids and unknown keys; deliveries become events; the rest is listed."""
+    campaign = {"id": "c9x", "name": "Spring", "surprise": [1]}
+    delivery = {
+        "method": "POST", "url": "https://hooks.example.org/in",
+        "posted": {"mimeType": "application/json", "text": json.dumps(WEBHOOK_BODY)},
+    }  # fmt: skip
+    file = write_har(
+        tmp_path,
+        make_answer([campaign], f"{ACCOUNT}/campaigns", next_cursor=None),
+        make_entry(url="https://ads-api.x.com/12/nothing/here", text='{"$a": "$b"}'),
+        make_entry(url="https://fonts.example.net/a.css", text="x"),
+        make_entry(url=f"{ACCOUNT}/line_items", status=0, content={}),
+        make_entry(**delivery),
+    )
+
+    report = import_har(file, tmp_path / "made")
+
+    told = "\n".join(describe(report))
+    assert "campaigns/c9x: " in told
+    assert "1 request to fonts.example.net: no host of the platform; take it as one with" in told
+    assert "entry 3 (line 1), GET /12/accounts/abc/line_items: no response came" in told
+    (event,) = json.loads((tmp_path / "made" / "events.json").read_text())
+    assert ("post.create", "u1", "t") == (event["event_type"], event["_event_uuid"], event["_tag"])
+    assert 2 == report.answered
+    box = Sandbox(
+        Settings(
+            default_fixtures=False, fixtures=(tmp_path / "made",),
+            scenarios=tuple(str(tmp_path / "made" / name) for name in report.scenarios),
+        )
+    )  # fmt: skip
+    assert {"$a": "$b"} == box.call("GET", "/12/nothing/here").get_json()
+
+
+def test_repeated_requests(tmp_path: Path) -> None:
+    """The same request may have had several answers: they come in the same order again."""
+    entries = [
+        make_answer({"id": "abc", "name": name}, "http://127.0.0.1/12/accounts/abc")
+        for name in ("one", "two", "two", "three")
+    ]
+    report = import_har(write_har(tmp_path, *entries), tmp_path / "made")
+
+    assert 4 == report.answered
+
+
+def test_refusals(tmp_path: Path) -> None:
+    """A folder in use, and a damaged archive, are refused; nothing is written."""
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "mine.txt").write_text("mine")
+    good = write_har(tmp_path, make_entry(url="https://fonts.example.net/"))
+    run = CliRunner().invoke
+
+    used = run(group, ["import", "--har", str(good), "--to", str(tmp_path / "made")])
+    assert 2 == used.exit_code
+    assert "is not empty. Name another folder, or replace it with --force." in used.output
+
+    good.write_text("{")
+    bad = run(group, ["import", "--har", str(good), "--to", str(tmp_path / "other")])
+    assert 4 == bad.exit_code
+    assert "traffic.har:1: the file ends too early" in bad.output
+    missing = run(group, ["import", "--har", str(tmp_path / "no"), "--to", str(tmp_path / "other")])
+    assert 4 == missing.exit_code
+    assert ["made", "traffic.har"] == sorted(path.name for path in tmp_path.iterdir())
+    assert "mine" == (tmp_path / "made" / "mine.txt").read_text()
