@@ -71,7 +71,7 @@ def test_the_commands_are_the_promised_ones() -> None:
     promised = {
         "serve", "run", "operations", "where", "check", "credentials", "openapi", "assumptions",
         "scenarios", "coverage", "diff", "on", "off", "reset", "clock", "requests", "worlds",
-        "docs", "hosts", "contract",
+        "docs", "hosts", "contract", "record", "import",
     }  # fmt: skip
 
     assert promised == set(group.commands)

@@ -37,6 +37,7 @@ KINDS = (
             "docs/console",
             "docs/clients",
             "docs/original-names",
+            "docs/record-and-import",
             "docs/oauth2",
             "docs/posts-and-users",
             "docs/media-news-and-notes",
