@@ -53,7 +53,8 @@ def read_content(
         return body
     text = read_text(content, "text", "response.content")
     if text is None:
-        if (size or 0) > 0:
+        size = size or read_size(response, "bodySize", "response") or _read_length(response)
+        if size:
             body.miss(f"the archive does not hold the body of {size:,} bytes")
         return body
     body.data = _decode(content, "response.content", text, body)
@@ -92,6 +93,17 @@ def read_post_data(request: Mapping[str, Any], attached: Attached) -> Body:
     if _says_cut(posted):
         body.miss("the archive holds only the beginning of the request's body")
     return body
+
+
+def _read_length(response: Mapping[str, Any]) -> int:
+    """Returns the length that a response declares for a body which may be missing."""
+    if response.get("status") == 304:
+        return 0
+    for header in read_list(response, "headers", "response"):
+        if isinstance(header, dict) and str(header.get("name")).lower() == "content-length":
+            value = str(header.get("value"))
+            return int(value) if value.isdecimal() and len(value) < 16 else 0
+    return 0
 
 
 def _decode(holder: Mapping[str, Any], where: str, text: str, body: Body) -> bytes:

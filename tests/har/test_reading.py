@@ -38,6 +38,27 @@ def test_an_exchange(tmp_path: Path) -> None:
     assert text[: second.place.offset].count("\n") + 1 == second.place.line
 
 
+FILES = Path(__file__).parent / "files"
+
+
+@pytest.mark.parametrize(
+    ("name", "statuses"), [("chromium", [200, 200, 403, 404]), ("mitmproxy", [200, 200, 403, 403])]
+)
+def test_archives_of_programs(name: str, statuses: list[int]) -> None:
+    """What Chromium (by Playwright) and mitmproxy wrote about a sandbox is read as it was."""
+    found = list(read_har(FILES / f"{name}.har"))
+
+    assert statuses == [each.response.status for each in found]
+    assert {"127.0.0.1"} == {each.request.host for each in found}
+    accounts = json.loads(found[0].response.body)
+    assert ["18ce54d4x5t", "18ce55fw2ag"] == [each["id"] for each in accounts["data"]]
+    assert all(each.request.header("authorization") for each in found)
+    if name == "chromium":  # it does not keep bodies that no script has read
+        assert [True, True, False, False] == [each.response.is_whole for each in found]
+    else:
+        assert b'name="media"; filename="hostname"' in found[3].request.body
+
+
 def test_other_keys_come_first(tmp_path: Path) -> None:
     """The entries are found wherever they are, also behind values of every kind."""
     log = {"comment": 'a "]}" \\', "pages": [[{}], -1.5e3, None, True], "entries": [make_entry()]}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from docs.generators.samples import MINUTE, sample
 from mock_platform.control.har import archive
 from mock_platform.control.known_credentials import credentials
+from mock_platform.control.sample_values import MINUTE
+from mock_platform.control.samples import sample
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.operations import OPERATIONS
