@@ -93,17 +93,18 @@ def test_the_folder_passes_check(imported: Imported, options: tuple[str, ...]) -
     assert 0 == result.exit_code, result.output
 
 
-def test_failures_become_scenarios(imported: Imported) -> None:
+def test_failures_become_scenarios(tmp_path: Path) -> None:
     """A recorded failure can be provoked for any request of its operation."""
-    name = "fails-cards-get-404-card-not-found"
-    assert name in imported.report.failures
-    file = imported.report.folder / "scenarios" / f"{name}.yaml"
+    text = json.dumps({"errors": [{"code": "CARD_NOT_FOUND"}], "request": {"params": {}}})
+    entry = make_entry(url=f"{ACCOUNT}/cards/1", status=404, text=text)
+
+    report = import_har(write_har(tmp_path, entry), tmp_path / "made")
+
+    assert ["fails-cards-get-404-card-not-found"] == report.failures
+    file = report.folder / "scenarios" / f"{report.failures[0]}.yaml"
     box = Sandbox(Settings(scenarios=(str(file),)))
-
     answer = box.call("GET", "/12/accounts/18ce54d4x5t/cards/1712870000001000001")
-
-    assert 404 == answer.status_code
-    assert "CARD_NOT_FOUND" == answer.get_json()["errors"][0]["code"]
+    assert (404, json.loads(text)) == (answer.status_code, answer.get_json())
 
 
 def test_a_state_that_was_exported_answers_alike() -> None:
