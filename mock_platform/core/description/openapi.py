@@ -37,6 +37,7 @@ from mock_platform.core.faults import INVALID, MISSING, Fault
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Location, Operation
+from mock_platform.core.spelling.naming import describe_original_names
 from mock_platform.core.unread import IGNORED
 from mock_platform.settings import Settings
 
@@ -317,6 +318,8 @@ class _Writer:
                 entry["security"].append({})  # without a session, too, it answers
         if operation.deprecated:
             entry["deprecated"] = True
+        if original := describe_original_names(operation, template_path):
+            entry["x-mock-original-names"] = original
         self._input(operation, entry)
         return entry
 

@@ -59,7 +59,7 @@ class Translator:
         """
         reading = self._readings.get(operation.id)
         if reading is None:
-            declared = frozenset(_list_declared(operation))
+            declared = frozenset(list_declared(operation))
             reading = Reading(PAIRS[operation.dialect], declared)
             self._readings[operation.id] = reading
         if not reading:
@@ -116,7 +116,7 @@ def _read_body(call: Call, reading: Reading) -> bytes:
     return dumps(reading.read(value, warn))
 
 
-def _list_declared(operation: Operation) -> Iterator[str]:
+def list_declared(operation: Operation) -> Iterator[str]:
     """Returns the names of all parameters of an operation, at any depth of its body."""
     if operation.params is None:
         return

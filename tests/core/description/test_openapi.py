@@ -27,6 +27,7 @@ from mock_platform.core.fields import (
     Text,
 )
 from mock_platform.core.operation import Limit, Location, Operation
+from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
@@ -380,6 +381,17 @@ def test_extras() -> None:
         described["x-mock-assumptions"]
     )
     assert [{"oauth1": []}] == described["security"]
+
+
+def test_original_names() -> None:
+    """An operation shows the names that it has under `--names original` beside its own."""
+    plain = only(operation(path="/12/things", params=None))
+    (found,) = [each for each in OPERATIONS if each.id == "promoted_posts.list"]
+    described = only(found)["x-mock-original-names"]
+
+    assert {"paths": ["/11/things"]} == plain["x-mock-original-names"]
+    assert "/11/accounts/{account_id}/promoted_tweets" in described["paths"]
+    assert {"promoted_post_ids": "promoted_tweet_ids"} == described["parameters"]
 
 
 def test_other_spellings() -> None:
