@@ -63,6 +63,18 @@ def test_watch_a_scenario(visit: Visit) -> None:
     assert [] == visit.complaints[1:]  # the browser mentions the refusal
 
 
+def test_a_refresh_keeps_the_focus(visit: Visit) -> None:
+    """Counts that refresh by themselves do not take the focus from who uses the keyboard."""
+    activate = f"{visit.world.control}/scenarios/rate-limited/activate"
+    visit.world.session().post(activate, json={}).raise_for_status()
+    page = visit.open("/console/scenarios")
+    button = page.get_by_role("button", name="Switch rate-limited off")
+    button.evaluate("e => { e.focus(); e.dataset.old = 'yes'; }")
+
+    expect(page.locator("#off-rate-limited[data-old]")).to_have_count(0)
+    expect(button).to_be_focused()
+
+
 def bearer(world: LiveWorld) -> dict[str, str]:
     """The header of the bearer token."""
     return {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
