@@ -169,6 +169,8 @@ class Platform:
         self._requests = itertools.count(1)
         self.observers: list[Callable[[JournalEntry], None]] = []
         """Called with each entry of every journal, after the reply was made: for metrics."""
+        self.shadow: Callable[[], dict[str, Any]] | None = None
+        """Returns how another service answers differently, if requests are sent there as well."""
         self.stray_listeners: list[Callable[[Call, str], None]] = []
         """Called for each request to a missing world, with the world's name."""
         compiled = [

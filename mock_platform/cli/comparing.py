@@ -39,8 +39,9 @@ from mock_platform.drift import (
     write_accepted,
 )
 from mock_platform.drift.check import list_reads
-from mock_platform.drift.client import HttpClient
+from mock_platform.drift.client import HttpClient, check_base_url
 from mock_platform.drift.plan import PROBE_KINDS
+from mock_platform.drift.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.edge.address import split_surface, split_world
 from mock_platform.har import BadHar, read_har
 from mock_platform.operations import OPERATIONS
@@ -163,6 +164,26 @@ def compare_archive(archive: Path, acceptance: Acceptance, output: Output) -> No
     if not report.checked:
         raise click.UsageError(f"{archive} has no request that an operation answers.")
     finish(report, acceptance, output, complete=False)
+
+
+def read_shadow(upstream: str, *, writes: bool, credentials_file: Path | None) -> ShadowSettings:
+    """Return what `serve --shadow` sends on.
+
+    Raises:
+        click.UsageError: The address or the credentials cannot be used.
+    """
+    try:
+        base_url = check_base_url(upstream)
+    except BadBaseUrl as fault:
+        raise click.UsageError(str(fault)) from fault
+    held = None if credentials_file is None else _read_credentials(credentials_file)
+    return ShadowSettings(base_url, writes, held)
+
+
+def make_shadow(platform: Platform, settings: ShadowSettings) -> ShadowTraffic:
+    """Return what sends the requests of a platform to another service as well."""
+    description = describe_everything(platform).at("http://localhost")
+    return ShadowTraffic(platform, settings, description, _locate)
 
 
 def _locate(url: str) -> tuple[Surface, str]:

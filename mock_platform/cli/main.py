@@ -107,6 +107,16 @@ def main() -> None:
     help="Answer the platform's real hosts as well, through a proxy on this machine; prints the "
     "variables that lead programs to it.",
 )
+@click.option(
+    "--shadow", metavar="URL",
+    help="Send each read to the real service at URL as well, and report how its answers differ.",
+)  # fmt: skip
+@click.option("--shadow-writes/--no-shadow-writes", help="Send writes to the real service as well.")
+@click.option(
+    "--shadow-credentials", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Sign for the real service with these credentials.  [default: those that clients send]",
+)  # fmt: skip
 @allow_host_option
 @intercept_hosts_option
 @click.option(
@@ -126,6 +136,9 @@ def serve(
     intercept: bool,
     allow_host: tuple[str, ...],
     intercept_hosts: tuple[str, ...],
+    shadow: str | None,
+    shadow_writes: bool,
+    shadow_credentials: Path | None,
     **values: Any,
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
@@ -144,6 +157,15 @@ def serve(
         raise click.UsageError("--tls-folder needs --tls.")
     if intercept and workers > 1:
         raise click.UsageError("--intercept needs one process: leave out --workers.")
+    if shadow is not None and workers > 1:
+        raise click.UsageError("--shadow needs one process: leave out --workers.")
+    shadowed = None
+    if shadow is not None:
+        from mock_platform.cli.comparing import read_shadow
+
+        shadowed = read_shadow(shadow, writes=shadow_writes, credentials_file=shadow_credentials)
+    elif shadow_writes or shadow_credentials is not None:
+        raise click.UsageError("--shadow-writes and --shadow-credentials need --shadow URL.")
     if server is not None:
         text = "Warning: --server is ignored: there is only one server now, which replaces both."
         click.echo(text, err=True)
@@ -157,6 +179,7 @@ def serve(
             watch=watch,
             stop_with_stdin=stop_with_stdin,
             intercept=read_interception(allow_host, intercept_hosts, intercept=intercept),
+            shadow=shadowed,
             workers=workers,
         )
     )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mock_platform.cli import logs
 from mock_platform.edge.hosts import Interception
 from mock_platform.settings import Settings
+
+if TYPE_CHECKING:
+    from mock_platform.drift.shadow import ShadowSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +28,5 @@ class ServeOptions:
     workers: int = 1
     intercept: Interception | None = None
     """What a proxy for the platform's real hosts does; `None` without one."""
+    shadow: ShadowSettings | None = None
+    """To which service requests are sent as well; `None` for none."""

@@ -20,6 +20,7 @@ from mock_platform.cli.surroundings import (
     close_after,
     collect_rarely,
     report_error,
+    send_to_shadow,
     watch_files,
 )
 from mock_platform.cli.trouble import BadInput, convert_errors
@@ -69,6 +70,7 @@ def serve_until_stopped(serving: ServeOptions) -> None:
         with (
             close_after(opened),
             watch_files(opened, active=serving.watch),
+            send_to_shadow(platform, serving.shadow),
             _intercept(application, settings.connection, serving.intercept) as proxy,
             collect_rarely(),
         ):

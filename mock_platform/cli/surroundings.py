@@ -6,10 +6,15 @@ import contextlib
 import gc
 import logging
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from mock_platform.cli.trouble import BadInput
 from mock_platform.cli.watching import Watch
+from mock_platform.platform import Platform
 from mock_platform.restoring import Opened
+
+if TYPE_CHECKING:
+    from mock_platform.drift.shadow import ShadowSettings
 
 _LOG = logging.getLogger(__name__)
 _NEW_OBJECTS = 20_000
@@ -71,3 +76,21 @@ def watch_files(opened: Opened, *, active: bool) -> Iterator[None]:
 def report_error(fault: BaseException) -> None:
     """Log an error of the sandbox itself."""
     _LOG.error("The sandbox itself failed: %s", fault, exc_info=fault)
+
+
+@contextlib.contextmanager
+def send_to_shadow(platform: Platform, shadow: ShadowSettings | None) -> Iterator[None]:
+    """Send requests to another service as well, as long as the block runs."""
+    if shadow is None:
+        yield
+        return
+    from mock_platform.cli.comparing import make_shadow
+
+    traffic = make_shadow(platform, shadow)
+    traffic.start()
+    what = "Reads and writes" if shadow.writes else "Reads"
+    _LOG.info("%s are sent to %s as well: GET /_mock/shadow", what, shadow.upstream)
+    try:
+        yield
+    finally:
+        traffic.stop()

@@ -37,10 +37,11 @@ class OutboundFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ReceiverAnswer:
-    """What a receiver answered: the status and the beginning of the body."""
+    """What a receiver answered: the status, the beginning of the body, the headers."""
 
     status: int
     body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class _DeadlineSocket:
@@ -134,7 +135,8 @@ class Outbound:
                     preload_content=False,
                 )
                 response = connection.getresponse()
-                return ReceiverAnswer(response.status, connections.read_beginning(response, most))
+                start = connections.read_beginning(response, most)
+                return ReceiverAnswer(response.status, start, tuple(response.headers.items()))
         finally:
             with self._lock:
                 self._open.difference_update(held)

@@ -17,6 +17,7 @@ from requests.utils import get_environ_proxies
 from urllib3.exceptions import HTTPError
 
 from mock_platform.core.auth.authenticate import Scheme
+from mock_platform.core.call import FORM
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.plan import Signing
 from mock_platform.settings import Settings
@@ -74,16 +75,22 @@ class SigningCredentials:
         return "bearer" if "bearer" in schemes and self.bearer_token is not None else None
 
     def sign(
-        self, method: str, url: str, schemes: tuple[Scheme, ...], signing: Signing
+        self,
+        method: str,
+        url: str,
+        schemes: tuple[Scheme, ...],
+        signing: Signing,
+        form: str | None = None,
     ) -> dict[str, str]:
-        """Return the headers that sign a request, for one of these schemes."""
+        """Return the headers that sign a request, with its form body, for one of these schemes."""
         scheme = None if signing == "none" else self.find_scheme(schemes)
         if scheme == "oauth1":
             token = self.access_token if signing == "good" else _UNKNOWN
             client = Client(
                 self.consumer_key or "", self.consumer_secret, token, self.access_token_secret
             )
-            _, headers, _ = client.sign(url, method)  # type: ignore[arg-type]
+            kind = {} if form is None else {"Content-Type": FORM}
+            _, headers, _ = client.sign(url, method, form, kind)  # type: ignore[arg-type]
             return {str(name): str(value) for name, value in headers.items()}
         if scheme == "bearer":
             token = self.bearer_token if signing == "good" else _UNKNOWN

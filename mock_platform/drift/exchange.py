@@ -80,7 +80,9 @@ class Comparer:
         declared = self._check(operation, theirs.status, there)
         found += [each for each in declared if (each.kind, each.where) not in flaws]
         found += self._compare_formats(operation, there)
-        found += _compare_envelopes(ours, theirs)
+        seen = {(each.kind, each.where) for each in found} | flaws
+        around = _compare_envelopes(ours, theirs)
+        found += [each for each in around if (each.kind, each.where) not in seen]
         found += _find_empty(here, there)
         if self._same_data:
             found += _compare_values(ours.json, theirs.json)

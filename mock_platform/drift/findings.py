@@ -14,6 +14,7 @@ from mock_platform.drift.difference import Difference, DifferenceKind
 
 Verdict = Literal["refuted", "in doubt", "confirmed"]
 _MAX_PLACES = 200
+_MAX_FINDINGS = 2000
 _ID_CHARACTERS = 10
 _WORD = re.compile(r"[a-z0-9_]{3,}", re.ASCII)
 _COMMON = frozenset({"data", "request", "params", "meta", "body", "status", "header", "errors"})
@@ -122,43 +123,73 @@ class Report:
         return [key for key, each in self.assumptions.items() if each == verdict]
 
 
+class Collector:
+    """Puts equal differences together, one answer after the other."""
+
+    def __init__(self, register: Mapping[str, Assumption]) -> None:
+        self._register = register
+        self._findings: dict[tuple[str, ...], DriftFinding] = {}
+        self.verdicts: dict[str, Verdict] = {}
+        """What the answers say about each assumption, by id."""
+        self.dropped = 0
+        """Differences for which there was no room."""
+
+    def add(self, operation: str, asked: AskedProbe) -> list[DriftFinding]:
+        """Count the differences of an answer, and return their findings."""
+        found = []
+        for key in asked.assumptions:
+            self.verdicts.setdefault(key, "confirmed")
+        for difference in asked.differences:
+            finding = self._find(difference)
+            if finding is None:
+                self.dropped += 1
+                continue
+            _count(finding, operation, asked, difference)
+            found.append(finding)
+            for key, verdict in _judge(asked, difference, self._register):
+                if finding.assumptions.get(key) != "refuted":
+                    finding.assumptions[key] = verdict
+                if self.verdicts[key] != "refuted":
+                    self.verdicts[key] = verdict
+        return found
+
+    def list_findings(self) -> list[DriftFinding]:
+        """Return the findings, those in most operations first."""
+        for finding in self._findings.values():
+            # Where an assumption is about the place itself, the others say nothing.
+            if "refuted" in finding.assumptions.values():
+                for key in [k for k, each in finding.assumptions.items() if each != "refuted"]:
+                    del finding.assumptions[key]
+        return sorted(self._findings.values(), key=lambda x: (-len(x.operations), x.where))
+
+    def _find(self, each: Difference) -> DriftFinding | None:
+        where = "*" if each.kind == "format" else each.where
+        key = (each.kind, where, each.expected, each.got)
+        found = self._findings.get(key)
+        if found is None and len(self._findings) < _MAX_FINDINGS:
+            found = DriftFinding(each.kind, where, each.expected, each.got)
+            self._findings[key] = found
+        return found
+
+
 def make_report(drift: Drift, subject: str, register: Mapping[str, Assumption]) -> Report:
     """Return the findings of a comparison; `register` holds all assumptions by id."""
-    findings: dict[tuple[str, ...], DriftFinding] = {}
-    verdicts: dict[str, Verdict] = {}
+    collector = Collector(register)
     for checked in drift.checked:
         for asked in checked.probes:
-            for key in asked.assumptions:
-                verdicts.setdefault(key, "confirmed")
-            for difference in asked.differences:
-                finding = _find(findings, difference)
-                _count(finding, checked.operation, asked, difference)
-                for key, verdict in _judge(asked, difference, register):
-                    if finding.assumptions.get(key) != "refuted":
-                        finding.assumptions[key] = verdict
-                    if verdicts[key] != "refuted":
-                        verdicts[key] = verdict
-    for finding in findings.values():
-        # Where an assumption is about the place itself, the others say nothing.
-        if "refuted" in finding.assumptions.values():
-            for key in [key for key, each in finding.assumptions.items() if each != "refuted"]:
-                del finding.assumptions[key]
-    ordered = sorted(findings.values(), key=lambda each: (-len(each.operations), each.where))
-    return Report(
+            collector.add(checked.operation, asked)
+    report = Report(
         subject,
-        ordered,
+        collector.list_findings(),
         drift.checked,
         drift.skipped,
         drift.requests,
-        dict(sorted(verdicts.items())),
+        dict(sorted(collector.verdicts.items())),
         register,
     )
-
-
-def _find(findings: dict[tuple[str, ...], DriftFinding], each: Difference) -> DriftFinding:
-    where = "*" if each.kind == "format" else each.where
-    key = (each.kind, where, each.expected, each.got)
-    return findings.setdefault(key, DriftFinding(each.kind, where, each.expected, each.got))
+    if collector.dropped:
+        report.notes.append(f"{collector.dropped:,} more differences are not listed")
+    return report
 
 
 def _count(finding: DriftFinding, operation: str, asked: AskedProbe, each: Difference) -> None:

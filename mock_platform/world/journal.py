@@ -66,6 +66,8 @@ class JournalEntry:
     """The reason phrase of the answer, if it is not the standard one."""
     sent: Iterable[str] = ()
     """Names of the operation's parameters that were sent; only for the coverage."""
+    shadow: dict[str, Any] | None = None
+    """How the answer of the real service differs, if the request was sent there as well."""
 
     @property
     def size(self) -> int:
@@ -88,7 +90,8 @@ class JournalEntry:
 
     def summary(self) -> dict[str, Any]:
         """Returns the entry without headers and bodies."""
-        return {
+        shadow = {} if self.shadow is None else {"shadow": self.shadow}
+        return shadow | {
             "id": self.id,
             "at": wire_millis(self.at),
             "world": self.world,
