@@ -1,13 +1,14 @@
-"""The command `contract` and its options; `contracting` implements it."""
+"""The commands `contract` and `pact`; `contracting` and `pacting` implement them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 from mock_platform.cli.command import CheckedCommand
+from mock_platform.cli.live_commands import server_options
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -67,3 +68,23 @@ def diff(
     from mock_platform.cli.contracting import show_changes
 
     show_changes(old, new, format, fail_on, out)
+
+
+@click.command("pact", cls=CheckedCommand)
+@server_options
+@click.option(
+    "--har", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+    help="Read the requests from an HTTP archive instead of the journal of a server.",
+)  # fmt: skip
+@click.option("--consumer", required=True, metavar="NAME", help="Name of the client.")
+@click.option("--provider", required=True, metavar="NAME", help="Name of the interface.")
+@click.option("--out", type=_FILE, required=True, metavar="FILE", help="The Pact file to write.")
+def pact(*, har: Path | None, consumer: str, provider: str, out: Path, **server: Any) -> None:
+    """Write what a client exercised as a Pact file (version 4), without secrets.
+
+    It is read from the journal of a world of a running server, or from an HTTP archive. Requests
+    that cannot be repeated are left out, and listed with the reason.
+    """
+    from mock_platform.cli.pacting import write_pact
+
+    write_pact(har, consumer, provider, out, server)

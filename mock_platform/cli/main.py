@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
-from mock_platform.cli.contract_commands import contract
+from mock_platform.cli.contract_commands import contract, pact
 from mock_platform.cli.intercepting import (
     allow_host_option,
     intercept_hosts_option,
@@ -573,3 +573,4 @@ def diff(
 
 for _command in (*LIVE_COMMANDS, contract, record, import_):
     group.add_command(_command)
+group.add_command(pact)

@@ -19,6 +19,7 @@ from mock_platform.control import (
     guard,
     journal,
     operation_texts,
+    pacts,
     rules,
     scenarios,
     shadow,
@@ -194,6 +195,9 @@ ROUTES: tuple[Route, ...] = (
         body_form=transitions.move_form,
         returns=transitions.MoveAnswer,
     ),
+    Route("GET", "/pact", pacts.get_pact, query=pacts.PartiesQuery, returns=pacts.PactAnswer),
+    Route("POST", "/provider-states", pacts.put_state, body=pacts.StateBody),
+    Route("POST", "/provider-messages", pacts.make_message, body=pacts.MessageBody),
     Route("GET", "/credentials", about.show_credentials),
     Route(
         "POST",

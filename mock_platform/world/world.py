@@ -258,7 +258,7 @@ class World:
             }
             self.beside.resume(self.store.beside)
             self.store.resume()
-            found = [Change(c.table, c.key, c.after, c.before) for c in self._differences()]
+            found = [Change(c.table, c.key, c.after, c.before) for c in self.list_differences()]
             for observer in self._observers:
                 observer(self, found)
         self._tell(Notice(RESTORED, self.name))
@@ -346,6 +346,25 @@ class World:
 
     # -- details ---------------------------------------------------------------------------------
 
+    def list_differences(self) -> list[Change]:
+        """Returns what a return to the fixtures would change: `after` is the fixtures' record.
+
+        Needs the world's lock.
+        """
+        base = self.blueprint.base.rows
+        found = []
+        for table, rows in self.store.snapshot().rows.items():
+            for key, row in rows.items():
+                original = base.get(table, {}).get(key)
+                found.append(
+                    Change(
+                        table, key,
+                        None if row is None else row.record,
+                        None if original is None else original.record,
+                    )
+                )  # fmt: skip
+        return found
+
     def _record_jump(self) -> None:
         if not self._begun:  # else the work under way is recorded with it
             with self.work():
@@ -374,7 +393,7 @@ class World:
         origin, which is based on the old ones.
         """
         with self.hold():
-            before = self._differences()
+            before = self.list_differences()
             dropped = [_SNAPSHOT + name for name in self.snapshots] if restarts else []
             if base is not None:
                 dropped.append(ORIGIN)
@@ -393,7 +412,7 @@ class World:
                 self.blueprint, self.origin = replace(self.blueprint, base=base), None
             self.epoch += 1
             self._forget()
-            after = [Change(c.table, c.key, c.after, c.before) for c in self._differences()]
+            after = [Change(c.table, c.key, c.after, c.before) for c in self.list_differences()]
             for observer in self._observers:
                 observer(self, [*before, *after])
         self.clock.call_listeners()
@@ -472,22 +491,6 @@ class World:
         self.nonces.clear()
         self.deliveries.clear()
         self._outbox.clear()
-
-    def _differences(self) -> list[Change]:
-        """Returns the differences from the fixtures, as changes."""
-        base = self.blueprint.base.rows
-        found = []
-        for table, rows in self.store.snapshot().rows.items():
-            for key, row in rows.items():
-                original = base.get(table, {}).get(key)
-                found.append(
-                    Change(
-                        table, key,
-                        None if row is None else row.record,
-                        None if original is None else original.record,
-                    )
-                )  # fmt: skip
-        return found
 
 
 def _store_in_memory(world: World) -> WorldStore:

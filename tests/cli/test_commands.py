@@ -72,6 +72,7 @@ def test_the_commands_are_the_promised_ones() -> None:
         "serve", "run", "operations", "where", "check", "credentials", "openapi", "assumptions",
         "scenarios", "coverage", "diff", "on", "off", "reset", "clock", "requests", "worlds",
         "docs", "hosts", "contract", "record", "import",
+        "docs", "hosts", "contract", "pact",
     }  # fmt: skip
 
     assert promised == set(group.commands)

@@ -1,0 +1,184 @@
+"""Makes a template and matching rules from answers and their schema.
+
+The rules say what a client may rely on: types, values of enumerations, forms of moments and ids.
+The elements of a list become one template with the keys that all of them have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Schema = Mapping[str, Any]
+Rules = dict[str, dict[str, Any]]
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z", re.ASCII)
+_MOMENT_RULE = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$"
+_ID_NAME = re.compile(r"(?:.*_)?(?:id|id_str|uuid|key)$", re.ASCII)
+_ID_FORMS = (r"^[0-9]+$", r"^[0-9]+_[0-9]+$", r"^[0-9a-z]+$", r"^[0-9a-f]+(-[0-9a-f]+)+$")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_LOOKAROUND = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]")
+"""What the regular expressions of the verifier do not have."""
+_HOST = re.compile(r"https?://[^/]+(/.*)", re.ASCII)
+_EXACT_IN_FAILURES = frozenset({"code", "status", "title"})
+
+
+class Matcher:
+    """Makes templates and rules with the components of one OpenAPI document."""
+
+    def __init__(self, components: Mapping[str, Schema], fixed: frozenset[str], *, failed: bool):
+        """`fixed` are texts that come back as they were sent; `failed`: codes are exact."""
+        self._components = components
+        self._fixed = fixed
+        self._failed = failed
+        self.rules: Rules = {}
+
+    def match(self, values: Sequence[Any], schema: Schema, path: str = "$", name: str = "") -> Any:
+        """Returns the template of these values, which all have one place; adds its rules."""
+        shown = [value for value in values if value is not None]
+        schema = self._resolve(schema, shown[0] if shown else None)
+        if shown and all(isinstance(value, dict) for value in shown):
+            return self._match_objects(shown, schema, path)
+        if shown and all(isinstance(value, list) for value in shown):
+            return self._match_lists(shown, schema, path)
+        template = shown[0] if shown else None
+        matchers = self._choose(template, schema, name)
+        nullable = template is None or len(shown) < len(values) or _allows_null(schema)
+        if nullable and template is not None:
+            matchers = [matchers[-1], {"match": "null"}]
+        combine = "OR" if nullable and len(matchers) > 1 else "AND"
+        self.rules[path] = {"combine": combine, "matchers": matchers}
+        return template
+
+    def _match_objects(
+        self, values: Sequence[Mapping[str, Any]], schema: Schema, path: str
+    ) -> dict[str, Any]:
+        properties = schema.get("properties", {})
+        more = schema.get("additionalProperties")
+        other = more if isinstance(more, Mapping) else {}
+        common = [key for key in values[0] if all(key in value for value in values)]
+        return {
+            key: self.match(
+                [value[key] for value in values],
+                properties.get(key, other),
+                _extend(path, key),
+                key,
+            )
+            for key in common
+        }
+
+    def _match_lists(self, values: Sequence[list[Any]], schema: Schema, path: str) -> list[Any]:
+        elements = [element for value in values for element in value]
+        if not elements:
+            if path != "$.data":  # a list without results is a result
+                self.rules[path] = {"combine": "AND", "matchers": [{"match": "type"}]}
+            return []
+        least = 1 if all(values) else 0
+        self.rules[path] = {"combine": "AND", "matchers": [{"match": "type", "min": least}]}
+        items = schema.get("items")
+        return [self.match(elements, items if isinstance(items, Mapping) else {}, f"{path}[*]")]
+
+    def _choose(self, value: Any, schema: Schema, name: str) -> list[dict[str, Any]]:
+        if value is None:
+            return _match_nothing(schema)
+        exact = self._failed and name in _EXACT_IN_FAILURES
+        if exact or (isinstance(value, str) and value in self._fixed):
+            return [{"match": "equality"}]
+        if not isinstance(value, str):
+            return [{"match": _find_number_kind(value, schema)}]
+        regex = self._find_form(value, schema, name)
+        # A regular expression alone would also accept a number with these digits.
+        more = [] if regex is None else [{"match": "regex", "regex": regex}]
+        return [{"match": "type"}, *more]
+
+    def _find_form(self, value: str, schema: Schema, name: str) -> str | None:
+        """Returns the regular expression of a text; `None` if it can be any text."""
+        if "enum" in schema or "const" in schema:
+            allowed = schema.get("enum", [schema.get("const")])
+            texts = [re.escape(each) for each in allowed if isinstance(each, str)]
+            if value in allowed and not _HOST.fullmatch(value):
+                return f"^({'|'.join(texts)})$"
+        address = _HOST.fullmatch(value)
+        if address is not None and self._failed:
+            return f"^https?://.+{re.escape(address[1].rpartition('/~')[2])}$"
+        if _MOMENT.fullmatch(value):
+            return _MOMENT_RULE
+        pattern = schema.get("pattern")
+        if pattern and not _LOOKAROUND.search(pattern):
+            return str(pattern)
+        if _ID_NAME.fullmatch(name):
+            return next((form for form in _ID_FORMS if re.fullmatch(form, value)), None)
+        return None
+
+    def _resolve(self, schema: Schema, value: Any) -> Schema:
+        """Returns the schema without references, with the alternative that the value fits best."""
+        found: Schema = schema
+        for _ in range(16):  # references do not go deeper; a circle ends here
+            if "$ref" in found:
+                found = self._components.get(str(found["$ref"]).rpartition("/")[2], {})
+            elif choices := [*found.get("oneOf", ()), *found.get("anyOf", ())]:
+                found = max(choices, key=lambda each: self._rate(each, value))
+            elif parts := found.get("allOf"):
+                joined: dict[str, Any] = {key: v for key, v in found.items() if key != "allOf"}
+                for part in parts:
+                    more = self._resolve(part, value)
+                    properties = {**more.get("properties", {}), **joined.get("properties", {})}
+                    joined = {**more, **joined, "properties": properties}
+                return joined
+            else:
+                break
+        return found
+
+    def _rate(self, schema: Schema, value: Any) -> int:
+        """Returns how well a value fits an alternative: by its constants, then by its keys."""
+        resolved = self._resolve(schema, value)
+        if not isinstance(value, Mapping):
+            return int(_find_type(value) in _read_types(resolved))
+        points = 0
+        for key, declared in resolved.get("properties", {}).items():
+            if key in value:
+                points += 1
+                if "const" in declared:
+                    same = (
+                        str(declared["const"]).rpartition("/")[2]
+                        == str(value[key]).rpartition("/")[2]
+                    )
+                    points += 100 if same else -100
+        return points - sum(key not in value for key in resolved.get("required", ()))
+
+
+def _match_nothing(schema: Schema) -> list[dict[str, Any]]:
+    """Returns the rules for a value that was null, and may be what its schema says as well."""
+    others = {
+        "string": {"match": "regex", "regex": "(?s)^.*$"},
+        "integer": {"match": "integer"},
+        "number": {"match": "number"},
+        "boolean": {"match": "boolean"},
+    }
+    found = [others[kind] for kind in sorted(_read_types(schema)) if kind in others]
+    return [{"match": "null"}, *found]
+
+
+def _find_number_kind(value: Any, schema: Schema) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    whole = isinstance(value, int) and "number" not in _read_types(schema)
+    return "integer" if whole else "number"
+
+
+def _read_types(schema: Schema) -> Sequence[str]:
+    kinds = schema.get("type", ())
+    return (kinds,) if isinstance(kinds, str) else kinds
+
+
+def _allows_null(schema: Schema) -> bool:
+    return "null" in _read_types(schema) or None in schema.get("enum", ())
+
+
+def _find_type(value: Any) -> str:
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
+    return kinds.get(type(value), "null")
+
+
+def _extend(path: str, key: str) -> str:
+    return f"{path}.{key}" if _IDENTIFIER.fullmatch(key) else f"{path}['{key}']"

@@ -1,0 +1,93 @@
+"""Provider states: how a world was before a request, as changes since its beginning.
+
+The beginning is what a reset returns to: fixtures and start-up scenarios. A state names what is to
+be changed after a reset, so that the same request gets the same answer again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from mock_platform.pact.recorded import RecordedExchange, SentCredentials
+from mock_platform.store.interface import Change, Record
+
+BEGINNING = "the world at its beginning"
+"""Params: `clock`, `scenarios`, `records` by table and `removed` keys by table; all optional."""
+SIGNED = "the request is signed"
+"""Params: `scheme`, `app`, `user`, and the request; it returns `authorization` for its header."""
+EVENT = "an event is delivered"
+"""Params: `event`, the id of a record of the table events."""
+
+_SECRET_TABLES = frozenset({"apps", "tokens"})
+_HIDDEN_KEYS = frozenset({"_password"})
+Slots = dict[tuple[str, str], Record | None]
+"""Records that differ from the beginning; `None` for those that are gone."""
+
+
+class History:
+    """Goes back from the present of a world to its beginning, one request after the other."""
+
+    def __init__(self, differences: Iterable[Change], base: Callable[[str, str], Record | None]):
+        """`differences` would return the present to the beginning, whose records `base` finds."""
+        self._base = base
+        self._slots: Slots = {}
+        for change in differences:
+            self._set(change.table, change.key, change.before)
+
+    def undo(self, changes: Sequence[Change]) -> None:
+        """Go back to before a request."""
+        for change in reversed(changes):
+            self._set(change.table, change.key, change.before)
+
+    def describe(self, mentioned: str | None) -> dict[str, Any]:
+        """Returns `records` and `removed` of a state.
+
+        Records whose key is not in the text `mentioned` are left out; `None` leaves nothing out.
+        """
+        records: dict[str, list[Record]] = {}
+        removed: dict[str, list[str]] = {}
+        for (table, key), record in self._slots.items():
+            if record is None:
+                removed.setdefault(table, []).append(key)
+            elif mentioned is None or key in mentioned:
+                shown = {name: value for name, value in record.items() if name not in _HIDDEN_KEYS}
+                records.setdefault(table, []).append(shown)
+        return ({"records": records} if records else {}) | ({"removed": removed} if removed else {})
+
+    def _set(self, table: str, key: str, record: Record | None) -> None:
+        if table.startswith("_") or table in _SECRET_TABLES:
+            return
+        if record == self._base(table, key):
+            self._slots.pop((table, key), None)
+        else:
+            self._slots[table, key] = record
+
+
+def make_beginning(
+    clock: str | None, scenarios: Sequence[Mapping[str, Any]], changed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns the state of a world that was changed since its beginning."""
+    params: dict[str, Any] = {}
+    if clock is not None:
+        params["clock"] = clock
+    if scenarios:
+        params["scenarios"] = list(scenarios)
+    return {"name": BEGINNING, "params": params | dict(changed)}
+
+
+def make_signed(exchange: RecordedExchange, query: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Returns the state in which somebody signs exactly this request."""
+    credentials = exchange.credentials or SentCredentials("none")
+    params: dict[str, Any] = {
+        "scheme": credentials.scheme,
+        "method": exchange.method,
+        "path": exchange.path,
+    }
+    known = {"app": credentials.app, "user": credentials.user, "callback": credentials.callback}
+    params |= {name: value for name, value in known.items() if value is not None}
+    if query:
+        params["query"] = [list(pair) for pair in query]
+    if exchange.form:
+        params["form"] = [list(pair) for pair in exchange.form]
+    return {"name": SIGNED, "params": params}
