@@ -127,6 +127,23 @@ def compare_server(
         click.UsageError: The address, the credentials or the consent are missing.
     """
     acceptance.check()
+    report = read_server(base_url, credentials_file, ca, scope, yes=yes)
+    finish(report, acceptance, output, complete=not scope.only)
+
+
+def read_server(
+    base_url: str,
+    credentials_file: Path | None,
+    ca: Path | None,
+    scope: DriftScope,
+    *,
+    yes: bool,
+) -> Report:
+    """Return how the server at an address differs, with the user's credentials and consent.
+
+    Raises:
+        click.UsageError: The address, the credentials or the consent are missing.
+    """
     signing = _read_credentials(credentials_file)
     try:
         client = HttpClient(base_url, signing, ca)
@@ -134,10 +151,9 @@ def compare_server(
         raise click.UsageError(str(fault)) from fault
     try:
         _require_consent(client.base_url, yes=yes)
-        report = ask_server(client, scope)
+        return ask_server(client, scope)
     finally:
         client.close()
-    finish(report, acceptance, output, complete=not scope.only)
 
 
 def compare_archive(archive: Path, acceptance: Acceptance, output: Output) -> None:
@@ -228,6 +244,21 @@ def finish(
         CheckFailed: A difference is not accepted.
         click.UsageError: The file of accepted differences cannot be used.
     """
+    accept(report, acceptance, complete=complete)
+    if output.file is not None:
+        write_report(output.file, render(report, choose_format(output.file)))
+        click.echo(f"The report is in {output.file}.", err=True)
+    click.echo(render(report, output.form).rstrip("\n"))
+    if report.differs:
+        raise CheckFailed(f"{report.subject} differs from what this sandbox declares.")
+
+
+def accept(report: Report, acceptance: Acceptance, *, complete: bool = True) -> None:
+    """Mark the differences that are accepted, after new ones were added to their file.
+
+    Raises:
+        click.UsageError: The file of accepted differences cannot be used.
+    """
     today = machine_now().date()
     try:
         if acceptance.ids and acceptance.file is not None:
@@ -239,12 +270,6 @@ def finish(
             apply_accepted(report, entries, today, complete=complete)
     except (BadAcceptedFile, ValueError) as fault:
         raise click.UsageError(str(fault)) from fault
-    if output.file is not None:
-        write_report(output.file, render(report, choose_format(output.file)))
-        click.echo(f"The report is in {output.file}.", err=True)
-    click.echo(render(report, output.form).rstrip("\n"))
-    if report.differs:
-        raise CheckFailed(f"{report.subject} differs from what this sandbox declares.")
 
 
 def choose_format(file: Path) -> Format:

@@ -49,7 +49,7 @@ def show_changes(
     """
     try:
         before = read_contract_file(old)
-        after = _read_own() if new is None else read_contract_file(new)
+        after = read_own_contract() if new is None else read_contract_file(new)
     except BadContract as fault:
         raise click.UsageError(f"{fault}.") from fault
     comparison = Comparison(before.name, after.name, compare_contracts(before, after))
@@ -59,7 +59,8 @@ def show_changes(
         raise CheckFailed(f"{after.name} changes what {before.name} promised: {found}.")
 
 
-def _read_own() -> Contract:
+def read_own_contract() -> Contract:
+    """Returns the contract of this package, as it is compared."""
     return read_contract(make_contract(Platform()), f"mock_platform {__version__}")
 
 

@@ -14,6 +14,7 @@ import click
 
 from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
 from mock_platform.cli.contract_commands import contract, pact
+from mock_platform.cli.gate_commands import make_verify
 from mock_platform.cli.intercepting import (
     allow_host_option,
     intercept_hosts_option,
@@ -216,40 +217,20 @@ def serve(
 @click.option("--coverage-only", metavar="PATTERNS", help=_ONLY_HELP)
 @click.option("--coverage-baseline", type=_FOLDERS, metavar="FILE", help=_BASELINE_HELP)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD...")
-def run(
-    *,
-    command: tuple[str, ...],
-    tls: bool,
-    intercept: bool,
-    allow_host: tuple[str, ...],
-    intercept_hosts: tuple[str, ...],
-    verify: bool | None,
-    junit: Path | None,
-    coverage: tuple[str, ...],
-    coverage_fail_under: float | None,
-    coverage_only: str | None,
-    coverage_baseline: Path | None,
-    **values: Any,
-) -> None:
+def run(*, command: tuple[str, ...], **values: Any) -> None:
     """Run CMD with a server on a free port, and exit with the status of CMD.
 
     The environment of CMD contains MOCK_PLATFORM_URL, MOCK_PLATFORM_SANDBOX_URL and the test
     credentials. If CMD succeeds and the run is not as it should be, the status is 1.
     """
-    from mock_platform.cli.conditions import CoverageConditions
-    from mock_platform.cli.run_coverage import CoverageOptions
-    from mock_platform.cli.run_report import RunOptions
+    from mock_platform.cli.run_arguments import read_run_options
     from mock_platform.cli.running import run_beside_server
 
     if not command:
         raise click.UsageError(
             "The command is missing. For instance: mock-platform run -- pytest -q"
         )
-    conditions = CoverageConditions(coverage_fail_under, coverage_only, coverage_baseline)
-    measured = CoverageOptions(coverage, conditions)
-    passed_on = read_interception(allow_host, intercept_hosts, intercept=intercept)
-    options = RunOptions(settings_of(values), tls, verify, junit, measured, passed_on)
-    sys.exit(run_beside_server(list(command), options))
+    sys.exit(run_beside_server(list(command), read_run_options(values)))
 
 
 @group.command()
@@ -574,3 +555,4 @@ def diff(
 for _command in (*LIVE_COMMANDS, contract, record, import_):
     group.add_command(_command)
 group.add_command(pact)
+group.add_command(make_verify(run))

@@ -18,8 +18,8 @@ from mock_platform.core.warning_counts import strip_origin
 from mock_platform.har import BadHar, HarExchange, read_har
 from mock_platform.pact import (
     LeftOut,
+    PactExchange,
     Parties,
-    RecordedExchange,
     SentCredentials,
     make_beginning,
     make_pact,
@@ -75,7 +75,7 @@ def _convert(parties: Parties, har: Path) -> tuple[dict[str, Any], list[LeftOut]
         platform.close()
 
 
-def _read_archive(platform: Platform, har: Path) -> Iterator[RecordedExchange | LeftOut]:
+def _read_archive(platform: Platform, har: Path) -> Iterator[PactExchange | LeftOut]:
     for exchange in read_har(har):
         request, response = exchange.request, exchange.response
         path, _, query = strip_origin(request.url).partition("?")
@@ -87,7 +87,7 @@ def _read_archive(platform: Platform, har: Path) -> Iterator[RecordedExchange | 
             yield LeftOut(label, "its answer is not in the archive")
         else:
             moment = None if exchange.started is None else wire_millis(exchange.started)
-            yield RecordedExchange(
+            yield PactExchange(
                 request.method,
                 path,
                 query,

@@ -97,13 +97,28 @@ class Examiner:
             click.echo(f"{text}; --no-verify accepts it.", err=True)
         return status or (_FAILED if failed or RunVerdict(gates).has_failed else 0)
 
+    def list_checks(
+        self, command: Sequence[str], status: int, faults: Sequence[BaseException]
+    ) -> list[RunCheck]:
+        """Returns every check of the run; prints the coverage, and writes its files.
+
+        Raises:
+            CheckFailed: A file cannot be written.
+        """
+        checks = [check_command(command, status), *self._rules, *self._requests]
+        return [*checks, check_faults(faults), *self._check_coverage()]
+
     def _report_coverage(self) -> list[RunCheck]:
+        gates = self._check_coverage()
+        for line in RunVerdict(gates).describe():
+            click.echo(line, err=True)
+        return gates
+
+    def _check_coverage(self) -> list[RunCheck]:
+        """Returns the checks of the coverage, after its totals were printed and files written."""
         if self._coverage is None:
             return []
         found = self._gate.scope.restrict(self._coverage)
         for line in self._options.coverage.report(found, self._gate):
             click.echo(line, err=True)
-        gates = check_coverage(found, self._gate)
-        for line in RunVerdict(gates).describe():
-            click.echo(line, err=True)
-        return gates
+        return check_coverage(found, self._gate)

@@ -34,6 +34,24 @@ def run_beside_server(command: Sequence[str], options: RunOptions) -> int:
     Raises:
         click.ClickException: The server cannot start, or a report cannot be written.
     """
+    observed = observe_run(command, options)
+    if observed is None:
+        return NOT_FOUND
+    examiner, status, faults = observed
+    return examiner.conclude(command, status, faults)
+
+
+def observe_run(
+    command: Sequence[str], options: RunOptions
+) -> tuple[Examiner, int, Sequence[BaseException]] | None:
+    """Run a command beside a server, which is stopped then.
+
+    Returns who examined the run, the exit status of the command, and the server's errors; `None` if
+    the command does not exist.
+
+    Raises:
+        click.ClickException: The server cannot start.
+    """
     if not hasattr(signal, "SIGCHLD"):
         raise click.ClickException(
             "this system has no signal for the end of a command (SIGCHLD), which `run` waits for. "
@@ -42,7 +60,7 @@ def run_beside_server(command: Sequence[str], options: RunOptions) -> int:
     gate = options.coverage.make_gate()
     if shutil.which(command[0]) is None and not os.path.exists(command[0]):  # noqa: PTH110
         click.echo(f"Error: {command[0]}: this command does not exist.", err=True)
-        return NOT_FOUND
+        return None
     with convert_errors():
         server = MockPlatform.start(options.settings, tls=options.tls)
     examiner = Examiner(server, options, gate)
@@ -52,7 +70,7 @@ def run_beside_server(command: Sequence[str], options: RunOptions) -> int:
         examiner.examine()
     finally:
         faults = _stop(server)
-    return examiner.conclude(command, status, faults)
+    return examiner, status, faults
 
 
 def variables(platform: MockPlatform) -> dict[str, str]:

@@ -114,12 +114,12 @@ class RunVerdict:
                 if check.headline == headline:
                     yield from (f"  {line}" for text in check.faults for line in text.splitlines())
 
-    def write_junit(self) -> str:
-        """Returns JUnit XML with a case for each check."""
+    def write_junit(self, name: str = "mock-platform run") -> str:
+        """Returns JUnit XML with a case for each check; `name` is that of the whole run."""
         suites: dict[str, list[JunitCase]] = {}
         for check in self.checks:
             suites.setdefault(check.suite, []).append(check.as_case())
-        return write_junit("mock-platform run", suites.items())
+        return write_junit(name, suites.items())
 
 
 def check_rules(platform: Platform) -> list[RunCheck]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mock_platform.pact.document import Parties, make_pact
 from mock_platform.pact.journal import read_world
-from mock_platform.pact.recorded import LeftOut, RecordedDelivery, RecordedExchange, SentCredentials
+from mock_platform.pact.recorded import LeftOut, PactDelivery, PactExchange, SentCredentials
 from mock_platform.pact.states import BEGINNING, EVENT, SIGNED, make_beginning
 
 __all__ = [
@@ -16,9 +16,9 @@ __all__ = [
     "EVENT",
     "SIGNED",
     "LeftOut",
+    "PactDelivery",
+    "PactExchange",
     "Parties",
-    "RecordedDelivery",
-    "RecordedExchange",
     "SentCredentials",
     "make_beginning",
     "make_pact",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mock_platform.core.jsonio import canonical
 from mock_platform.pact.interactions import InteractionWriter
-from mock_platform.pact.recorded import LeftOut, RecordedDelivery, RecordedExchange
+from mock_platform.pact.recorded import LeftOut, PactDelivery, PactExchange
 from mock_platform.version import __version__
 
 
@@ -20,7 +20,7 @@ class Parties(NamedTuple):
 
 def make_pact(
     parties: Parties,
-    recorded: Iterable[RecordedExchange | RecordedDelivery | LeftOut],
+    recorded: Iterable[PactExchange | PactDelivery | LeftOut],
     openapi: Mapping[str, Any],
 ) -> tuple[dict[str, Any], list[LeftOut]]:
     """Returns the file, and which requests are not in it.
@@ -36,7 +36,7 @@ def make_pact(
             left_out[each] = None
             continue
         written = (
-            writer.write_message(each) if isinstance(each, RecordedDelivery) else writer.write(each)
+            writer.write_message(each) if isinstance(each, PactDelivery) else writer.write(each)
         )
         if isinstance(written, LeftOut):
             left_out[written] = None

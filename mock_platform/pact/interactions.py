@@ -14,8 +14,8 @@ from mock_platform.pact.matching import Matcher
 from mock_platform.pact.recorded import (
     Headers,
     LeftOut,
-    RecordedDelivery,
-    RecordedExchange,
+    PactDelivery,
+    PactExchange,
     find_header,
 )
 from mock_platform.pact.states import EVENT, make_signed
@@ -37,7 +37,7 @@ class InteractionWriter:
         self._paths: Mapping[str, Any] = openapi["paths"]
         self._components: Mapping[str, Any] = openapi["components"]["schemas"]
 
-    def write(self, exchange: RecordedExchange) -> JsonObject | LeftOut:
+    def write(self, exchange: PactExchange) -> JsonObject | LeftOut:
         """Returns the interaction of an exchange, or why it has no interaction."""
         reason = _find_obstacle(exchange)
         if reason is not None:
@@ -64,7 +64,7 @@ class InteractionWriter:
             {"request": request, "response": self._write_response(exchange)},
         )
 
-    def write_message(self, delivery: RecordedDelivery) -> JsonObject:
+    def write_message(self, delivery: PactDelivery) -> JsonObject:
         """Returns the message of a delivery."""
         matcher = Matcher(self._components, frozenset(), failed=False)
         content = matcher.match([delivery.body], {})
@@ -80,7 +80,7 @@ class InteractionWriter:
             },
         )
 
-    def _write_response(self, exchange: RecordedExchange) -> JsonObject:
+    def _write_response(self, exchange: PactExchange) -> JsonObject:
         kind = find_header(exchange.answer_headers, "content-type")
         headers: dict[str, list[str]] = {"Content-Type": [kind]} if kind else {}
         rules: JsonObject = {}
@@ -108,7 +108,7 @@ class InteractionWriter:
         response["matchingRules"] = rules
         return response
 
-    def _find_schema(self, exchange: RecordedExchange, media_type: str) -> Mapping[str, Any]:
+    def _find_schema(self, exchange: PactExchange, media_type: str) -> Mapping[str, Any]:
         operation = exchange.operation
         prefix = "/sandbox" if operation.sandbox_only else ""
         methods = self._paths.get(prefix + template_path(operation.path), {})
@@ -119,7 +119,7 @@ class InteractionWriter:
         return schema
 
 
-def _find_obstacle(exchange: RecordedExchange) -> str | None:
+def _find_obstacle(exchange: PactExchange) -> str | None:
     """Returns why a request cannot be repeated with the same answer; `None` if it can."""
     shown = redact.content(exchange.body.decode("utf-8", "replace"), exchange.media_type)
     address = f"{exchange.path}?{exchange.query}"
@@ -135,7 +135,7 @@ def _find_obstacle(exchange: RecordedExchange) -> str | None:
     return _find_obstacle_in_answer(exchange)
 
 
-def _find_obstacle_in_answer(exchange: RecordedExchange) -> str | None:
+def _find_obstacle_in_answer(exchange: PactExchange) -> str | None:
     kind = find_header(exchange.answer_headers, "content-type")
     media_type = kind.partition(";")[0].strip().lower()
     try:
@@ -150,7 +150,7 @@ def _find_obstacle_in_answer(exchange: RecordedExchange) -> str | None:
     return None
 
 
-def _write_request(exchange: RecordedExchange, query: Sequence[tuple[str, str]]) -> JsonObject:
+def _write_request(exchange: PactExchange, query: Sequence[tuple[str, str]]) -> JsonObject:
     request: JsonObject = {
         "method": exchange.method,
         "path": exchange.path,

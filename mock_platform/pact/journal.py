@@ -9,8 +9,8 @@ from mock_platform.core.operation import Operation
 from mock_platform.core.warning_counts import strip_origin
 from mock_platform.pact.recorded import (
     LeftOut,
-    RecordedDelivery,
-    RecordedExchange,
+    PactDelivery,
+    PactExchange,
     SentCredentials,
     find_callback,
     find_header,
@@ -26,9 +26,7 @@ from mock_platform.world.world import World
 _SCHEMES = {"bearer": "bearer", "oauth1": "oauth1", "oauth2": "oauth2", "basic": "basic"}
 
 
-def read_world(
-    platform: Platform, world: World
-) -> list[RecordedExchange | RecordedDelivery | LeftOut]:
+def read_world(platform: Platform, world: World) -> list[PactExchange | PactDelivery | LeftOut]:
     """Returns every request in a world's journal and every delivery, with states before each."""
     base = world.blueprint.base.rows
 
@@ -41,7 +39,7 @@ def read_world(
         deliveries = list(world.deliveries)
         history = History(world.list_differences(), find_original)
         events = _read_deliveries(world, deliveries, history)
-    found: list[RecordedExchange | RecordedDelivery | LeftOut] = []
+    found: list[PactExchange | PactDelivery | LeftOut] = []
     for entry in reversed(entries):
         history.undo(entry.changes)
         found.append(_read_entry(platform, world, entry, history))
@@ -50,7 +48,7 @@ def read_world(
 
 def _read_entry(
     platform: Platform, world: World, entry: JournalEntry, history: History
-) -> RecordedExchange | LeftOut:
+) -> PactExchange | LeftOut:
     path, _, query = strip_origin(entry.url).partition("?")
     operation = _find_operation(platform, entry)
     if operation is None:
@@ -64,7 +62,7 @@ def _read_entry(
         mentioned = f"{entry.url} {keys} {body.decode('utf-8', 'replace')}"
     scenarios = _list_scenarios(platform, world, entry)
     state = make_beginning(wire_millis(entry.at), scenarios, history.describe(mentioned))
-    return RecordedExchange(
+    return PactExchange(
         entry.method,
         path,
         query,
@@ -118,16 +116,16 @@ def _list_scenarios(platform: Platform, world: World, entry: JournalEntry) -> li
 
 def _read_deliveries(
     world: World, deliveries: list[dict[str, Any]], history: History
-) -> list[RecordedDelivery]:
+) -> list[PactDelivery]:
     """Returns each delivered event once, with the records that it needs."""
-    found: dict[str, RecordedDelivery] = {}
+    found: dict[str, PactDelivery] = {}
     for each in deliveries:
         event = world.store.get("events", each["event_id"] or "")
         if each["kind"] != "webhook" or event is None or each["event_id"] in found:
             continue
         needed = f"{event['id']} {event['webhook_id']}"
         state = make_beginning(None, [], history.describe(needed))
-        found[each["event_id"]] = RecordedDelivery(
+        found[each["event_id"]] = PactDelivery(
             each["event_id"], event["event_type"], each["body"], (state,)
         )
     return list(found.values())

@@ -28,7 +28,7 @@ class SentCredentials:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedExchange:
+class PactExchange:
     """A request and its answer; `path` is below the base address, without a world's prefix."""
 
     method: str
@@ -69,7 +69,7 @@ class RecordedExchange:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedDelivery:
+class PactDelivery:
     """A body that a webhook received, and the event of the world's log that it delivered."""
 
     event_id: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from mock_platform.pact.recorded import RecordedExchange, SentCredentials
+from mock_platform.pact.recorded import PactExchange, SentCredentials
 from mock_platform.store.interface import Change, Record
 
 BEGINNING = "the world at its beginning"
@@ -76,7 +76,7 @@ def make_beginning(
     return {"name": BEGINNING, "params": params | dict(changed)}
 
 
-def make_signed(exchange: RecordedExchange, query: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def make_signed(exchange: PactExchange, query: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Returns the state in which somebody signs exactly this request."""
     credentials = exchange.credentials or SentCredentials("none")
     params: dict[str, Any] = {

@@ -69,10 +69,10 @@ def options() -> list[tuple[str, click.Option]]:
 def test_the_commands_are_the_promised_ones() -> None:
     """Nothing is missing, nothing is there that no document names."""
     promised = {
-        "serve", "run", "operations", "where", "check", "credentials", "openapi", "assumptions",
-        "scenarios", "coverage", "diff", "on", "off", "reset", "clock", "requests", "worlds",
-        "docs", "hosts", "contract", "record", "import",
-        "docs", "hosts", "contract", "pact",
+        "serve", "run", "operations", "where", "check", "credentials", "openapi",
+        "assumptions", "scenarios", "coverage", "diff", "on", "off", "reset", "clock",
+        "requests", "worlds", "docs", "hosts", "contract", "record", "import", "pact",
+        "verify",
     }  # fmt: skip
 
     assert promised == set(group.commands)

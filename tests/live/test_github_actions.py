@@ -319,3 +319,19 @@ def test_the_container_is_called_where_it_listens() -> None:
     assert f"http://127.0.0.1:{port}" == job["env"]["MOCK_PLATFORM_URL"]
     token = service["env"]["MOCK_PLATFORM_SERVE_CONTROL_TOKEN"]
     assert token == job["env"]["MOCK_PLATFORM_CONTROL_TOKEN"]
+
+
+def test_the_action_verifies_a_command(tmp_path: Path) -> None:
+    """With the input `verify`, a command runs with a sandbox, and its page is in the summary."""
+    place = tmp_path / "mock-platform" / "bin"
+    place.mkdir(parents=True)
+    (place / "mock-platform").symlink_to(Path(sys.executable).parent / "mock-platform")
+    summary = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "OPTIONS": "--seed 7"}
+    name = "Verify with mock_platform"
+
+    passed = run_step(name, tmp_path, VERIFY='test -n "$MOCK_PLATFORM_URL"', **summary)
+    failed = run_step(name, tmp_path, VERIFY="exit 3", **summary)
+
+    assert (0, 1) == (passed.returncode, failed.returncode), passed.stderr + failed.stderr
+    assert "mock-platform verify: failed (command)" in failed.stdout
+    assert (tmp_path / "summary.md").read_text("utf-8").count("## mock-platform verify: ") == 2

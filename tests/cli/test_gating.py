@@ -1,0 +1,159 @@
+"""`verify`: one page and one status for everything that a run must be."""
+
+from __future__ import annotations
+
+import json
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from mock_platform.cli.gate_page import MAX_LINES, GatePage
+from mock_platform.cli.main import group
+from mock_platform.cli.printing import credentials_text
+from mock_platform.cli.verifying import RunCheck
+from mock_platform.contract import make_contract, render_contract
+from mock_platform.platform import Platform
+from tests.cli.test_run import CLIENT, GOOD
+from tests.drift.servers import Differing, differing, each, on
+
+pytestmark = pytest.mark.live
+Run = Callable[..., Result]
+PARTS = ("command", "rules", "requests", "sandbox", "coverage", "contract", "drift")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Runs `mock-platform verify` with a client that asks for some paths."""
+    client = tmp_path / "client.py"
+    client.write_text(CLIENT)
+
+    def run(*args: object, paths: tuple[str, ...] = (GOOD,), end: str = "") -> Result:
+        command = [sys.executable, "-c", end] if end else [sys.executable, str(client), *paths]
+        words = ["verify", *map(str, args), "--", *command]
+        return CliRunner().invoke(group, words, prog_name="mock-platform")
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def contract() -> dict[str, Any]:
+    """The contract of this package."""
+    made: dict[str, Any] = json.loads(render_contract(make_contract(Platform())))
+    return made
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[Differing]:
+    """A second sandbox."""
+    with differing() as server:
+        yield server
+
+
+def states(result: Result) -> dict[str, str]:
+    """The state of each part on the page."""
+    rows = [line.split() for line in result.stdout.splitlines() if line.startswith("  ")]
+    return {row[1]: row[0] for row in rows if row[0] in {"ok", "FAILED", "skipped"}}
+
+
+def test_a_run_that_passes(run: Run, tmp_path: Path, contract: dict[str, Any]) -> None:
+    """Every part that was asked for is ok, and the status is 0."""
+    kept = tmp_path / "contract.json"
+    kept.write_text(json.dumps(contract))
+    only = ("--coverage-only", "accounts.list", "--coverage-fail-under", 1)
+
+    result = run("--contract", kept, *only, "--junit", tmp_path / "gate.xml")
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("mock-platform verify: passed\n")
+    assert states(result) == dict.fromkeys(PARTS, "ok") | {"rules": "skipped", "drift": "skipped"}
+    root = ET.parse(tmp_path / "gate.xml").getroot()
+    assert ("mock-platform verify", "0") == (root.get("name"), root.get("failures"))
+
+
+def test_every_part_that_fails_is_on_the_page(
+    run: Run, tmp_path: Path, contract: dict[str, Any]
+) -> None:
+    """The page and the JUnit file name what failed, with the reason and what to do."""
+    removed = dict(contract["openapi"]["paths"])
+    removed["/12/gone"] = {"get": {"operationId": "gone", "responses": {"200": {}}}}
+    kept = tmp_path / "contract.json"
+    kept.write_text(json.dumps(contract | {"openapi": contract["openapi"] | {"paths": removed}}))
+
+    result = run(
+        "--contract", kept, "--coverage-fail-under", 99, "--junit", tmp_path / "gate.xml",
+        "--summary", tmp_path / "summary.md", paths=("/12/nothing",),
+    )  # fmt: skip
+
+    assert result.exit_code == 1
+    assert result.stdout.startswith("mock-platform verify: failed (requests, coverage, contract)\n")
+    assert "1 x GET /12/nothing: 404" in result.stdout
+    assert "the operation is gone: GET /12/gone" in result.stdout
+    assert result.stdout.count("what to do: ") == 3
+    failed = ET.parse(tmp_path / "gate.xml").getroot().iter("failure")
+    assert {"requests", "coverage", "contract"} == {each.get("type") for each in failed}
+    summary = (tmp_path / "summary.md").read_text()
+    assert "## mock-platform verify: failed (requests, coverage, contract)" in summary
+    assert "| requests: **failed** | requests that no operation answers |" in summary
+
+
+def test_a_command_that_fails_fails_the_gate(run: Run) -> None:
+    """The status is 1, whatever that of the command was; the page has the command's."""
+    result = run(end="raise SystemExit(3)")
+
+    assert (1, "FAILED") == (result.exit_code, states(result)["command"])
+    assert "ended with status 3" in result.stdout
+
+
+def test_another_server_is_compared(run: Run, other: Differing, tmp_path: Path) -> None:
+    """A difference fails the gate until it is accepted."""
+    held = tmp_path / "credentials"
+    held.write_text(credentials_text("env", ()))
+    only = ("--coverage-only", "line_items.list")
+    against = ("--against", other.url, "--credentials-file", held, "--yes", *only)
+    other.patches = [on("/line_items", each(lambda record: record.pop("name")))]
+    accepted = tmp_path / "accepted.yaml"
+    accepted.write_text("accepted:\n  - {kind: missing, reason: known, accepted: 2026-11-01}\n")
+
+    refused = run(*against)
+    taken = run(*against, "--accepted", accepted)
+
+    assert (1, "FAILED") == (refused.exit_code, states(refused)["drift"])
+    assert "name" in refused.stdout
+    assert (0, "ok") == (taken.exit_code, states(taken)["drift"]), taken.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["verify"], "The command is missing"),
+        (["verify", "--accepted", "x", "--", "true"], "need --against URL"),
+        (["verify", "--contract", "/nowhere.json", "--", "true"], "--contract: /nowhere.json"),
+        (["verify", "--verify", "--", "true"], "No such option"),
+    ],
+)
+def test_usage(words: list[str], said: str) -> None:
+    """What cannot be used is refused before anything is started."""
+    result = CliRunner().invoke(group, words, prog_name="mock-platform")
+
+    assert (2, True) == (result.exit_code, said in result.output), result.output
+
+
+def test_a_command_that_does_not_exist() -> None:
+    """The status is that of a shell."""
+    result = CliRunner().invoke(group, ["verify", "--", "no-such-command"])
+
+    assert 127 == result.exit_code
+
+
+def test_a_long_part_stays_on_the_page() -> None:
+    """Only the first lines of a part are shown, with how many there are."""
+    faults = [f"line {number}" for number in range(MAX_LINES + 5)]
+    page = GatePage([RunCheck("requests", "unknown paths", faults, "many")]).render_text()
+
+    assert "and 5 more lines, which --junit FILE has" in page
+    assert f"line {MAX_LINES}" not in page
