@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from mock_platform.console import (
+    assumptions_page,
     clock,
+    coverage_page,
+    operations_page,
     records,
     replay,
     requests_page,
@@ -27,6 +30,9 @@ PAGES: tuple[ConsolePage, ...] = (
     webhooks.PAGE,
     streams.PAGE,
     rules.PAGE,
+    coverage_page.PAGE,
+    operations_page.PAGE,
+    assumptions_page.PAGE,
 )  # fmt: skip
 """Requests, Scenarios, Worlds, Clock, Records, Transitions, Replay and deliveries, Webhooks,
 Streams, Rules, Coverage, Operations, Assumptions: in this order, as far as they exist.

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flask import Blueprint, Response, render_template
+from marshmallow import Schema
 
 from mock_platform.control.route import ControlRequest
+from mock_platform.control.trying import PARTS, arrange, list_authorizations
+from mock_platform.core.fields import Choice
 from mock_platform.world.ids import unguessable
 
 ASSETS = "/_mock/docs/assets"
+
+
+class QueryOfDocs(Schema):
+    """Which part is shown."""
+
+    part = Choice(PARTS, metadata={"description": "platform unless another one is named"})
 
 
 def assets() -> Blueprint:
@@ -22,14 +33,17 @@ def assets() -> Blueprint:
 
 
 def docs(request: ControlRequest) -> Response:
-    """The page with the description of the world's address."""
+    """The page with the description of the world's address; it has the test tokens filled in."""
+    part = request.query.get("part", PARTS[0])
     nonce = unguessable(24)
     page = render_template(
         "docs.html",
         root=request.base_url,
         nonce=nonce,
         assets=f"{request.base_url}{ASSETS}",
-        description=f"{request.base_url}/_mock/openapi.json",
+        description=f"{request.base_url}/_mock/docs/openapi.json?part={part}",
+        authorizations=list_authorizations(request.platform, request.world),
+        part=part,
     )
     return Response(
         page,
@@ -41,3 +55,10 @@ def docs(request: ControlRequest) -> Response:
             )
         },
     )
+
+
+def describe_for_trying(request: ControlRequest) -> dict[str, Any]:
+    """One part of the description, with examples from the records that work at once."""
+    document = request.services.description.at(request.base_url)
+    part = request.query.get("part", PARTS[0])
+    return arrange(document, request.platform, request.world, request.base_url, part)

@@ -231,7 +231,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/shadow", shadow.get_shadow),
     Route("GET", "/metrics", about.metrics, media_type="text/plain"),
     Route("GET", "/openapi.json", about.describe),
-    Route("GET", "/docs/", docs.docs, media_type=HTML),
+    Route("GET", "/docs/openapi.json", docs.describe_for_trying, query=docs.QueryOfDocs),
+    Route("GET", "/docs/", docs.docs, query=docs.QueryOfDocs, media_type=HTML),
 )
 """All routes of the control plane for programs, and the interactive documentation."""
 PUBLIC = "mock_platform.public"

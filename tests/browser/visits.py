@@ -33,6 +33,7 @@ DETAILS: tuple[str, ...] = (
     "/console/records/line_items/record?key=itttx",
     "/console/records/line_items/new",
     "/console/transitions/audience",
+    "/console/operations/webhooks.replay",
 )
 """Pages below those of the navigation, as paths after `/_mock`, in the world of `furnish`.
 

@@ -17,7 +17,7 @@ def test_page(box: Sandbox, prefix: str) -> None:
     answer = box.call("GET", f"{prefix}/_mock/docs/", keys=None)
 
     assert 200 == answer.status_code
-    assert f'url: "http://localhost{prefix}/_mock/openapi.json"' in answer.text
+    assert f'url: "http://localhost{prefix}/_mock/docs/openapi.json?part=platform"' in answer.text
     addresses = re.findall(r'(?:src|href)="([^"]+)"', answer.text)
     assert addresses
     for address in addresses:

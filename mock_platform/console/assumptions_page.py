@@ -1,0 +1,56 @@
+"""The page of assumptions: what the sandbox does although the specification does not show it."""
+
+from __future__ import annotations
+
+from flask import Response
+from marshmallow import Schema
+
+from mock_platform.console.answers import render
+from mock_platform.console.page import ConsolePage
+from mock_platform.control.about import assumptions
+from mock_platform.control.route import HTML, ControlRequest, Route
+from mock_platform.core.fields import Text
+
+
+class QueryOfAssumptions(Schema):
+    """What the list is searched for."""
+
+    q = Text(metadata={"description": "words in the id, the text or the source"})
+
+
+def show_assumptions(request: ControlRequest) -> Response:
+    """All recorded assumptions, or those with the words that are searched for."""
+    wanted = request.query.get("q", "").lower()
+    everything = assumptions(request.platform)["assumptions"]
+    specs = {operation.id: operation.spec for operation in request.platform.operations}
+    found = [
+        each | {"fills": list(dict.fromkeys(specs[name] for name in each["operations"]))}
+        for each in everything
+        if all(
+            word in f"{each['id']} {each['text']} {each['source']}".lower()
+            for word in wanted.split()
+        )
+    ]
+    return render(
+        request,
+        "assumptions.html",
+        block="found",
+        wanted=wanted,
+        found=found,
+        total=len(everything),
+    )
+
+
+PAGE = ConsolePage(
+    "Assumptions",
+    "/console/assumptions",
+    (
+        Route(
+            "GET",
+            "/console/assumptions",
+            show_assumptions,
+            query=QueryOfAssumptions,
+            media_type=HTML,
+        ),
+    ),
+)

@@ -1,0 +1,125 @@
+"""The description as the interactive documentation shows it: with examples that work at once.
+
+The document of `/_mock/openapi.json` stays as it is. This one has values of the records in every
+required place, one bearer scheme for each kind of token, and links to the pages of the console; the
+platform and the control plane are apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from mock_platform.control.known_credentials import credentials
+from mock_platform.control.operation_details import fill_in
+from mock_platform.control.samples import Sample, sample
+from mock_platform.core.call import FORM
+from mock_platform.core.jsonio import loads
+from mock_platform.platform import Platform
+from mock_platform.world.world import World
+
+JsonObject = dict[str, Any]
+CONTROL = "control"
+"""The tag of the control plane."""
+PARTS = ("platform", CONTROL)
+_BEARER = {"type": "http", "scheme": "bearer"}
+
+
+def arrange(
+    document: JsonObject, platform: Platform, world: World, base_url: str, part: str
+) -> JsonObject:
+    """Returns one part of a description; `part` is one of `PARTS`."""
+    shown = {path: dict(_choose(path, item, part)) for path, item in document["paths"].items()}
+    document["paths"] = {path: item for path, item in shown.items() if item}
+    document["tags"] = [
+        tag for tag in document["tags"] if (tag["name"] == CONTROL) == (part == CONTROL)
+    ]
+    schemes = document["components"].get("securitySchemes", {})
+    if "oauth2" in schemes:  # a token that is there already can be filled in only so
+        schemes["oauth2"] = {**_BEARER, "description": "OAuth 2.0 user context: an access token."}
+    _add_examples(document, platform, world, base_url)
+    return document
+
+
+def list_authorizations(platform: Platform, world: World) -> dict[str, Any]:
+    """Returns what the page fills in: tokens by scheme, and pairs of name and password."""
+    found = credentials(platform, world)
+    app, user = found["app"] or {}, found["user"] or {}
+    return {
+        "tokens": {"bearer": found["bearer_token"], "oauth2": user.get("oauth2_access_token")},
+        "pairs": {
+            "basic": [app.get("consumer_key"), app.get("consumer_secret")],
+            "oauth2-client": [app.get("client_id"), app.get("client_secret")],
+        },
+    }
+
+
+def _choose(path: str, item: JsonObject, part: str) -> Iterator[tuple[str, JsonObject]]:
+    """Yields the entries of a path that a part has; sandbox addresses only if there is no other."""
+    for method, entry in item.items():
+        of_control = CONTROL in entry.get("tags", ())
+        doubled = str(entry.get("operationId", "")).startswith("sandbox.")
+        older = "operationId" not in entry
+        if of_control == (part == CONTROL) and not doubled and not older:
+            yield method, entry
+
+
+def _add_examples(document: JsonObject, platform: Platform, world: World, base_url: str) -> None:
+    operations = {operation.id: operation for operation in platform.operations}
+    found = credentials(platform, world)
+    for path, item in document["paths"].items():
+        for entry in item.values():
+            operation = operations.get(entry.get("x-mock-operation", ""))
+            if operation is None:
+                continue
+            entry["externalDocs"] = {
+                "description": "Page with scenarios, failures and an example",
+                "url": f"{base_url}/_mock/console/operations/{operation.id}",
+            }
+            try:
+                example = fill_in(sample(operation, found), world)
+            except (LookupError, TypeError):
+                continue
+            _fill(path, entry, example)
+
+
+def _fill(path: str, entry: JsonObject, example: Sample) -> None:
+    """Put the values of an example into the parameters and the body of an entry."""
+    address = urlsplit(example.path)
+    values = dict(parse_qsl(address.query)) | _read_path(path, address.path)
+    parameters = entry.get("parameters", [])
+    entry["parameters"] = [
+        each | {"example": _convert(values[each["name"]], each.get("schema", {}))}
+        if each["name"] in values
+        else each
+        for each in parameters
+    ]
+    content = entry.get("requestBody", {}).get("content", {})
+    if example.body is None:
+        return
+    if "application/json" in content:
+        content["application/json"]["example"] = loads(example.body.encode())
+    elif FORM in content:
+        content[FORM]["example"] = dict(parse_qsl(example.body))
+
+
+def _read_path(template: str, path: str) -> dict[str, str]:
+    """Returns the values that a path has in the places of a template."""
+    return {
+        name[1:-1]: value
+        for name, value in zip(template.split("/"), path.split("/"), strict=True)
+        if name.startswith("{")
+    }
+
+
+def _convert(value: str, schema: Mapping[str, Any]) -> Any:
+    """Returns a value of a query as the type that its schema names."""
+    kind = schema.get("type")
+    if kind == "array":
+        return value.split(",")
+    if kind == "integer" and value.lstrip("-").isdigit():
+        return int(value)
+    if kind == "boolean" and value in {"true", "false"}:
+        return value == "true"
+    return value
