@@ -34,11 +34,15 @@ _NOT_MADE = "The world was not made"
 
 def show_worlds(request: ControlRequest, form: FormState | None = None) -> Response:
     """Every world with its address, and a form for a new one."""
+    clocks = {world.name: world.clock for world in request.platform.worlds}
     worlds = []
     for told in list_worlds(request)["worlds"]:
-        world = request.platform.worlds.get(told["name"])
-        clock = world.clock
-        worlds.append(told | {"now": wire_millis(clock.now()), "frozen": clock.frozen})
+        # Worlds of other processes, and resting ones, are listed without being opened here.
+        clock = clocks.get(told["name"])
+        shown = {"seed": "", "requests": "", "now": "", "frozen": False, "where": _locate(told)}
+        if clock is not None:
+            shown |= {"now": wire_millis(clock.now()), "frozen": clock.frozen}
+        worlds.append(shown | told)
     return render(
         request,
         "worlds.html",
@@ -57,7 +61,7 @@ def make(request: ControlRequest) -> Response:
     refused = attempt(values, lambda: _create(request, name, values))
     if refused is not None:
         return show_worlds(request, refused)
-    return go(request, f"{PATH}/{quote(name)}", f"The world {name} was made.")
+    return _show_made(request, name, f"The world {name} was made.")
 
 
 def show_world(request: ControlRequest, form: FormState | None = None) -> Response:
@@ -84,7 +88,7 @@ def copy(request: ControlRequest) -> Response:
     refused = attempt(values, lambda: _create(request, name, {"from": world.name}))
     if refused is not None:
         return show_world(request, refused)
-    return go(request, f"{PATH}/{quote(name)}", f"The world {name} is a copy of {world.name}.")
+    return _show_made(request, name, f"The world {name} is a copy of {world.name}.")
 
 
 def ask_reset(request: ControlRequest) -> Response:
@@ -139,6 +143,21 @@ def _create(request: ControlRequest, name: str, values: Mapping[str, str]) -> No
         put_world(replace(request, args={"name": name}, body=load_body(WorldBody(), body)))
     except BadWorldName as fault:
         raise refuse_values(422, [("name", f"name: {fault}")], _NOT_MADE) from fault
+
+
+def _show_made(request: ControlRequest, name: str, said: str) -> Response:
+    """Leads to a new world under its own address: it may live in another process."""
+    response = go(request, PATH, said)
+    response.headers["Location"] = f"{_locate_root(request, name)}{PATH}/{quote(name)}"
+    return response
+
+
+def _locate(told: Mapping[str, Any]) -> str:
+    """Returns where a world lives, if it is not simply here: resting, or its process."""
+    if told.get("resting"):
+        return "resting"
+    owner = told.get("owner") or told.get("process")
+    return "" if owner is None else f"process {owner}"
 
 
 def _find(request: ControlRequest) -> World:
