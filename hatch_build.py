@@ -10,6 +10,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 _PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE")
+_PICTURE = re.compile(r"\]\((?!https?:)([^)\s]+\.png)\)")
 _RELATIVE = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
@@ -47,6 +48,7 @@ class MetadataHook(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the README as it is shown by a package index."""
         text = Path(self.root, "README.md").read_text("utf-8")
-        base = f"{metadata['urls']['Source']}/blob/main/"
-        absolute = _RELATIVE.sub(lambda found: f"]({base}{found[1]})", text)
+        source = metadata["urls"]["Source"]
+        text = _PICTURE.sub(lambda found: f"]({source}/raw/main/{found[1]})", text)
+        absolute = _RELATIVE.sub(lambda found: f"]({source}/blob/main/{found[1]})", text)
         metadata["readme"] = {"content-type": "text/markdown", "text": absolute}

@@ -19,7 +19,7 @@ from mock_platform.operations import KINDS
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.store.archive import Archive, KeptWorld, SharedArchive
-from mock_platform.store.backends import find_backend, open_archive
+from mock_platform.store.backends import ENGINE, NeedsEngine, find_backend, open_archive
 from mock_platform.store.errors import StoreDamaged
 from mock_platform.store.memory import Base
 from mock_platform.world.clock import moment
@@ -69,10 +69,13 @@ def open_platform(settings: Settings, owners: Owners | None = None) -> Opened:
     Raises:
         BadFixtures: The fixtures have faults.
         BadStore: The setting `store` does not name a store.
+        NeedsEngine: `rest_after` is set, and the store is not an engine.
         StoreError: The store's files are in use, damaged, not from mock_platform, or cannot be
             opened.
     """
-    find_backend(settings.store)  # before the fixtures, which take longer
+    module, _ = find_backend(settings.store)  # before the fixtures, which take longer
+    if settings.rest_after is not None and module != ENGINE:
+        raise NeedsEngine("--rest-after", settings.store)
     base = load_base(settings)
     archive = open_archive(settings.store, settings.durability)
     try:

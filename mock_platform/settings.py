@@ -81,7 +81,7 @@ class Settings:
     """
     store: str = "memory"
     durability: Durability = "log"
-    lease: float = 3.0
+    lease: float = 2.0
     """Seconds after which another process takes over the worlds of one that has gone."""
     rest_after: float | None = None
     """Seconds without a request after which a world on an engine is put to rest; never unless set.

@@ -39,6 +39,10 @@ class EngineKeeper:
         self.is_held = archive.lease.is_held
         self.ensure = archive.lease.ensure
 
+    def find_trouble(self) -> str | None:
+        """Returns why the engine cannot be reached at present; `None` if it can."""
+        return self._archive.trouble
+
     def open(self, name: str, base: Base) -> KeptWorld | None:
         """Take over a world; `None` if it does not exist."""
         kept = self._archive.open(name, base)

@@ -11,6 +11,7 @@ import pytest
 
 from mock_platform.restoring import open_platform
 from mock_platform.settings import Settings
+from mock_platform.store.backends import NeedsEngine
 from mock_platform.store.redis.address import parse_address
 from mock_platform.store.redis_archive import RedisArchive
 from mock_platform.world.shared_worlds import SharedWorlds
@@ -209,11 +210,15 @@ def test_an_engine_that_is_gone(settings: Settings) -> None:
     server = Server(replace(settings, store=engine.url("a:")))
     try:
         server.put("/_mock/worlds/w1")
+        assert 200 == server.ask("GET", "/_mock/health/ready").status_code
         engine.kill()
         refused = server.ask("PUT", "/~w1/_mock/state/users/77", USER)
         assert 503 == refused.status_code
         assert "so nothing was changed" in refused.get_json()["detail"]
         assert 404 == server.ask("GET", "/~w1/_mock/state/users/77").status_code
+        unready = server.ask("GET", "/_mock/health/ready")
+        assert 503 == unready.status_code
+        assert "Not ready" in unready.get_json()["detail"]
         assert 503 == server.ask("GET", f"/~w2{ACCOUNTS}").status_code
 
         engine.start()
@@ -230,3 +235,10 @@ def test_a_server_of_its_own(settings: Settings) -> None:
     """What is opened from Python closes as every other one does."""
     with open_platform(settings) as opened:
         assert opened.platform.worlds.default.name == "default"
+
+
+@pytest.mark.parametrize("store", ["memory", "tinydb:state.json"])
+def test_other_stores_cannot_rest(store: str) -> None:
+    """What would have no effect is refused, with the kind of store that it needs."""
+    with pytest.raises(NeedsEngine, match="--rest-after needs a store that processes share"):
+        open_platform(Settings(store=store, rest_after=1))

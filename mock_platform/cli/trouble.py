@@ -42,7 +42,7 @@ def convert_errors() -> Iterator[None]:
     from mock_platform.scenario.library import UnknownScenario
     from mock_platform.server import CannotBind
     from mock_platform.server.tls import AuthorityUnreadable
-    from mock_platform.store.backends import BadStore
+    from mock_platform.store.backends import BadStore, NeedsEngine
     from mock_platform.store.errors import StoreError
 
     try:
@@ -63,7 +63,7 @@ def convert_errors() -> Iterator[None]:
         raise BadInput(str(fault)) from fault
     except CannotBind as fault:
         raise CannotListen(str(fault)) from fault
-    except (BadStore, MissingExtra) as fault:
+    except (BadStore, MissingExtra, NeedsEngine) as fault:
         raise click.UsageError(str(fault)) from fault
     except (StoreError, AuthorityUnreadable) as fault:
         raise BadInput(str(fault)) from fault

@@ -27,7 +27,7 @@ def health(request: ControlRequest) -> dict[str, Any]:
 def ready(request: ControlRequest) -> dict[str, Any]:
     """Whether the server can answer now: 200, or 503 with the reason, for orchestrators."""
     platform = request.platform
-    trouble = platform.peers.find_trouble()
+    trouble = platform.peers.find_trouble() or platform.worlds.find_trouble()
     if trouble is None and platform.closing.is_set():
         trouble = "The server stops."
     if trouble is not None:

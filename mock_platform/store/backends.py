@@ -10,12 +10,14 @@ from mock_platform.settings import Durability
 from mock_platform.store.archive import Archive
 from mock_platform.store.errors import StoreError
 
+ENGINE = "redis_archive"
+"""The module of the stores that processes share."""
 BACKENDS: Mapping[str, str] = {
     "memory": "memory_archive",
     "tinydb:FILE": "tinydb_archive",
-    "redis://HOST:PORT/N": "redis_archive",
-    "rediss://HOST:PORT/N": "redis_archive",
-    "unix:///PATH?db=N": "redis_archive",
+    "redis://HOST:PORT/N": ENGINE,
+    "rediss://HOST:PORT/N": ENGINE,
+    "unix:///PATH?db=N": ENGINE,
 }
 """Modules by what the setting names: a scheme, or a scheme and a place. Each has a function
 `open_archive(place, durability)`, and is loaded only if it is named."""
@@ -28,6 +30,16 @@ class BadStore(ValueError):
         hint = f" Did you mean 'tinydb:{text}'?" if text.endswith(".json") else ""
         shown = re.sub(r"//.*@", "//***@", text)  # it may be an address with a fault
         super().__init__(f"{shown!r} is no store: {', or '.join(BACKENDS)}.{hint}")
+
+
+class NeedsEngine(ValueError):
+    """A setting has a meaning only for a store that processes share."""
+
+    def __init__(self, option: str, store: str) -> None:
+        super().__init__(
+            f"{option} needs a store that processes share, such as --store "
+            f"redis://127.0.0.1:6379/0; with {store.partition(':')[0]} it has no effect."
+        )
 
 
 def find_backend(store: str) -> tuple[str, str]:

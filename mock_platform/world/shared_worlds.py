@@ -35,6 +35,9 @@ class Keeper(Protocol):
             StoreError: The archive cannot be reached.
         """
 
+    def find_trouble(self) -> str | None:
+        """Returns why the archive cannot be reached at present; `None` if it can."""
+
     def open(self, name: str, base: Base) -> KeptWorld | None:
         """Take over a world; `None` if it does not exist.
 
@@ -108,6 +111,10 @@ class SharedWorlds(Worlds):
     def list_owners(self) -> Mapping[str, str | None]:
         """Returns every world with its owner's address, those of this process as well."""
         return self._keeper.list_owners()
+
+    def find_trouble(self) -> str | None:
+        """Returns why worlds cannot be opened or changed at present; `None` if they can."""
+        return self._keeper.find_trouble()
 
     def rest_idle(self) -> None:
         """Put the worlds to rest that were not used for as long as the settings say."""

@@ -171,6 +171,10 @@ class Worlds:
         """Returns worlds that are not in this process with their owners, if others share them."""
         return {}
 
+    def find_trouble(self) -> str | None:
+        """Returns why worlds cannot be opened or changed at present; `None` if they can."""
+        return None
+
     def __iter__(self) -> Iterator[World]:
         return iter(list(self._worlds.values()))
 

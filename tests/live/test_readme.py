@@ -13,6 +13,7 @@ from tests.live.processes import Served, serving
 pytestmark = pytest.mark.live
 
 README = Page("README.md")
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +23,19 @@ def served() -> Iterator[Served]:
         yield running
 
 
-def test_it_begins_with_what_it_does_not_promise() -> None:
-    """Limits come before features."""
+def test_it_begins_with_what_it_does() -> None:
+    """First comes what it does and for whom; the comparison and the limits are there too."""
     headings = re.findall(r"^## (.+)$", README.text, re.MULTILINE)
 
-    assert headings[0] == "What it does not promise"
+    assert headings[:2] == ["What it does, and for whom", "Start"]
+    assert {"Compared with others", "What it does not promise"} < set(headings)
+
+
+def test_the_picture_is_light() -> None:
+    """The picture of the console is there, and no reader waits for it."""
+    (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README.text)
+
+    assert 200_000 > (ROOT / picture).stat().st_size
 
 
 def test_every_block_is_tried() -> None:
