@@ -9,13 +9,16 @@ from mock_platform.console.answers import render
 from mock_platform.console.page import ConsolePage
 from mock_platform.control.about import assumptions
 from mock_platform.control.route import HTML, ControlRequest, Route
-from mock_platform.core.fields import Text
+from mock_platform.core.fields import Integer, Text
+
+PAGE_SIZE = 50
 
 
 class QueryOfAssumptions(Schema):
-    """What the list is searched for."""
+    """What the list is searched for, and which page of it is shown."""
 
     q = Text(metadata={"description": "words in the id, the text or the source"})
+    page = Integer(low=1, load_default=1, metadata={"description": "from 1"})
 
 
 def show_assumptions(request: ControlRequest) -> Response:
@@ -31,13 +34,18 @@ def show_assumptions(request: ControlRequest) -> Response:
             for word in wanted.split()
         )
     ]
+    last = max(1, -(-len(found) // PAGE_SIZE))
+    page = min(request.query["page"], last)
     return render(
         request,
         "assumptions.html",
         block="found",
         wanted=wanted,
-        found=found,
+        found=found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE],
+        count=len(found),
         total=len(everything),
+        page=page,
+        last=last,
     )
 
 

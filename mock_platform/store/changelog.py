@@ -8,35 +8,18 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import orjson
 
 from mock_platform.store.errors import StoreDamaged
 from mock_platform.store.files import PRIVATE
+from mock_platform.store.sealing import SEAL, open_line, seal_line
 
 _LOG = logging.getLogger(__name__)
-_SEAL = re.compile(rb',"crc":"([0-9a-f]{8})"}')
-_SEAL_LENGTH = len(b',"crc":"00000000"}')
-
-
-def seal_line(body: bytes) -> bytes:
-    """Returns a JSON object as a line of the log: with its checksum and a newline."""
-    return b'%b,"crc":"%08x"}\n' % (body[:-1], crc32(body))
-
-
-def open_line(line: bytes) -> bytes | None:
-    """Returns the JSON object of a line without its newline; `None` if the line is damaged."""
-    seal = _SEAL.fullmatch(line, max(0, len(line) - _SEAL_LENGTH))
-    if seal is None:
-        return None
-    body = line[:-_SEAL_LENGTH] + b"}"
-    return body if crc32(body) == int(seal[1], 16) else None
 
 
 def sync_folder(folder: Path) -> None:
@@ -129,7 +112,7 @@ class ChangeLog:
 
     def _check_cut_short(self, number: int, line: bytes, *, last: bool) -> None:
         """Check that a damaged line is the last line of the file."""
-        ends = [seal.end() for seal in _SEAL.finditer(line)]
+        ends = [seal.end() for seal in SEAL.finditer(line)]
         more_than_one = any(open_line(line[:end]) for end in ends if end < len(line))
         if last and not more_than_one:
             return

@@ -69,7 +69,7 @@ rules:
         (JournalFace, _JOURNALS, set()),
         (StreamsFace, _STREAMS, set()),
         (StateFace, _STATES, set()),
-        (TableFace, _TABLES, set()),
+        (TableFace, _TABLES, {"find", "find_referring"}),  # for the console
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

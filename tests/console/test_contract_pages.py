@@ -49,6 +49,7 @@ def test_assumptions_are_found_by_words(box: Sandbox) -> None:
     ):
         assert text in page
     assert "No assumption has these words." in show(box, "/console/assumptions?q=xyzzy")
+    assert "Page 2 of" in show(box, "/console/assumptions?page=2")
 
 
 def test_coverage_shows_what_was_never_tried(box: Sandbox) -> None:

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.store.changelog import ChangeLog, open_line, seal_line
+from mock_platform.store.changelog import ChangeLog
 from mock_platform.store.errors import StoreDamaged
+from mock_platform.store.sealing import open_line, seal_line
 
 Write = Callable[[int, bytes], int]
 

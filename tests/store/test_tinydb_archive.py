@@ -18,10 +18,10 @@ import pytest
 from tinydb import TinyDB, where
 
 from mock_platform.settings import Durability
-from mock_platform.store.changelog import seal_line
 from mock_platform.store.errors import StoreDamaged, StoreError, StoreForeign, StoreInUse
 from mock_platform.store.interface import Order, Record, Snapshot
 from mock_platform.store.memory import Base
+from mock_platform.store.sealing import seal_line
 from mock_platform.store.snapshot_file import AtomicStorage
 from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.world_store import WorldStore

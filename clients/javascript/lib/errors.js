@@ -36,6 +36,9 @@ class BadWorldName extends MockPlatformError {}
 class TooManyWorlds extends MockPlatformError {}
 class CannotPerform extends MockPlatformError {}
 class StoreUnwritable extends MockPlatformError {}
+class StoreUnreachable extends MockPlatformError {}
+class WorldElsewhere extends MockPlatformError {}
+class WorldLost extends MockPlatformError {}
 class BadRecord extends MockPlatformError {}
 class BadParameters extends MockPlatformError {}
 class BadQuery extends MockPlatformError {}
@@ -56,6 +59,9 @@ const MISTAKES = {
   TooManyWorlds,
   CannotPerform,
   StoreUnwritable,
+  StoreUnreachable,
+  WorldElsewhere,
+  WorldLost,
   BadRecord,
   BadParameters,
   BadQuery,
@@ -117,6 +123,9 @@ module.exports = {
   TooManyWorlds,
   CannotPerform,
   StoreUnwritable,
+  StoreUnreachable,
+  WorldElsewhere,
+  WorldLost,
   BadRecord,
   BadParameters,
   BadQuery,

@@ -645,6 +645,12 @@ export declare class TooManyWorlds extends MockPlatformError {}
 export declare class CannotPerform extends MockPlatformError {}
 /** The store of the server cannot be written. */
 export declare class StoreUnwritable extends MockPlatformError {}
+/** The engine that keeps the worlds cannot be reached. */
+export declare class StoreUnreachable extends MockPlatformError {}
+/** Another process owns the world. */
+export declare class WorldElsewhere extends MockPlatformError {}
+/** The process lost the world to another one. */
+export declare class WorldLost extends MockPlatformError {}
 /** A record has faults. */
 export declare class BadRecord extends MockPlatformError {}
 /** A parameter of a scenario is unknown, or its value is not allowed. */

@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from mock_platform.store.archive import Meta, Slots, WholeWorld
-from mock_platform.store.changelog import open_line, seal_line
 from mock_platform.store.errors import StoreDamaged, StoreError
 from mock_platform.store.interface import Row, Rows
 from mock_platform.store.memory import Base
+from mock_platform.store.sealing import open_line, seal_line
 from mock_platform.store.stored_worlds import StoredState
 
 STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
