@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+import re
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
+from re._parser import SubPattern, parse  # type: ignore[import-not-found]
+from typing import Any
 
 import pytest
 
+import mock_platform
 from tests.commands import python
 
 POSIX_ONLY = ("fcntl", "grp", "pwd", "resource", "termios", "tty")
@@ -118,3 +125,34 @@ def test_running_a_command_is_refused_without_its_signal() -> None:
 
     assert (1, "") == (done.returncode, done.stdout)
     assert "Start `mock-platform serve` beside the command." in done.stderr
+
+
+def test_no_pattern_has_possessive_groups() -> None:
+    """Python before 3.11.5 matches possessive and atomic groups wrongly; characters are fine."""
+    bad = []
+    for found in pkgutil.walk_packages(mock_platform.__path__, "mock_platform."):
+        if found.name != "mock_platform.__main__":
+            for name, value in vars(importlib.import_module(found.name)).items():
+                if isinstance(value, re.Pattern) and _has_possessive_group(
+                    parse(value.pattern, value.flags & ~re.UNICODE & ~re.DEBUG)
+                ):
+                    bad.append(f"{found.name}: {name}")
+
+    assert [] == bad
+
+
+def _has_possessive_group(parsed: Iterable[Any]) -> bool:
+    """Whether a parsed pattern repeats more than one character possessively."""
+    for kind, value in parsed:
+        if str(kind) == "ATOMIC_GROUP":
+            return True
+        if str(kind) == "POSSESSIVE_REPEAT":
+            ((first, _), *more) = value[2]
+            if more or str(first) not in {"LITERAL", "NOT_LITERAL", "IN", "ANY"}:
+                return True
+        inner = value if isinstance(value, tuple | list) else ()
+        for each in inner:
+            parts = each if isinstance(each, list) else [each]
+            if any(isinstance(p, SubPattern) and _has_possessive_group(p) for p in parts):
+                return True
+    return False

@@ -150,21 +150,22 @@ def _make_pattern(secret: str) -> re.Pattern[str]:
 def _spell(character: str) -> str:
     """Returns a pattern of the ways to write a character: as it is, in addresses, JSON and HTML.
 
-    Backslashes come together, and nothing is tried twice, so that no text takes long.
+    Backslashes come together, so that no text takes long. No group is possessive: Python before
+    3.11.5 matches those wrongly.
     """
     if character[0] == "\\":
-        return f"(?:{_BACKSLASH}{{1,99}}+|(?:\\\\{{0,32}}+u005[cC])++|(?:&#(?:92|[xX]5[cC]);)++)"
+        return f"(?:{_BACKSLASH}{{1,99}}|(?:\\\\{{0,32}}+u005[cC])+|(?:&#(?:92|[xX]5[cC]);)+)"
     coded = [_match_hex(f"{byte:02x}") for byte in character.encode("utf-8", "replace")]
     ways = [re.escape(character), "".join(f"%(?:25){{0,5}}{digits}" for digits in coded)]
     if character == " ":
         ways.append(r"\+")
     plain = f"(?:{'|'.join(ways)})"
     if character in '"/':
-        plain = f"{_BACKSLASH}{{0,32}}+{plain}"
+        plain = f"{_BACKSLASH}{{0,32}}{plain}"
     number = ord(character)
     ways = [plain, f"&#(?:{number}|[xX]{number:x}|[xX]{number:X});"]
     if number < 0x10000:
-        ways.append(f"{_BACKSLASH}{{0,32}}+u{_match_hex(f'{number:04x}')}")
+        ways.append(f"{_BACKSLASH}{{0,32}}u{_match_hex(f'{number:04x}')}")
     return f"(?:{'|'.join(ways)})"
 
 

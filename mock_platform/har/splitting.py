@@ -19,9 +19,11 @@ MAX_LEVELS = 100
 """Nesting of brackets within one value."""
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_PLAIN = rb'[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+"'
-_FLAT = re.compile(rb"(?:%b|\{(?:%b)*+\})*+" % (_PLAIN, _PLAIN), re.DOTALL)
+# Repetitions of a character are possessive, groups are not: Python before 3.11.5 matches those
+# wrongly. Each part of a group begins with a byte of its own, so there is nothing to try again.
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*"', re.DOTALL)
+_PLAIN = rb'[^"{}\[\]]++|"(?:[^"\\]++|\\.)*"'
+_FLAT = re.compile(rb"(?:%b|\{(?:%b)*\})*" % (_PLAIN, _PLAIN), re.DOTALL)
 """Everything up to the next bracket, and small objects such as headers at once.
 
 A quote after it begins a string that is not yet complete.
