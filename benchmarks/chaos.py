@@ -74,7 +74,8 @@ def run(
     """
     chance = random.Random(1)
     engine = EngineServer(durable=True)
-    command = ["mock-platform", "serve", "--port", "0", "--workers", str(workers)]
+    command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0"]
+    command += ["--workers", str(workers)]
     command += ["--store", engine.url(_PREFIX), "--log-level", "off", "--lease", lease]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
