@@ -11,10 +11,9 @@ from flask import Response
 from mock_platform.console.answers import render
 from mock_platform.console.forms import FormState, attempt, read_form
 from mock_platform.console.page import ConsolePage
-from mock_platform.control.refusal import refuse_values
+from mock_platform.console.values import read_json
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.rules import Explanation, explain_rule
-from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.store.interface import Order
 
 PATH = "/console/rules"
@@ -89,11 +88,7 @@ def _explain(request: ControlRequest, values: Mapping[str, str]) -> dict[str, An
         body["product"] = values["product"]
     if post_id := values.get("post_id", "").strip():
         body["post_id"] = post_id
-    if text := values.get("post", "").strip():
-        try:
-            body["post"] = loads(text.encode())
-        except BadJson as fault:
-            raise refuse_values(422, [("post", str(fault))], "The rule was not tried") from fault
+    body |= read_json(values, "post", "The rule was not tried")
     return explain_rule(replace(request, body=load_body(Explanation(), body)))
 
 

@@ -10,6 +10,7 @@ from flask import Response
 from mock_platform.console.answers import go, render
 from mock_platform.console.forms import FormState, attempt, read_form
 from mock_platform.console.page import ConsolePage
+from mock_platform.console.values import to_number
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.streams import DisconnectBody, StallBody, disconnect, list_open, stall
 from mock_platform.core.failures.problems import DISCONNECT_TYPES
@@ -70,8 +71,7 @@ def _disconnect(request: ControlRequest, values: Mapping[str, str]) -> None:
 
 
 def _stall(request: ControlRequest, values: Mapping[str, str]) -> None:
-    text = values.get("seconds", "").strip()
-    seconds = int(text) if text.isdecimal() else text  # with a unit it is a text
+    seconds = to_number(values.get("seconds", "").strip())  # with a unit it is a text
     stall(_aim(request, values, load_body(StallBody(), {"seconds": seconds})))
 
 

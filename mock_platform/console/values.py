@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
+
+from mock_platform.control.refusal import refuse_values
+from mock_platform.core.jsonio import BadJson, loads
 
 
 def to_number(text: str) -> int | float | str:
@@ -18,3 +23,18 @@ def _to_float(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(text)
     return number
+
+
+def read_json(values: Mapping[str, str], name: str, failed: str) -> dict[str, Any]:
+    """Returns the JSON of a field under its name; nothing if the field is empty.
+
+    Raises:
+        ControlRefusal: 422, beside the field; `failed` says what was not done.
+    """
+    text = values.get(name, "").strip()
+    if not text:
+        return {}
+    try:
+        return {name: loads(text.encode())}
+    except BadJson as fault:
+        raise refuse_values(422, [(name, str(fault))], failed) from fault

@@ -11,10 +11,10 @@ from flask import Response
 from mock_platform.console.answers import go, render
 from mock_platform.console.forms import FormState, attempt, read_form
 from mock_platform.console.page import ConsolePage
-from mock_platform.control.refusal import refuse_values
+from mock_platform.console.values import read_json
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.webhooks import post_event, validate
-from mock_platform.core.jsonio import BadJson, loads, pretty
+from mock_platform.core.jsonio import pretty
 from mock_platform.rules.activities import DIRECTIONS
 from mock_platform.rules.release_history import list_names_in_force
 
@@ -83,13 +83,7 @@ def challenge_webhook(request: ControlRequest) -> Response:
 
 def _emit(request: ControlRequest, values: Mapping[str, str]) -> dict[str, Any]:
     body: dict[str, Any] = {name: text for name in _GIVEN if (text := values.get(name, "").strip())}
-    if text := values.get("payload", "").strip():
-        try:
-            body["payload"] = loads(text.encode())
-        except BadJson as fault:
-            raise refuse_values(
-                422, [("payload", str(fault))], "The event was not added"
-            ) from fault
+    body |= read_json(values, "payload", "The event was not added")
     return post_event(replace(request, body=body))
 
 
