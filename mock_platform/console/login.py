@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from flask import Response
 from marshmallow import Schema
 
 from mock_platform.console.answers import go, render, root_of
 from mock_platform.console.forms import FormState, read_form
-from mock_platform.control.guard import is_token
+from mock_platform.control.guard import try_token
+from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.sessions import MAX_SECONDS, name_cookie, start_session
 from mock_platform.core.fields import Text
@@ -34,10 +37,17 @@ def log_in(request: ControlRequest) -> Response:
     token = request.platform.settings.control_token
     if token is None:
         return go(request, "/")
-    if not is_token(values.get("token", "").strip().encode(), request.platform.settings):
+    given = values.get("token", "").strip().encode()
+    environ, settings = request.flask.environ, request.platform.settings
+    try:
+        right = try_token(given, environ, settings, request.services.guesses)
+    except ControlRefusal as refusal:
+        answer = _ask_again(request, values, refusal.detail, refusal.status)
+        answer.headers.extend(refusal.headers)
+        return answer
+    if not right:
         text = "This is not the server's control token: the one given with --control-token."
-        kept = {"next": values.get("next", "")}
-        return render(request, "login.html", form=FormState(kept, {"token": [text]}, text, 422))
+        return _ask_again(request, values, text, 422)
     response = go(request, _find_target(values.get("next", "")))
     response.set_cookie(
         name_cookie(request.flask.environ),
@@ -65,6 +75,13 @@ ROUTES = (
 )
 """These need no token."""
 LOGOUT = Route("POST", "/console/logout", log_out, media_type=HTML, form=True)
+
+
+def _ask_again(
+    request: ControlRequest, values: Mapping[str, str], text: str, status: int
+) -> Response:
+    kept = {"next": values.get("next", "")}
+    return render(request, "login.html", form=FormState(kept, {"token": [text]}, text, status))
 
 
 def _find_target(path: str) -> str:

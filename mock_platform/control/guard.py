@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from mock_platform.control.guesses import Guesses
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.sessions import has_session
 from mock_platform.settings import Settings
@@ -27,17 +28,17 @@ _CHALLENGE = ("WWW-Authenticate", 'Basic realm="mock_platform control", charset=
 Environ = Mapping[str, Any]
 
 
-def check(environ: Environ, settings: Settings, *, public: bool = False) -> None:
+def check(environ: Environ, settings: Settings, guesses: Guesses, *, public: bool = False) -> None:
     """Check a request to the control plane; a `public` route needs no token.
 
     Raises:
         Refusal: 403 for a foreign Host or Origin, or if a token is required and none is set; 401
-            for a missing or wrong token.
+            for a missing or wrong token, 429 after many wrong ones.
     """
     _check_host(environ, settings)
     _check_origin(environ)
     if not public:
-        _check_token(environ, settings)
+        _check_token(environ, settings, guesses)
 
 
 def check_form(environ: Environ) -> None:
@@ -105,7 +106,7 @@ def _check_origin(environ: Environ) -> None:
     )
 
 
-def _check_token(environ: Environ, settings: Settings) -> None:
+def _check_token(environ: Environ, settings: Settings, guesses: Guesses) -> None:
     wanted = settings.control_token
     if wanted is None:
         if settings.loopback:
@@ -117,7 +118,7 @@ def _check_token(environ: Environ, settings: Settings) -> None:
             "or on 127.0.0.1.",
         )
     given = _read_token(environ)
-    if given is not None and is_token(given, settings):
+    if given is not None and try_token(given, environ, settings, guesses):
         return
     if given is None and has_session(environ, wanted):
         # Browsers send cookies by themselves, so whatever changes something must be our page's.
@@ -134,10 +135,20 @@ def _check_token(environ: Environ, settings: Settings) -> None:
     )
 
 
-def is_token(given: bytes, settings: Settings) -> bool:
-    """Whether this is the server's control token; takes equally long for every wrong one."""
+def try_token(given: bytes, environ: Environ, settings: Settings, guesses: Guesses) -> bool:
+    """Whether this is the server's control token; takes equally long for every wrong one.
+
+    Raises:
+        ControlRefusal: 429; too many wrong ones came from this address.
+    """
+    address = str(environ.get("REMOTE_ADDR", ""))
+    guesses.check(address)
     wanted = settings.control_token
-    return wanted is not None and hmac.compare_digest(given, wanted.encode())
+    if wanted is not None and hmac.compare_digest(given, wanted.encode()):
+        guesses.forget(address)
+        return True
+    guesses.record_wrong(address)
+    return False
 
 
 def _read_token(environ: Environ) -> bytes | None:

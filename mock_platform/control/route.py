@@ -6,13 +6,14 @@ The schemas of a route's query and body check requests and describe them in Open
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from flask import Request
 from marshmallow import Schema, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from mock_platform.control.guesses import Guesses
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.refusal import (
     BadQuery,
@@ -61,6 +62,7 @@ class Services:
     description: Description
     coverage: Recorder
     warnings: WarningRecorder
+    guesses: Guesses = field(default_factory=Guesses)
 
 
 JsonObject = dict[str, Any]

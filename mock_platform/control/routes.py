@@ -265,7 +265,12 @@ def create_control(
     public: set[str | None] = set()
     app.extensions[PUBLIC] = public
     app.before_request(
-        lambda: guard.check(request.environ, platform.settings, public=request.endpoint in public)
+        lambda: guard.check(
+            request.environ,
+            platform.settings,
+            services.guesses,
+            public=request.endpoint in public,
+        )
     )
     app.after_request(_add_headers)
     _handle_errors(app, platform)
