@@ -21,7 +21,7 @@ FREE = 10
 """Wrong tokens of an address that cost nothing."""
 MAX_WAIT_SECONDS = 60.0
 FORGOTTEN_SECONDS = 15 * 60.0
-"""Real seconds without a wrong token after which an address begins anew."""
+"""Real seconds without a wrong token after which the count of an address starts at zero."""
 _MAX_ADDRESSES = 10_000
 """The address that was wrong longest ago makes room for another one."""
 _NETWORK_BITS = 64
@@ -66,7 +66,7 @@ class Guesses:
                 self._wrong.popitem(last=False)
 
     def forget(self, address: str) -> None:
-        """Begin anew with an address that sent the right token."""
+        """Forget the wrong tokens of an address that sent the right one."""
         if self._wrong:  # most servers never see a wrong one
             with self._lock:
                 self._wrong.pop(_group(address), None)

@@ -62,7 +62,7 @@ def test_addresses_count_apart() -> None:
 
 
 def test_many_addresses_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where too many addresses were wrong, the one that was wrong longest ago begins anew."""
+    """Where too many addresses were wrong, the one that was wrong longest ago is forgotten."""
     monkeypatch.setattr("mock_platform.control.guesses._MAX_ADDRESSES", 2)
     guesses = Guesses(Uptime())
     for _ in range(FREE):
