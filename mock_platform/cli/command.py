@@ -1,15 +1,20 @@
-"""What all commands have in common: they warn of environment variables that are no option."""
+"""What several commands have in common: how they read variables, and choose a format."""
 
 from __future__ import annotations
 
 import os
+import sys
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 """The address of a server that was started without options."""
+PREFIX = "MOCK_PLATFORM"
+"""How the environment variables of all options begin."""
+BY_READER = "[default: text on a terminal, else json]"
+"""The help for a default that `choose_reader_format` chooses."""
 
 
 class CheckedCommand(click.Command):
@@ -25,3 +30,14 @@ class CheckedCommand(click.Command):
                 hint = f" Did you mean {near[0]}?" if near else ""
                 click.echo(f"Warning: {name} is not an option of {ctx.info_name}.{hint}", err=True)
         return super().invoke(ctx)
+
+
+class CheckedGroup(click.Group):
+    """A group whose commands warn of such variables."""
+
+    command_class = CheckedCommand
+
+
+def choose_reader_format() -> Literal["text", "json"]:
+    """Returns the default format: for people on a terminal, else as the control route answers."""
+    return "text" if sys.stdout.isatty() else "json"

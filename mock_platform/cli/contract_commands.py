@@ -7,19 +7,13 @@ from typing import Any, Literal
 
 import click
 
-from mock_platform.cli.command import CheckedCommand
+from mock_platform.cli.command import CheckedCommand, CheckedGroup
 from mock_platform.cli.live_commands import server_options
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-class _ContractGroup(click.Group):
-    """A group whose commands warn of variables that are no option, like all others."""
-
-    command_class = CheckedCommand
-
-
-@click.group("contract", cls=_ContractGroup, invoke_without_command=True)
+@click.group("contract", cls=CheckedGroup, invoke_without_command=True)
 @click.option(
     "--out", type=_FILE, metavar="FILE", help="Write to a file instead of standard output."
 )

@@ -13,7 +13,6 @@ from click.shell_completion import CompletionItem
 from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
 from mock_platform.cli.kinds import INSTANT, SECONDS
 
-_PREFIX = "MOCK_PLATFORM"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
