@@ -39,6 +39,7 @@ from mock_platform.world.names import DEFAULT
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+    from mock_platform.client.intercepting import OpenProxy
     from mock_platform.server.proxy import ProxyServer
 
 _STANDARD_INPUT = 0
@@ -96,9 +97,9 @@ def _serve_with_workers(serving: ServeOptions, given: Settings) -> None:
     """Serve with several processes; `given` are the settings before a token was made up."""
     from mock_platform.cli.supervising import supervise
 
-    def ready(bound: Bound, material: TlsMaterial | None) -> None:
+    def ready(bound: Bound, material: TlsMaterial | None, proxy: OpenProxy | None) -> None:
         made_up = given.control_token is None
-        _print_ready_line(bound, serving.settings, material, None, made_up=made_up)
+        _print_ready_line(bound, serving.settings, material, proxy, made_up=made_up)
 
     supervise(serving, lambda: _make_certificates(serving, serving.settings), ready)
     _LOG.info("Stopped.")
@@ -138,7 +139,7 @@ def _intercept(
         proxy.stop()
 
 
-def _log_proxy(proxy: ProxyServer) -> None:
+def _log_proxy(proxy: OpenProxy) -> None:
     from mock_platform.client.intercepting import list_variables
 
     file = proxy.tls.ca.with_name("proxy.sh")
@@ -151,7 +152,7 @@ def _print_ready_line(
     bound: Bound,
     settings: Settings,
     material: TlsMaterial | None,
-    proxy: ProxyServer | None,
+    proxy: OpenProxy | None,
     *,
     made_up: bool,
 ) -> None:

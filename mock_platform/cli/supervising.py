@@ -32,6 +32,8 @@ from mock_platform.world.clock import UPTIME
 from mock_platform.world.ids import unguessable
 
 if TYPE_CHECKING:
+    from mock_platform.edge.hosts import Interception
+    from mock_platform.server.beside import SharedProxy
     from mock_platform.server.tls import TlsMaterial
 
 _LOG = logging.getLogger(__name__)
@@ -229,7 +231,7 @@ class Supervisor:
 def supervise(
     serving: ServeOptions,
     make_material: Callable[[], TlsMaterial | None],
-    on_ready: Callable[[Bound, TlsMaterial | None], object],
+    on_ready: Callable[[Bound, TlsMaterial | None, SharedProxy | None], object],
 ) -> None:
     """Serve with several workers until a signal.
 
@@ -247,18 +249,29 @@ def supervise(
         material = make_material()
         scheme = "http" if material is None else "https"
         reserved, bound = reserve(settings.host, settings.port, scheme)
+        proxy = _reserve_proxy(serving.intercept)
     folder = _make_folder()
     try:
-        team = Team(serving, reserved, bound, material, folder, unguessable(32).encode())
+        team = Team(serving, reserved, bound, material, folder, unguessable(32).encode(), proxy)
         Directory.create(team.directory)
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
         with Signals(numbers, restore=False) as signals:
-            status = Supervisor(team, signals, lambda: on_ready(bound, material)).run()
+            status = Supervisor(team, signals, lambda: on_ready(bound, material, proxy)).run()
     finally:
         reserved.close()
+        if proxy is not None:
+            proxy.reserved.close()
         shutil.rmtree(folder, ignore_errors=True)
     if status:
         sys.exit(status)
+
+
+def _reserve_proxy(wanted: Interception | None) -> SharedProxy | None:
+    if wanted is None:
+        return None
+    from mock_platform.client.intercepting import reserve_proxy
+
+    return reserve_proxy(wanted)
 
 
 def _make_folder() -> Path:

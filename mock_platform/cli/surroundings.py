@@ -79,8 +79,10 @@ def report_error(fault: BaseException) -> None:
 
 
 @contextlib.contextmanager
-def send_to_shadow(platform: Platform, shadow: ShadowSettings | None) -> Iterator[None]:
-    """Send requests to another service as well, as long as the block runs."""
+def send_to_shadow(
+    platform: Platform, shadow: ShadowSettings | None, *, aloud: bool = True
+) -> Iterator[None]:
+    """Send requests to another service as well, as long as the block runs; `aloud`: say so."""
     if shadow is None:
         yield
         return
@@ -89,7 +91,8 @@ def send_to_shadow(platform: Platform, shadow: ShadowSettings | None) -> Iterato
     traffic = make_shadow(platform, shadow)
     traffic.start()
     what = "Reads and writes" if shadow.writes else "Reads"
-    _LOG.info("%s are sent to %s as well: GET /_mock/shadow", what, shadow.upstream)
+    if aloud:
+        _LOG.info("%s are sent to %s as well: GET /_mock/shadow", what, shadow.upstream)
     try:
         yield
     finally:

@@ -24,6 +24,7 @@ from mock_platform.cli.surroundings import (
     close_after,
     collect_rarely,
     report_error,
+    send_to_shadow,
     watch_files,
 )
 from mock_platform.cli.trouble import BadInput, convert_errors
@@ -40,6 +41,8 @@ from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
     from mock_platform.control.plane import ControlPlane
+    from mock_platform.server.beside import SharedProxy
+    from mock_platform.server.loop_server import LoopCompanion
     from mock_platform.server.tls import TlsMaterial
 
 _LOG = logging.getLogger(__name__)
@@ -60,6 +63,8 @@ class Team:
     folder: Path
     """The private folder of this start: sockets, and the directory of credentials."""
     secret: bytes
+    proxy: SharedProxy | None = None
+    """The address of the proxy of `--intercept`, which each worker runs."""
 
     @property
     def count(self) -> int:
@@ -174,9 +179,14 @@ def _serve(team: Team, index: int, wire: Wire, stop: StopSignals) -> None:
                     raise BadInput(f"Worker {index + 1} cannot listen at {places[index].address}.")
                 wire.say(READY)
 
-            with watch_files(opened, active=serving.watch), collect_rarely():
+            front = PlacedApplication(edge, placement, hop.hand_over)
+            with (
+                watch_files(opened, active=serving.watch),
+                send_to_shadow(platform, serving.shadow, aloud=index == 0),
+                collect_rarely(),
+            ):
                 serve_forever(
-                    PlacedApplication(edge, placement, hop.hand_over),
+                    front,
                     settings.host,
                     settings.port,
                     tls=team.material,
@@ -185,8 +195,16 @@ def _serve(team: Team, index: int, wire: Wire, stop: StopSignals) -> None:
                     on_ready=ready,
                     stop=stop,
                     listener=(share(team.reserved), team.bound),
-                    companion=hop,
+                    companion=_add_proxy(team, front, hop),
                 )
+
+
+def _add_proxy(team: Team, front: PlacedApplication, hop: Hop) -> LoopCompanion:
+    if team.proxy is None:
+        return hop
+    from mock_platform.client.intercepting import share_proxy
+
+    return share_proxy(team.proxy, front, team.serving.settings.connection, hop)
 
 
 def start_worker(

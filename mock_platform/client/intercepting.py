@@ -12,9 +12,13 @@ from mock_platform.client.trusting import trust_variables
 from mock_platform.core.extras import require_extra
 from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception, check_host
 from mock_platform.edge.intercepted import Intercepted
+from mock_platform.server.beside import ProxyBeside, SharedProxy
+from mock_platform.server.binding import reserve
+from mock_platform.server.loop_server import LoopCompanion
 from mock_platform.server.proxy import ProxyServer, refuse_host
 from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
+from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -24,6 +28,8 @@ _DIRECT = ("NO_PROXY", "no_proxy")
 _THIS_MACHINE = "localhost,127.0.0.1,::1"
 _NODE = Path(__file__).with_name("node_proxy.cjs")
 _STORE_PASSWORD = "changeit"
+OpenProxy = ProxyServer | SharedProxy
+"""A proxy of this process, or one that several processes share."""
 
 
 def open_proxy(
@@ -35,14 +41,43 @@ def open_proxy(
         ValueError: One of the hosts to answer for is not the name of a host.
         MissingExtra: The package was installed without the extra `tls`, or `http2` if it is wanted.
     """
+    tls, hosts, allowed = _prepare(wanted)
+    return ProxyServer(_answer_hosts(wsgi, hosts, world), tls, hosts, allowed, limits)
+
+
+def reserve_proxy(wanted: Interception) -> SharedProxy:
+    """Returns the address of a proxy that several processes run, each with `share_proxy`.
+
+    Raises:
+        CannotBind: It cannot listen on this machine.
+        MissingExtra: The package was installed without the extra `tls`.
+    """
+    tls, hosts, allowed = _prepare(wanted)
+    reserved, bound = reserve("127.0.0.1", 0)
+    return SharedProxy(reserved, bound, tls, hosts, allowed)
+
+
+def share_proxy(
+    shared: SharedProxy,
+    wsgi: WSGIApplication,
+    limits: ConnectionSettings,
+    companion: LoopCompanion,
+) -> LoopCompanion:
+    """Returns what runs a reserved proxy beside the server of this process, and its companion."""
+    return ProxyBeside(shared, _answer_hosts(wsgi, shared.hosts, DEFAULT), limits, companion)
+
+
+def _prepare(wanted: Interception) -> tuple[TlsMaterial, tuple[str, ...], tuple[str, ...]]:
     require_extra("--intercept", "tls", "trustme")
     hosts = (*PLATFORM_HOSTS, *map(check_host, wanted.hosts))
-    application = Intercepted(wsgi, hosts, world, lambda host: refuse_host(host)[1])
-    allowed = [host.lower() for host in wanted.allow_hosts]
-    return ProxyServer(application, TlsMaterial.generate(hosts), hosts, allowed, limits)
+    return TlsMaterial.generate(hosts), hosts, tuple(each.lower() for each in wanted.allow_hosts)
 
 
-def list_variables(proxy: ProxyServer) -> dict[str, str]:
+def _answer_hosts(wsgi: WSGIApplication, hosts: tuple[str, ...], world: str) -> Intercepted:
+    return Intercepted(wsgi, hosts, world, lambda host: refuse_host(host)[1])
+
+
+def list_variables(proxy: OpenProxy) -> dict[str, str]:
     """Returns the variables that lead programs to a proxy, and let them trust its certificates.
 
     Programs in C and Python read the first ones, node and Java have their own. What is set in the

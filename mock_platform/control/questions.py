@@ -31,6 +31,8 @@ WARNINGS = "warnings"
 CLEAR_WARNINGS = "clear warnings"
 COPY = "copy"
 """A whole world, to be copied."""
+SHADOW = "shadow"
+"""How the real service answered what this process sent on; `None` if it sends nothing."""
 RELOAD_SCENARIO = "reload scenario"
 """Load a scenario file that another process wrote."""
 
@@ -57,6 +59,7 @@ def list_questions(
         CLEAR_WARNINGS: warnings.clear,
         METRICS: lambda _: metrics.as_json(),
         COPY: lambda name: pack_if_known(platform, name),
+        SHADOW: lambda _: None if platform.shadow is None else platform.shadow(),
         RELOAD_SCENARIO: lambda file: list(platform.reload_scenario(Path(file))),
     }
 

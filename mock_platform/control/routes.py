@@ -228,7 +228,7 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/coverage", coverage.delete_coverage, status=204),
     Route("GET", "/warnings", warnings.list_warnings, returns=warnings.WarningsAnswer),
     Route("DELETE", "/warnings", warnings.delete_warnings, status=204),
-    Route("GET", "/shadow", shadow.get_shadow),
+    Route("GET", "/shadow", shadow.get_shadow, returns=shadow.ShadowAnswer),
     Route("GET", "/metrics", about.metrics, media_type="text/plain"),
     Route("GET", "/openapi.json", about.describe),
     Route("GET", "/docs/openapi.json", docs.describe_for_trying, query=docs.QueryOfDocs),

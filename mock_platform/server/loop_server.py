@@ -35,7 +35,7 @@ _CUT_SECONDS = 2.0
 """Seconds that a stop waits for ended connections."""
 _WORKER_SECONDS = 0.2
 """Seconds that a stop waits for each worker; blocked ones are left behind."""
-_SWEEP_SECONDS = 0.5
+SWEEP_SECONDS = 0.5
 """Seconds between two checks of the deadlines of connections."""
 _LAST_ROUNDS = 3
 """Rounds of the loop in which closed connections write their buffers."""
@@ -187,7 +187,7 @@ class LoopServer:
                 # Mostly there are no file descriptors left. The listening socket stays readable, so
                 # without a pause the loop would do nothing but try again.
                 log.warning("A connection could not be accepted: %s", fault)
-                await asyncio.sleep(_SWEEP_SECONDS)
+                await asyncio.sleep(SWEEP_SECONDS)
                 continue
             # In a task: a client that sends nothing must not keep the next one from connecting. The
             # set keeps a reference, because the loop itself has only a weak one.
@@ -233,7 +233,7 @@ class LoopServer:
 
     async def _sweep(self) -> None:
         while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
+            await asyncio.sleep(SWEEP_SECONDS)
             now = UPTIME()
             for connection in list(self._backend.connections):
                 connection.expire(now)

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 _END = b"\r\n\r\n"
 _CONNECT = b"CONNECT "
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
-_THREADS = 8
+THREADS = 8
 
 
 class ProxyServer:
@@ -61,7 +61,7 @@ class ProxyServer:
             return ProxyConnection(backend, context, frozenset(hosts), frozenset(allowed))
 
         self._server = LoopServer(
-            wsgi, listener, self.bound, None, _THREADS, limits, None, entrance=enter
+            wsgi, listener, self.bound, None, THREADS, limits, None, entrance=enter
         )
         self._server.start()
 

@@ -1,0 +1,108 @@
+"""A proxy on the loop of a server: so its requests can take the hop to another process.
+
+`ProxyServer` has a loop of its own, which is simpler. The hop belongs to one loop, so each worker
+of `serve --workers N` runs its proxy beside its server; the system shares the connections out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mock_platform.server.backend import Backend
+from mock_platform.server.binding import Bound, share
+from mock_platform.server.loop_server import SWEEP_SECONDS, LoopCompanion
+from mock_platform.server.proxy import THREADS, ProxyConnection
+from mock_platform.server.tls import TlsMaterial
+from mock_platform.settings import ConnectionSettings
+from mock_platform.world.clock import UPTIME
+
+
+@dataclass(frozen=True, slots=True)
+class SharedProxy:
+    """The address and the certificates of a proxy that several processes run."""
+
+    reserved: socket.socket
+    bound: Bound
+    tls: TlsMaterial
+    hosts: tuple[str, ...]
+    """Answered by the application."""
+    allowed: tuple[str, ...]
+    """Passed on to."""
+
+    @property
+    def url(self) -> str:
+        """The address that clients use as their proxy."""
+        return self.bound.url
+
+
+class ProxyBeside:
+    """A companion of a server that runs a proxy, and the server's other companion."""
+
+    def __init__(
+        self, shared: SharedProxy, wsgi: Any, limits: ConnectionSettings, other: LoopCompanion
+    ) -> None:
+        """`wsgi` answers what comes through the proxy."""
+        self._shared = shared
+        self._other = other
+        self._listener = share(shared.reserved)
+        self._context = shared.tls.server_context(http2=limits.http2)
+        self._backend = Backend(wsgi, shared.bound, "http", THREADS, limits, None)
+        self._server: asyncio.Server | None = None
+        self._sweep: asyncio.Task[None] | None = None
+
+    async def open(self, backend: Backend) -> None:
+        """Open the other companion, then accept connections."""
+        await self._other.open(backend)
+        loop = asyncio.get_running_loop()
+        self._backend.attach(loop)
+        self._server = await loop.create_server(self._enter, sock=self._listener)
+        self._sweep = loop.create_task(self._expire())
+
+    def hurry(self) -> None:
+        """Accept no more connections; each ends after its current answer."""
+        self._backend.stopping.set()
+        if self._server is not None:
+            self._server.close()
+        self._other.hurry()
+        for connection in list(self._backend.connections):
+            connection.stop()
+
+    def drain(self, release: Callable[[], object]) -> None:
+        """Let the other companion drain when no request through the proxy is being answered."""
+
+        def end() -> None:
+            self._backend.when_idle = None
+            self._other.drain(release)
+
+        self._backend.when_idle = end
+        self._backend.end_if_idle()
+
+    def close(self) -> None:
+        """End all connections, and the other companion."""
+        if self._sweep is not None:
+            self._sweep.cancel()
+        self._listener.close()
+        for connection in list(self._backend.connections):
+            connection.cut()
+        self._other.close()
+        self._backend.workers.dismiss(0)
+        self._backend.detach()
+
+    # -- details ----------------------------------------------------------------------------------
+
+    def _enter(self) -> asyncio.Protocol:
+        shared = self._shared
+        return ProxyConnection(
+            self._backend, self._context, frozenset(shared.hosts), frozenset(shared.allowed)
+        )
+
+    async def _expire(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            now = UPTIME()
+            for connection in list(self._backend.connections):
+                connection.expire(now)
