@@ -19,10 +19,10 @@ from mock_platform.control.credential_texts import environment
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.call import Surface
+from mock_platform.delivery.base_address import BadBaseUrl, check_base_url
 from mock_platform.drift import (
     SUFFIXES,
     BadAcceptedFile,
-    BadBaseUrl,
     DriftScope,
     Format,
     OwnSandbox,
@@ -39,7 +39,7 @@ from mock_platform.drift import (
     write_accepted,
 )
 from mock_platform.drift.check import list_reads
-from mock_platform.drift.client import HttpClient, check_base_url
+from mock_platform.drift.client import HttpClient
 from mock_platform.drift.plan import PROBE_KINDS
 from mock_platform.drift.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.edge.address import split_surface, split_world

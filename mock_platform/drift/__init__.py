@@ -14,18 +14,18 @@ from mock_platform.drift.accepted import (
     read_accepted,
     write_accepted,
 )
-from mock_platform.drift.check import CheckedOperation, Drift, DriftScope, SkippedOperation, check
-from mock_platform.drift.client import BadBaseUrl, ServerUnreachable, SigningCredentials
+from mock_platform.drift.check import check
+from mock_platform.drift.client import ServerUnreachable, SigningCredentials
 from mock_platform.drift.findings import DriftFinding, Report, make_report
 from mock_platform.drift.own import OwnSandbox
 from mock_platform.drift.pages import FORMATS, SUFFIXES, Format, render
 from mock_platform.drift.recorded import RecordedComparison
+from mock_platform.drift.results import CheckedOperation, Drift, DriftScope, SkippedOperation
 
 __all__ = [
     "FORMATS",
     "SUFFIXES",
     "BadAcceptedFile",
-    "BadBaseUrl",
     "CheckedOperation",
     "Drift",
     "DriftFinding",

@@ -65,6 +65,11 @@ class ComparedAnswer:
             return [data]
         return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
 
+    @cached_property
+    def keys(self) -> list[str]:
+        """What distinguishes each of the records."""
+        return [key_of(record) for record in self.records]
+
     @property
     def is_list(self) -> bool:
         """Whether the answer is a list of records, or an empty one of the v2 interface."""

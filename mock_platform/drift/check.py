@@ -7,20 +7,27 @@ what was not asked is named, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from fnmatch import fnmatchcase
+from threading import Event
 from typing import Any
 
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer
-from mock_platform.drift.client import ProbeRequest, Server
-from mock_platform.drift.difference import Difference
+from mock_platform.drift.client import CONNECTIONS, ProbeRequest, Server
 from mock_platform.drift.exchange import Comparer
 from mock_platform.drift.own import OwnSandbox
-from mock_platform.drift.plan import NOT_A_VALUE, PROBE_KINDS, Described, Plan, Probe
+from mock_platform.drift.plan import NOT_A_VALUE, Described, Plan, Probe
+from mock_platform.drift.results import (
+    AskedProbe,
+    CheckedOperation,
+    Drift,
+    DriftScope,
+    SkippedOperation,
+)
 from mock_platform.drift.rules import Asked, compare_lists, compare_pages
 from mock_platform.drift.values import (
     Known,
@@ -34,77 +41,6 @@ from mock_platform.drift.values import (
 _UNKNOWN_UUID = "00000000-0000-4000-8000-000000000000"
 _LIMITED = "the server's rate limit is used up (429); try again later"
 _LONG_NUMBER = 15
-
-
-@dataclass(frozen=True, slots=True)
-class AskedProbe:
-    """A probe that was sent to both servers, and how the answers differ."""
-
-    probe: str
-    target: str
-    """Method, path and query as the other server got them."""
-    status: int
-    differences: tuple[Difference, ...]
-    assumptions: tuple[str, ...]
-    """The ids of those on which the sandbox's answer rests."""
-
-
-@dataclass(slots=True)
-class CheckedOperation:
-    """An operation that was asked, with its probes."""
-
-    operation: str
-    probes: list[AskedProbe] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """What could not be compared, and why."""
-
-    @property
-    def differs(self) -> bool:
-        """Whether an answer differs."""
-        return any(each.differences for each in self.probes)
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedOperation:
-    """An operation that was not checked, and why."""
-
-    operation: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """The result of a comparison."""
-
-    checked: tuple[CheckedOperation, ...]
-    skipped: tuple[SkippedOperation, ...]
-
-    @property
-    def differs(self) -> bool:
-        """Whether any answer differs."""
-        return any(each.differs for each in self.checked)
-
-    @property
-    def requests(self) -> int:
-        """How many requests were compared."""
-        return sum(len(each.probes) for each in self.checked)
-
-
-@dataclass(frozen=True, slots=True)
-class DriftScope:
-    """What is compared: which operations, which kinds of probes, and whether values count."""
-
-    only: tuple[str, ...] = ()
-    """Patterns of operation ids; empty for all."""
-    kinds: Collection[str] = PROBE_KINDS
-    same_data: bool = False
-    """Whether both servers have the same records, so that values are compared as well."""
-    given: Mapping[str, str] = field(default_factory=dict)
-    """Values of parameters for the other server, which its lists do not show."""
-
-    def covers(self, operation: Operation) -> bool:
-        """Return whether an operation is compared."""
-        return not self.only or any(fnmatchcase(operation.id, each) for each in self.only)
 
 
 Progress = Callable[[str, int, int], None]
@@ -128,9 +64,7 @@ def check(
         ServerUnreachable: The server does not answer.
     """
     run = _Run(server, own, description, now, scope or DriftScope())
-    wanted = list_reads(own.platform.operations)
-    run.ask_all(wanted, progress)
-    return Drift(tuple(run.checked), tuple(run.skipped))
+    return run.run(list_reads(own.platform.operations), progress)
 
 
 def list_reads(operations: Sequence[Operation]) -> list[Operation]:
@@ -155,13 +89,30 @@ class _Side:
     values: PathValues = field(default_factory=dict)
     plain: ComparedAnswer | None = None
 
+    def prepare(
+        self, operation: Operation, probe: Probe, unknown: PathValues
+    ) -> ProbeRequest | None:
+        """Return the request of a probe; `None` without a value for one of its parameters."""
+        values = dict(self.values)
+        for name in operation.path_names:
+            if probe.unknown in {name, "*"} or name not in values:
+                values[name] = unknown[name]
+        query = fill_query(probe.query, self.known, self.values)
+        return None if isinstance(query, str) else make_request(operation, probe, values, query)
+
     def ask(
         self, operation: Operation, probe: Probe, values: PathValues, query: Any
     ) -> ComparedAnswer:
-        path = fill(operation.path, values)
-        signing = probe.signing
-        schemes = operation.auth.schemes
-        return self.server.ask(ProbeRequest(path, tuple(query), probe.method, schemes, signing))
+        """Return the answer to a probe with these values."""
+        return self.server.ask(make_request(operation, probe, values, query))
+
+
+def make_request(
+    operation: Operation, probe: Probe, values: PathValues, query: Sequence[tuple[str, str]]
+) -> ProbeRequest:
+    """Return the request of a probe, with a server's own values."""
+    path = fill(operation.path, values)
+    return ProbeRequest(path, tuple(query), probe.method, operation.auth.schemes, probe.signing)
 
 
 class _Run:
@@ -184,8 +135,17 @@ class _Run:
         self._scope = scope
         self.checked: list[CheckedOperation] = []
         self.skipped: list[SkippedOperation] = []
+        self._senders = ThreadPoolExecutor(CONNECTIONS, "diff")
 
-    def ask_all(self, operations: Sequence[Operation], progress: Progress) -> None:
+    def run(self, operations: Sequence[Operation], progress: Progress) -> Drift:
+        """Ask all, and return what was found."""
+        try:
+            self._ask_all(operations, progress)
+        finally:
+            self._senders.shutdown(cancel_futures=True)
+        return Drift(tuple(self.checked), tuple(self.skipped))
+
+    def _ask_all(self, operations: Sequence[Operation], progress: Progress) -> None:
         """Ask all; those whose values are not known yet once more at the end."""
         wanted = [each for each in operations if self._scope.covers(each)]
         others = [each for each in operations if not self._scope.covers(each)]
@@ -289,43 +249,55 @@ class _Run:
     # -- everything else -------------------------------------------------------------------------
 
     def _ask_more(self, operation: Operation, plan: Plan, done: CheckedOperation) -> None:
-        for probe in plan.list_probes():
-            if probe.kind not in self._scope.kinds:
-                continue
-            if not self._send(operation, probe, done):
-                done.notes.append(_LIMITED)
-                return
+        probes = [each for each in plan.list_probes() if each.kind in self._scope.kinds]
+        if not self._send(operation, probes, done):
+            done.notes.append(_LIMITED)
+            return
         if "pages" in self._scope.kinds:
             self._ask_pages(operation, plan, done)
 
     def _ask_unknown(self, operation: Operation, plan: Plan, done: CheckedOperation) -> None:
         """Send what needs no known id: the refusals for unknown ones, and another method."""
-        for probe in plan.list_probes():
-            if probe.unknown is not None and probe.kind in self._scope.kinds:
-                self._send(operation, probe, done)
+        probes = [each for each in plan.list_probes() if each.kind in self._scope.kinds]
+        self._send(operation, [each for each in probes if each.unknown is not None], done)
 
-    def _send(self, operation: Operation, probe: Probe, done: CheckedOperation) -> bool:
-        """Send a probe to both servers; return whether the rate limit lets us go on."""
-        asked = []
+    def _send(self, operation: Operation, probes: Sequence[Probe], done: CheckedOperation) -> bool:
+        """Send probes to both servers; return whether the rate limit lets us go on.
+
+        The other server gets a few at once, while the sandbox answers in this thread.
+        """
         unknown = _choose_unknown(operation, self._own.values)
-        for side in (self._own, self._other):
-            values = dict(side.values)
-            for name in operation.path_names:
-                if probe.unknown in {name, "*"} or name not in values:
-                    values[name] = unknown[name]
-            query = fill_query(probe.query, side.known, side.values)
-            if isinstance(query, str):
-                return True
-            answer = side.ask(operation, probe, values, query)
-            if probe.kind == "parameters" and answer.is_success:
-                side.known.learn_values(operation, values, answer)
-            plain = side.plain or answer
-            asked.append(Asked(fill(operation.path, values), probe, dict(query), answer, plain))
-        ours, theirs = asked
-        if 429 in {ours.answer.status, theirs.answer.status}:
-            return False
-        self._compare(operation, ours, theirs, done)
+        limited = Event()
+        waiting = []
+        for probe in probes:
+            mine, theirs = (s.prepare(operation, probe, unknown) for s in (self._own, self._other))
+            if mine is not None and theirs is not None:
+                waiting.append((probe, mine, theirs, self._start(theirs, limited)))
+        try:
+            for probe, mine, theirs, coming in waiting:
+                own = self._own.server.ask(mine)
+                other = coming.result()
+                if other is None or 429 in {own.status, other.status}:
+                    return False
+                ours = _learn(self._own, operation, probe, mine, own)
+                got = _learn(self._other, operation, probe, theirs, other)
+                self._compare(operation, ours, got, done)
+        finally:
+            limited.set()
         return True
+
+    def _start(self, request: ProbeRequest, limited: Event) -> Future[ComparedAnswer | None]:
+        """Ask the other server in a thread, unless it is `limited` by then."""
+
+        def ask() -> ComparedAnswer | None:
+            if limited.is_set():
+                return None
+            answer = self._other.server.ask(request)
+            if answer.status == 429:
+                limited.set()
+            return answer
+
+        return self._senders.submit(ask)
 
     def _ask_pages(self, operation: Operation, plan: Plan, done: CheckedOperation) -> None:
         size = plan.page_size()
@@ -386,6 +358,15 @@ class _Run:
                 ours.answer.assumptions,
             )
         )
+
+
+def _learn(
+    side: _Side, operation: Operation, probe: Probe, request: ProbeRequest, answer: ComparedAnswer
+) -> Asked:
+    """Return a request with its answer, and keep the values that it shows."""
+    if probe.kind == "parameters" and answer.is_success:
+        side.known.learn_values(operation, side.values, answer)
+    return Asked(request.path, probe, dict(request.query), answer, side.plain or answer)
 
 
 def _choose_unknown(operation: Operation, values: PathValues) -> dict[str, str]:

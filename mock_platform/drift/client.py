@@ -9,29 +9,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
-import requests
-from oauthlib.oauth1 import Client
-from requests.utils import get_environ_proxies
+import urllib3
+from oauthlib.common import generate_nonce, generate_timestamp
+from requests.utils import DEFAULT_CA_BUNDLE_PATH, get_environ_proxies, select_proxy
 from urllib3.exceptions import HTTPError
 
+from mock_platform.core.auth import signature
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import FORM
+from mock_platform.core.pairs import decode_pairs
+from mock_platform.delivery.base_address import check_base_url
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.plan import Signing
-from mock_platform.settings import Settings
+from mock_platform.version import __version__
 
 REQUEST_TIMEOUT_SECONDS = 30.0
 """Real seconds for each request."""
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """Bytes of an answer that are read."""
+CONNECTIONS = 4
+"""Requests that are on their way to the other server at once."""
+_RETRIES = urllib3.Retry(1, redirect=False, status=False, raise_on_redirect=False)
+"""A kept connection may have been closed: all requests only read, so they may be repeated."""
+_HEADERS = {
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip, deflate",
+    "User-Agent": f"mock-platform/{__version__}",
+}
 _PREFIX = "MOCK_PLATFORM_"
 _UNKNOWN = "unknown-token-of-a-comparison"
-
-
-class BadBaseUrl(ValueError):
-    """An address to which signed requests should not be sent."""
 
 
 class ServerUnreachable(Exception):
@@ -86,16 +94,29 @@ class SigningCredentials:
         scheme = None if signing == "none" else self.find_scheme(schemes)
         if scheme == "oauth1":
             token = self.access_token if signing == "good" else _UNKNOWN
-            client = Client(
-                self.consumer_key or "", self.consumer_secret, token, self.access_token_secret
-            )
             kind = {} if form is None else {"Content-Type": FORM}
-            _, headers, _ = client.sign(url, method, form, kind)  # type: ignore[arg-type]
-            return {str(name): str(value) for name, value in headers.items()}
+            return {**kind, "Authorization": self._sign_oauth1(method, url, form, token or "")}
         if scheme == "bearer":
             token = self.bearer_token if signing == "good" else _UNKNOWN
             return {"Authorization": f"Bearer {token}"}
         return {}
+
+    def _sign_oauth1(self, method: str, url: str, form: str | None, token: str) -> str:
+        """Return the header `Authorization` of OAuth 1.0a; a comparison signs 3,000 requests."""
+        own = [
+            ("oauth_consumer_key", self.consumer_key or ""),
+            ("oauth_nonce", generate_nonce()),
+            ("oauth_signature_method", "HMAC-SHA1"),
+            ("oauth_timestamp", generate_timestamp()),
+            ("oauth_token", token),
+            ("oauth_version", "1.0"),
+        ]
+        sent = decode_pairs(urlsplit(url).query) + decode_pairs(form or "")
+        normalized = signature.normalize([*own, *sent])
+        base = signature.base_string(method, signature.base_string_uri(url), normalized)
+        secrets = (self.consumer_secret or "", self.access_token_secret or "")
+        own.append(("oauth_signature", signature.sign(base, *secrets).decode()))
+        return "OAuth " + ", ".join(f'{n}="{signature.escape(v)}"' for n, v in own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +152,14 @@ class Server(Protocol):
 
 
 class HttpClient:
-    """A client of one base address, with its session."""
+    """A client of one base address, which keeps its connections; threads may share it."""
 
     def __init__(
         self, base_url: str, credentials: SigningCredentials, ca: Path | None = None
     ) -> None:
         self.base_url = check_base_url(base_url)
         self._credentials = credentials
-        self._session = requests.Session()
-        # The environment may hold a .netrc, whose credentials would replace the signature.
-        self._session.trust_env = False
-        self._session.proxies.update(get_environ_proxies(self.base_url))
-        if ca is not None:
-            self._session.verify = str(ca)
+        self._pool = _open_pool(self.base_url, DEFAULT_CA_BUNDLE_PATH if ca is None else str(ca))
 
     def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
         """Return whether requests can carry credentials of one of these kinds."""
@@ -158,46 +174,35 @@ class HttpClient:
         url = self.base_url + request.target
         signed = self._credentials.sign(request.method, url, request.schemes, request.signing)
         try:
-            with self._session.request(
-                request.method,
-                url,
-                headers={"Accept": "application/json", **signed},
-                timeout=REQUEST_TIMEOUT_SECONDS,
-                allow_redirects=False,
-                stream=True,
-            ) as response:
-                body = response.raw.read(MAX_ANSWER_BYTES + 1, decode_content=True)
+            response = self._pool.request(
+                request.method, url, headers={**_HEADERS, **signed},
+                timeout=REQUEST_TIMEOUT_SECONDS, redirect=False, retries=_RETRIES,
+                preload_content=False,
+            )  # fmt: skip
+            try:
+                body = response.read(MAX_ANSWER_BYTES + 1, decode_content=True)
                 if len(body) > MAX_ANSWER_BYTES:
+                    response.close()
                     raise ServerUnreachable(
                         f"{url} answered more than {MAX_ANSWER_BYTES // 1024**2}M."
                     )
-                return ComparedAnswer(response.status_code, response.headers.items(), body)
-        except (requests.RequestException, HTTPError, OSError) as fault:
+            finally:
+                response.release_conn()
+            return ComparedAnswer(response.status, response.headers.items(), body)
+        except (HTTPError, OSError) as fault:
             raise ServerUnreachable(f"{url} cannot be reached: {fault}") from fault
 
     def close(self) -> None:
-        """Close the session and its connections."""
-        self._session.close()
+        """Close the connections."""
+        self._pool.clear()
 
 
-def check_base_url(base_url: str) -> str:
-    """Return a base address without a slash at its end.
-
-    Raises:
-        BadBaseUrl: It is not an address, has more than scheme, host and path, or would send
-            credentials unencrypted beyond this machine.
-    """
-    try:
-        parts = urlsplit(base_url)
-        host, _ = parts.hostname, parts.port
-    except ValueError as fault:
-        raise BadBaseUrl(f"{base_url!r} is no address: {fault}") from fault
-    if parts.scheme not in {"http", "https"} or not host:
-        raise BadBaseUrl(
-            f"{base_url!r} is no base address: give one such as https://api.example.com"
-        )
-    if parts.username is not None or parts.query or parts.fragment:
-        raise BadBaseUrl("A base address has no user, query or fragment, only scheme, host, path.")
-    if parts.scheme == "http" and not Settings().is_local(host):
-        raise BadBaseUrl(f"{host} is another machine, so credentials go there over https only.")
-    return base_url.rstrip("/")
+def _open_pool(base_url: str, ca: str) -> urllib3.PoolManager:
+    """Return connections to a server, by the proxy that the environment names for it."""
+    proxy = select_proxy(base_url, get_environ_proxies(base_url))
+    if not proxy:
+        return urllib3.PoolManager(maxsize=CONNECTIONS, ca_certs=ca)
+    user = urlsplit(proxy)
+    given = f"{unquote(user.username)}:{unquote(user.password or '')}" if user.username else None
+    headers = urllib3.make_headers(proxy_basic_auth=given)
+    return urllib3.ProxyManager(proxy, maxsize=CONNECTIONS, ca_certs=ca, proxy_headers=headers)

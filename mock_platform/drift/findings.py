@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mock_platform.core.assumptions import Assumption
-from mock_platform.drift.check import AskedProbe, CheckedOperation, Drift, SkippedOperation
 from mock_platform.drift.difference import Difference, DifferenceKind
+from mock_platform.drift.results import AskedProbe, CheckedOperation, Drift, SkippedOperation
 
 Verdict = Literal["refuted", "in doubt", "confirmed"]
 _MAX_PLACES = 200

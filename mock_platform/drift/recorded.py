@@ -15,12 +15,12 @@ from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.drift.answers import ComparedAnswer
-from mock_platform.drift.check import AskedProbe, CheckedOperation, Drift
 from mock_platform.drift.client import ProbeRequest
 from mock_platform.drift.difference import Difference
 from mock_platform.drift.exchange import Comparer, compare_headers
 from mock_platform.drift.own import OwnSandbox
 from mock_platform.drift.plan import PAGE_NAMES
+from mock_platform.drift.results import AskedProbe, CheckedOperation, Drift
 from mock_platform.har import HarExchange
 
 Locate = Callable[[str], tuple[Surface, str]]

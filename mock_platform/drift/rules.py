@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from mock_platform.drift.answers import ComparedAnswer, key_of
+from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.difference import Difference, shorten
 from mock_platform.drift.plan import PAGE_SIZES, Probe
 from mock_platform.drift.values import list_names, name_of_id, singular
@@ -69,8 +69,8 @@ def compare_pages(ours: list[Asked], theirs: list[Asked]) -> Iterator[Difference
 
 def judge_pages(pages: list[Asked]) -> Iterator[RuleVerdict]:
     """Return whether pages continue one another, and agree with the whole list."""
-    whole = [key_of(record) for record in pages[0].plain.records]
-    seen = [[key_of(record) for record in page.answer.records] for page in pages]
+    whole = pages[0].plain.keys
+    seen = [page.answer.keys for page in pages]
     flat = [key for page in seen for key in page]
     repeated = len(flat) - len(set(flat))
     rule = "a page begins where the one before it ended"
@@ -161,8 +161,8 @@ def _check_filter(asked: Asked) -> Iterator[RuleVerdict]:
 
 def _check_deleted(asked: Asked) -> Iterator[RuleVerdict]:
     if "with_deleted" in asked.query:
-        before = {key_of(record) for record in asked.plain.records}
-        after = {key_of(record) for record in asked.answer.records}
+        before = set(asked.plain.keys)
+        after = set(asked.answer.keys)
         lost = len(before - after)
         rule = "with_deleted only adds records"
         yield RuleVerdict("filter", "data[]", rule, not lost, f"{lost} records are gone")
@@ -183,8 +183,7 @@ _RULES: tuple[Callable[[Asked], Iterator[RuleVerdict]], ...] = (
 
 def _compare_order(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator[Difference]:
     """Compare the order of two lists of the same records."""
-    here: list[Any] = [key_of(record) for record in ours.records]
-    there = [key_of(record) for record in theirs.records]
+    here, there = ours.keys, theirs.keys
     if len(here) > 1 and ours.is_list and here != there and sorted(here) == sorted(there):
         text, got = ", ".join(here[:3]), ", ".join(there[:3])
         yield Difference(

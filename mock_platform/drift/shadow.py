@@ -17,15 +17,16 @@ from urllib.parse import urlsplit
 from mock_platform.core.call import FORM
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
+from mock_platform.delivery.base_address import check_base_url
 from mock_platform.delivery.outbound import Outbound, OutboundFault
 from mock_platform.drift.answers import ComparedAnswer
-from mock_platform.drift.check import AskedProbe
-from mock_platform.drift.client import SigningCredentials, check_base_url
+from mock_platform.drift.client import SigningCredentials
 from mock_platform.drift.difference import escape
 from mock_platform.drift.exchange import Comparer
 from mock_platform.drift.findings import Collector, DriftFinding
 from mock_platform.drift.recorded import Locate
 from mock_platform.drift.report import describe, name_place
+from mock_platform.drift.results import AskedProbe
 from mock_platform.platform import Platform
 from mock_platform.world import redact
 from mock_platform.world.journal import JournalEntry

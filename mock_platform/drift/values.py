@@ -16,6 +16,8 @@ from mock_platform.drift.answers import ComparedAnswer
 
 _MAX_KEPT = 20
 """Values of one name that are kept for one account."""
+_MAX_RECORDS = 100
+"""Records of an answer whose values are kept."""
 _MAX_NESTING = 4
 _MAX_PATHS = 6
 """Accounts, or ids that no list of the operation shows, that are tried until one has records."""
@@ -54,6 +56,8 @@ class Known:
         self._given = dict(given or {})
         self._values: dict[tuple[str, str], dict[str, None]] = {}
         self._lists: dict[str, list[dict[str, Any]]] = {}
+        self._learned: set[tuple[str, str, int]] = set()
+        """The answers whose values are kept, by hash: many probes get the same one."""
 
     def learn(
         self, operation: Operation, path: str, values: PathValues, answer: ComparedAnswer
@@ -69,7 +73,11 @@ class Known:
         """Keep the values of an answer's records."""
         account = values.get(_ACCOUNT, "")
         own = name_of_id(operation.path)
-        for record in answer.records:
+        same = (own, account, hash(answer.body))
+        if same in self._learned:
+            return
+        self._learned.add(same)
+        for record in answer.records[:_MAX_RECORDS]:
             key = record.get("id", record.get("id_str"))
             if isinstance(key, str | int) and not isinstance(key, bool):
                 self._keep(account, own, str(key))

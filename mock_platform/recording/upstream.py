@@ -11,12 +11,11 @@ import socket
 import ssl
 from collections.abc import Collection
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from urllib3.connection import HTTPConnection
 
+from mock_platform.delivery.base_address import check_base_url
 from mock_platform.delivery.connections import make_connection, parse_target
-from mock_platform.settings import Settings
 
 CONNECT_SECONDS = 10.0
 """Seconds to connect to an address."""
@@ -25,7 +24,7 @@ READ_SECONDS = 120.0
 
 
 class BadUpstream(ValueError):
-    """An address to which a client's requests should not be sent."""
+    """A request whose host is none of those that requests may be sent to."""
 
 
 class Upstream:
@@ -35,14 +34,14 @@ class Upstream:
     that is one of `hosts`. `ca` is a file with further authorities to trust.
 
     Raises:
-        BadUpstream: It is not an address, or would send credentials unencrypted to another machine.
+        BadBaseUrl: It is not an address, or would send credentials unencrypted to another machine.
         OSError: `ca` cannot be read.
     """
 
     def __init__(
         self, base_url: str | None = None, hosts: Collection[str] = (), ca: Path | None = None
     ) -> None:
-        self.base_url = None if base_url is None else _check(base_url)
+        self.base_url = None if base_url is None else check_base_url(base_url)
         self._hosts = frozenset(hosts)
         self._tls: ssl.SSLContext | None = None
         if self.base_url is None or self.base_url.startswith("https:"):
@@ -117,20 +116,3 @@ class Upstream:
         if self.base_url.startswith("http:") and not parsed.is_loopback:
             return f"{host} is at {address}, another machine, so requests go there over https only"
         return None
-
-
-def _check(base_url: str) -> str:
-    try:
-        parts = urlsplit(base_url)
-        host, _ = parts.hostname, parts.port
-    except ValueError as fault:
-        raise BadUpstream(f"{base_url!r} is no address: {fault}") from fault
-    if parts.scheme not in {"http", "https"} or not host:
-        raise BadUpstream(
-            f"{base_url!r} is no address; one is for instance https://api.example.com"
-        )
-    if parts.username is not None or parts.query or parts.fragment:
-        raise BadUpstream("An upstream has no user, query or fragment, only scheme, host and path.")
-    if parts.scheme == "http" and not Settings().is_local(host):
-        raise BadUpstream(f"{host} is another machine, so requests go there over https only.")
-    return base_url.rstrip("/")

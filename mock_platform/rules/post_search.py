@@ -249,19 +249,19 @@ def count_by_time(
     Buckets begin at whole minutes, hours or days; the first and the last may be shorter.
     """
     step = _STEPS[granularity]
-    edges = [window.start]
-    edge = _round_down(window.start, granularity) + step
-    while edge < min(window.end, now):
-        edges.append(edge)
-        edge += step
+    last = min(window.end, now)
+    first = _round_down(window.start, granularity)
+    # A month has 44,640 minutes: each edge is written once, and faster without its time zone.
+    plain = first.replace(tzinfo=None)
+    edges = [wire_millis(window.start)]
+    edges += [wire_millis(plain + step * each) for each in range(1, -((first - last) // step))]
     counts = [0] * len(edges)
-    second = _round_down(window.start, granularity)
     for entry in found:
-        place = (parse_instant(entry.record["created_at"]) - second) // step
+        place = (parse_instant(entry.record["created_at"]) - first) // step
         counts[min(place, len(counts) - 1)] += 1  # a bucket that begins now has no length yet
-    ends = [*edges[1:], min(window.end, now)]
+    ends = [*edges[1:], wire_millis(last)]
     return [
-        {"start": wire_millis(start), "end": wire_millis(end), "post_count": count}
+        {"start": start, "end": end, "post_count": count}
         for start, end, count in zip(edges, ends, counts, strict=True)
     ]
 

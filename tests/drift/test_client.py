@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.drift.client import BadBaseUrl, SigningCredentials, check_base_url
+from mock_platform.delivery.base_address import BadBaseUrl, check_base_url
+from mock_platform.drift.client import SigningCredentials
 
 
 @pytest.mark.parametrize(

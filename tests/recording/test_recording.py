@@ -137,7 +137,7 @@ def test_a_run_is_recorded(
     [
         ((), "Give one of --upstream URL and --intercept."),
         (("--intercept", "--upstream", "http://127.0.0.1:1"), "Give one of --upstream URL"),
-        (("--upstream", "ftp://h"), "'ftp://h' is no address; one is for instance https://"),
+        (("--upstream", "ftp://h"), "'ftp://h' is no base address: give one such as https://"),
         (("--upstream", "http://api.example.com"), "goes there over https only"),
         (("--upstream", "https://u:p@api.example.com"), "has no user, query or fragment"),
         (("--intercept", "--keep-host"), "--keep-host needs --upstream"),

@@ -1,0 +1,82 @@
+"""What a comparison is asked to compare, and what it found, operation by operation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from mock_platform.core.operation import Operation
+from mock_platform.drift.difference import Difference
+from mock_platform.drift.plan import PROBE_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class AskedProbe:
+    """A probe that was sent to both servers, and how the answers differ."""
+
+    probe: str
+    target: str
+    """Method, path and query as the other server got them."""
+    status: int
+    differences: tuple[Difference, ...]
+    assumptions: tuple[str, ...]
+    """The ids of those on which the sandbox's answer rests."""
+
+
+@dataclass(slots=True)
+class CheckedOperation:
+    """An operation that was asked, with its probes."""
+
+    operation: str
+    probes: list[AskedProbe] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What could not be compared, and why."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether an answer differs."""
+        return any(each.differences for each in self.probes)
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedOperation:
+    """An operation that was not checked, and why."""
+
+    operation: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """The result of a comparison."""
+
+    checked: tuple[CheckedOperation, ...]
+    skipped: tuple[SkippedOperation, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether any answer differs."""
+        return any(each.differs for each in self.checked)
+
+    @property
+    def requests(self) -> int:
+        """How many requests were compared."""
+        return sum(len(each.probes) for each in self.checked)
+
+
+@dataclass(frozen=True, slots=True)
+class DriftScope:
+    """What is compared: which operations, which kinds of probes, and whether values count."""
+
+    only: tuple[str, ...] = ()
+    """Patterns of operation ids; empty for all."""
+    kinds: Collection[str] = PROBE_KINDS
+    same_data: bool = False
+    """Whether both servers have the same records, so that values are compared as well."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Values of parameters for the other server, which its lists do not show."""
+
+    def covers(self, operation: Operation) -> bool:
+        """Return whether an operation is compared."""
+        return not self.only or any(fnmatchcase(operation.id, each) for each in self.only)
