@@ -24,7 +24,7 @@ READ_SECONDS = 120.0
 
 
 class BadUpstream(ValueError):
-    """A request whose host is none of those that requests may be sent to."""
+    """A request for a host to which requests may not be sent."""
 
 
 class Upstream:
