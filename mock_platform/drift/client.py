@@ -193,7 +193,7 @@ class HttpClient:
             raise ServerUnreachable(f"{url} cannot be reached: {fault}") from fault
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close all kept connections."""
         self._pool.clear()
 
 
