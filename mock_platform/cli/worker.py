@@ -79,7 +79,14 @@ class Team:
     def list_places(self) -> list[Place]:
         """Returns the places of all workers."""
         numbers = range(1, self.count + 1)
-        return [Place(str(number), f"unix:{self.folder}/{number}.sock") for number in numbers]
+        return [
+            Place(
+                str(number),
+                f"unix:{self.folder}/{number}.sock",
+                door=f"{self.folder}/{number}.door",
+            )
+            for number in numbers
+        ]
 
 
 class Wire:

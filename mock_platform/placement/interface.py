@@ -17,6 +17,8 @@ class Place:
     """
     address: str
     """Where it listens for the other processes: `unix:PATH`, or `HOST:PORT`."""
+    door: str = ""
+    """The path of the socket at which it takes connections of clients; empty: it takes none."""
 
 
 class Misplaced(Exception):

@@ -64,6 +64,16 @@ class _Never:
 _NEVER = _Never()
 
 
+class Journey(Protocol):
+    """For which processes the requests of one connection were."""
+
+    def leads_away(self, direct: Direct | None) -> bool:
+        """Add a request by what answers it; returns whether the connection should move there."""
+
+    def move(self, descriptor: int, request: Request) -> bool:
+        """Move a socket, with the request that leads away; returns whether it went."""
+
+
 class Client(Protocol):
     """The methods of a connection that this module calls."""
 
@@ -99,6 +109,8 @@ class Backend:
         self.errors: list[BaseException] = []
         self.connections: set[Client] = set()
         self.workers = Workers(threads)
+        self.follow: Callable[[int], Journey] | None = None
+        """Returns the trail of a new connection, which moved so often; `None`: none ever moves."""
         self.when_idle: Callable[[], object] | None = None
         """Called while the server stops, as soon as no request is being answered."""
         self._wsgi = wsgi
@@ -157,6 +169,10 @@ class Backend:
         except RuntimeError:  # it closed just now
             _LOG.debug("The server had stopped already")
 
+    def begin_trail(self) -> Journey | None:
+        """Returns the trail of a connection that was accepted here, if connections may move."""
+        return None if self.follow is None else self.follow(0)
+
     # -- limits -----------------------------------------------------------------------------------
 
     def admit(self, connection: Client, address: str) -> Refusal | None:
@@ -174,6 +190,14 @@ class Backend:
                 "(--max-connections-per-address)."
             )
         return None
+
+    def has_space(self, address: str) -> bool:
+        """Whether another connection from an address would be admitted."""
+        limits = self.limits
+        return (
+            len(self.connections) < limits.connections
+            and self._addresses[address] < limits.connections_per_address
+        )
 
     def forget(self, connection: Client, address: str) -> None:
         """Stop counting a connection."""

@@ -19,7 +19,7 @@ from typing import Any, cast
 from mock_platform.edge.connection import Pause
 from mock_platform.edge.request import Peer, Request
 from mock_platform.server.answer import Answer
-from mock_platform.server.backend import Backend, Timer
+from mock_platform.server.backend import Backend, Journey, Timer
 from mock_platform.server.handle import Handle
 from mock_platform.server.reader import RequestReader
 from mock_platform.server.refusal import Refusal, refuse_overload
@@ -39,9 +39,15 @@ _MAX_IN_A_ROW = 32
 class ClientConnection(asyncio.Protocol):
     """A client's connection on the event loop."""
 
-    def __init__(self, backend: Backend, scheme: str | None = None) -> None:
-        """`scheme` is that of the client's addresses, if it is not that of the server."""
+    def __init__(
+        self, backend: Backend, scheme: str | None = None, *, trail: Journey | None = None
+    ) -> None:
+        """`scheme` is that of the client's addresses, if it is not that of the server.
+
+        With a `trail` the connection may move to another process.
+        """
         self._backend = backend
+        self._trail = trail
         self._scheme = scheme or backend.scheme
         self._reader = RequestReader(backend.limits)
         self._waiting: deque[Request | Refusal] = deque()
@@ -81,10 +87,17 @@ class ClientConnection(asyncio.Protocol):
         address, port = str(peer[0]), str(peer[1])
         self._peer = Peer(self._handle, address, port, self._scheme, backend.listens_at)
         refusal = backend.admit(self, address)
-        self._expect_request()
         if refusal is not None:
             self._reader.refuse(refusal)
             self._take_ready()
+        elif self._waiting:
+            self._next()
+        else:
+            self._expect_request()
+
+    def begin_with(self, request: Request) -> None:
+        """Answer a request first, which another process read; called before there is a client."""
+        self._waiting.append(request)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Drop all state; later pieces of the application are discarded."""
@@ -223,8 +236,26 @@ class ClientConnection(asyncio.Protocol):
             self._timer.cancel()
         backend = self._backend
         keep = request.keep_alive and not backend.stopping.is_set()
-        self._answer = answer = backend.answer(request, keep_alive=keep)
+        answer = backend.answer(request, keep_alive=keep)
+        if self._trail is not None and self._trail.leads_away(answer.direct) and self._move(answer):
+            return
+        self._answer = answer
         backend.run(answer, self._peer, self)
+
+    def _move(self, answer: Answer) -> bool:
+        """Move to the process that answers a request; returns whether that was possible."""
+        assert self._trail is not None
+        if (
+            not answer.keep_alive
+            or self._waiting
+            or self._reader.has_begun
+            or self._half_closed
+            or self._count_buffered()
+            or not self._trail.move(self._get_descriptor(), answer.request)
+        ):
+            return False
+        self._abort()  # the client does not notice: the other process has the socket as well
+        return True
 
     def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
         """Send what the application made; the server calls this after a run or a step."""

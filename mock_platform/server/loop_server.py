@@ -83,7 +83,7 @@ class LoopServer:
         `companion` runs on the same loop, from before the first request until after the last.
         """
         self._companion = companion
-        self._entrance = entrance or (Entrance if limits.http2 else ClientConnection)
+        self._entrance = entrance or (Entrance if limits.http2 else _open_connection)
         scheme = "http" if tls is None else "https"
         self._backend = Backend(wsgi, bound, scheme, threads, limits, log)
         self._limits = limits
@@ -274,6 +274,10 @@ class LoopServer:
             self._backend.report(fault)
         else:
             log.warning("%s", context.get("message"))
+
+
+def _open_connection(backend: Backend) -> ClientConnection:
+    return ClientConnection(backend, trail=backend.begin_trail())
 
 
 async def _peek(loop: asyncio.AbstractEventLoop, client: socket.socket) -> bytes:

@@ -64,6 +64,21 @@ def create_private(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, flags, PRIVATE), "wb")
 
 
+def is_in_use(path: Path) -> bool:
+    """Whether another server has the store's file open."""
+    try:
+        lock = os.open(make_sibling_path(resolve(path), "lock"), os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
 class StoreLock:
     """Keeps other servers out of a store's files until it is released or the process ends.
 

@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from tests.commands import environment, finished
@@ -58,6 +59,13 @@ class Served:
         assert self.line.startswith("READY "), (self.line, list(self.log))
         told: dict[str, Any] = json.loads(self.line.removeprefix("READY "))
         return told
+
+    @property
+    def pids(self) -> list[int]:
+        """All processes of the server, the first one first."""
+        first = int(self.ready["pid"])
+        children = Path(f"/proc/{first}/task/{first}/children")
+        return [first, *map(int, children.read_text().split() if children.exists() else [])]
 
     @property
     def url(self) -> str:

@@ -222,7 +222,7 @@ def test_a_store_in_use_is_status_4(tmp_path: Path) -> None:
         result = ended("serve", "--port", 0, "--store", store)
 
         assert result.returncode == 4
-        assert f"in use by process {served.ready['pid']}" in result.stderr
+        assert any(f"in use by process {pid}:" in result.stderr for pid in served.pids)
 
 
 # -- addresses -----------------------------------------------------------------------------------

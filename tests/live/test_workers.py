@@ -219,17 +219,16 @@ def test_readiness_says_how_many_processes_answer(served: Served) -> None:
 def test_a_process_that_is_killed_is_started_again() -> None:
     """The log says so, its worlds are reached again, and the end is a good one."""
     with serving("--workers", 2) as served:
-        children = Path(f"/proc/{served.ready['pid']}/task/{served.ready['pid']}/children")
-        if not children.exists():
+        if len(served.pids) == 1:
             pytest.skip("this system does not list the children of a process")
-        first, second = map(int, children.read_text().split())
+        _, first, second = served.pids
         os.kill(second, signal.SIGKILL)
         served.wait_for_log("Worker 2")
         served.wait_for_log("answers again")
         for number in range(6):
             assert ask(served, "PUT", f"/_mock/worlds/w{number}").ok
         assert ask(served, "GET", "/_mock/health/ready").ok
-        assert [first] == [int(each) for each in children.read_text().split() if int(each) == first]
+        assert first in served.pids
         assert 0 == served.stop()
 
 

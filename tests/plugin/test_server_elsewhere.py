@@ -213,7 +213,8 @@ def test_a_server_that_goes_away_is_told(run: Run) -> None:
             import os, signal
 
             def test_last(mock_platform):
-                os.kill({server.ready["pid"]}, signal.SIGKILL)
+                for pid in {server.pids}:
+                    os.kill(pid, signal.SIGKILL)
 
             def test_next(mock_platform):
                 pass

@@ -72,6 +72,18 @@ def pack(kind: int, number: int, payload: bytes = b"") -> bytes:
     return _HEAD.pack(len(payload), kind, number) + payload
 
 
+def read_frame(data: bytes, wanted: Kind) -> Frame:
+    """Returns the one frame in a message.
+
+    Raises:
+        ValueError: It is of another kind, or not whole; it was not sent by one of ours.
+    """
+    length, kind, number = _HEAD.unpack_from(data)
+    if kind != wanted or len(data) != _HEAD_BYTES + length:
+        raise ValueError(f"a message of {len(data)} bytes")
+    return kind, number, data[_HEAD_BYTES:]
+
+
 class FrameReader:
     """Turns bytes, as they arrive, into frames."""
 

@@ -57,7 +57,8 @@ class HandedRequest:
         """`place` is where the world lives; `None` if that is to be found out."""
         self._carrier = carrier
         self._world = world
-        self._place = place
+        self.place = place
+        """Where the world lives, as far as is known."""
         self._link: Link | None = None
         self._number = 0
         self._queue: deque[tuple[int, bytes]] = deque()
@@ -112,7 +113,7 @@ class HandedRequest:
         """Take a part of the answer."""
         if kind == Kind.MOVED:
             self._forget()
-            self._carrier.settle(self._world, self._place, self._settle)
+            self._carrier.settle(self._world, self.place, self._settle)
             return
         urgent = self._clogged and kind not in {Kind.DATA, Kind.START}
         self._queue.append((kind, payload))
@@ -150,18 +151,18 @@ class HandedRequest:
         if self._ended:
             return
         self._until = self._until or UPTIME() + PATIENCE_SECONDS
-        if self._place is None:
+        if self.place is None:
             self._carrier.settle(self._world, None, self._settle)
             return
         peer = self._peer
-        self._link = link = self._carrier.open_link(self._place)
+        self._link = link = self._carrier.open_link(self.place)
         self._number = number = link.add(self)
         told = (peer.address, peer.port, peer.scheme, peer.server)
         link.write(pack_request(number, self._world, self._request, told))
 
     def _try_again(self) -> None:
         if not self._ended:
-            self._carrier.settle(self._world, self._place, self._settle)
+            self._carrier.settle(self._world, self.place, self._settle)
 
     def _settle(self, found: Place | Misplaced) -> None:
         if self._ended:
@@ -171,7 +172,7 @@ class HandedRequest:
         elif UPTIME() > self._until:
             self._refuse("The process with this world changes too often; try again.")
         else:
-            self._place = found
+            self.place = found
             self._send()
 
     def _perform(self, kind: int, payload: bytes) -> bytes:

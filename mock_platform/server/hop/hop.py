@@ -19,6 +19,7 @@ from mock_platform.server.backend import Backend
 from mock_platform.server.hop.frames import Kind, pack
 from mock_platform.server.hop.handing import HandedRequest
 from mock_platform.server.hop.link import Link, listen
+from mock_platform.server.hop.moving import Door
 from mock_platform.server.hop.placed import Application
 from mock_platform.server.hop.taking import PeerConnection
 from mock_platform.server.workers import Workers
@@ -57,6 +58,7 @@ class Hop:
         self._links: dict[Place, Link] = {}
         self._connections: set[PeerConnection] = set()
         self._server: asyncio.Server | None = None
+        self._door = Door(placement.here, placement.secret)
         # Questions have threads of their own: those that answer never wait for another process.
         self._threads = Workers(_MAX_THREADS)
 
@@ -76,6 +78,7 @@ class Hop:
         self._server = await listen(asyncio.get_running_loop(), address, self._accept)
         if path is not None:
             path.chmod(stat.S_IRUSR | stat.S_IWUSR)
+        self._door.open(backend)
         self.is_open = True
 
     def hurry(self) -> None:
@@ -85,16 +88,22 @@ class Hop:
 
     def drain(self, release: Callable[[], object]) -> None:
         """Let the server end, or let `on_drained` say when."""
-        if self.on_drained is None:
+
+        def end() -> None:
+            self.backend.on_loop(self._door.take_waiting)
             release()
+
+        if self.on_drained is None:
+            end()
         else:
-            self.on_drained(release)
+            self.on_drained(end)
 
     def close(self) -> None:
         """End all connections with other processes; called on the loop."""
         if self._server is not None:
             self._server.close()
             self._server = None
+        self._door.close()
         for connection in list(self._connections):
             connection.abort()
         for link in list(self._links.values()):

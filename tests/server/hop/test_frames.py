@@ -14,6 +14,7 @@ from mock_platform.server.hop.frames import (
     pack,
     pack_request,
     pack_start,
+    read_frame,
     read_request,
     read_start,
 )
@@ -62,3 +63,11 @@ def test_what_is_not_ours_is_refused() -> None:
     wire = (MAX_PAYLOAD + 1).to_bytes(4, "big") + b"\1\0\0\0\0"
     with pytest.raises(ValueError, match="a frame of"):
         list(FrameReader().feed(wire))
+
+
+@pytest.mark.parametrize("wire", [pack(Kind.DATA, 1, b"x"), pack(Kind.REQUEST, 1, b"x")[:-1]])
+def test_a_message_that_is_not_one_whole_frame_is_refused(wire: bytes) -> None:
+    """Another kind, or a part that is missing."""
+    assert (Kind.REQUEST, 1, b"x") == read_frame(pack(Kind.REQUEST, 1, b"x"), Kind.REQUEST)
+    with pytest.raises(ValueError, match="a message of"):
+        read_frame(wire, Kind.REQUEST)
