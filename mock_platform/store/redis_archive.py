@@ -137,7 +137,7 @@ class RedisArchive:
         if found == "kept":
             check_new(name, [name])
         token = int(found)
-        self._held[name] = HeldWorld(token, state, base, 0)
+        self._held[name] = HeldWorld(token, state, encode_meta(whole.meta), base, 0)
         return token
 
     def drop(self, name: str, token: int) -> None:
@@ -217,14 +217,16 @@ class RedisArchive:
         """Record changed rows and the data beside them. Without changes nothing is written."""
         held = self._find(name, token)
         with held.lock:
-            meta_json = encode_meta(meta)
-            if not slots and meta_json == held.state.meta_json:
+            parts, known = encode_meta(meta), held.meta
+            changed = {name: body for name, body in parts.items() if known.get(name) != body}
+            removed = [name for name in known if name not in parts]
+            if not slots and not changed and not removed:
                 return
-            body = encode_commit(slots, meta_json)
+            body = encode_commit(slots, changed, removed)
             keys = self._keys(name)[:2]
             self._change(name, held, scripts.COMMIT, keys, body)
             held.state.take(slots)
-            held.state.meta_json, held.state.seq = meta_json, held.seq
+            held.meta, held.state.seq = parts, held.seq
             held.log_bytes += len(body)
 
     def replace(
@@ -239,6 +241,7 @@ class RedisArchive:
             body, state = encode_whole(whole, base, held.seq + 1)
             self._change(name, held, scripts.REPLACE, self._keys(name), body, *dropped)
             held.state, held.base, held.log_bytes = state, base, 0
+            held.meta = encode_meta(whole.meta)
             held.state.seq = held.seq
 
     def keep_point(self, name: str, token: int, label: str, whole: WholeWorld) -> None:

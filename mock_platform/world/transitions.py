@@ -117,6 +117,8 @@ class Transitions:
         self._paced = paced
         self._world = world
         """What `act` gets."""
+        self._described: tuple[Mapping[str, Pace], dict[str, Any]] = ({}, {})
+        """The paces that `state` described last, and what it returned."""
 
     def kind(self, name: str) -> TransitionKind:
         """Returns the kind with this name.
@@ -229,8 +231,12 @@ class Transitions:
         }
 
     def state(self) -> dict[str, Any]:
-        """Returns the progressions as data, for snapshots and durable stores."""
-        return {name: asdict(pace) for name, pace in self.paces.items()}
+        """Returns the progressions as data, for snapshots and durable stores; not to be changed."""
+        described, state = self._described
+        if described is not self.paces:  # each commit asks for it, and nearly none changes them
+            state = {name: asdict(pace) for name, pace in self.paces.items()}
+            self._described = self.paces, state
+        return state
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore the progressions from `state`; kinds that are not in it keep their default."""

@@ -95,7 +95,7 @@ def test_passwords_are_not_shown(text: str, shown: str) -> None:
         ("redis://:geheim@cache/two", "'two' is no number of a database"),
         ("redis://cache/1?db=2", "the number of the database is there twice"),
         ("unix://", "the path of the socket is missing"),
-        ("redis://:geheim@cache?prefx=a", "'prefx' is not one of prefix, db"),
+        ("redis://:geheim@cache?prefx=a", "'prefx' is not one of prefix, timeout"),
         ("redis://cache?prefix=", "the prefix of keys has 1 to 100"),
         ("redis://:ge#heim@cache", "%23 for #"),
         ("redis://cache/1#2", "which is %23"),

@@ -10,7 +10,19 @@ from mock_platform.store.errors import StoreError
 
 DEFAULT_PREFIX = "mock-platform:"
 _SCHEMES = ("redis", "rediss", "unix")
-_KNOWN = ("prefix", "db", "username", "password", "ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+_KNOWN = (
+    "prefix",
+    "timeout",
+    "db",
+    "username",
+    "password",
+    "ssl_ca_certs",
+    "ssl_certfile",
+    "ssl_keyfile",
+)
+_TIMEOUT = 0.5
+"""Seconds; a healthy engine answers in a thousandth of that."""
+_TIMEOUTS = (0.05, 60.0)
 _PREFIX = re.compile(r"[\x21-\x7e]{1,100}")
 FORM = "redis://HOST:PORT/N, rediss://HOST:PORT/N or unix:///PATH?db=N"
 
@@ -28,6 +40,8 @@ class EngineAddress:
     shown: str
     prefix: str
     """Begins the name of every key."""
+    timeout: float = _TIMEOUT
+    """How many seconds the engine may take for a command."""
 
     def __repr__(self) -> str:
         """Returns the form without secrets."""
@@ -69,7 +83,19 @@ def parse_address(text: str) -> EngineAddress:
     if _PREFIX.fullmatch(prefix) is None:
         how = "1 to 100 printable ASCII characters without spaces"
         raise BadAddress(f"{shown}: the prefix of keys has {how}.")
-    return EngineAddress(_join(parts, parts.netloc, urlencode(query)), shown, prefix)
+    timeout = _read_timeout(query.pop("timeout", str(_TIMEOUT)), shown)
+    return EngineAddress(_join(parts, parts.netloc, urlencode(query)), shown, prefix, timeout)
+
+
+def _read_timeout(text: str, shown: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    least, most = _TIMEOUTS
+    if not least <= seconds <= most:
+        raise BadAddress(f"{shown}: timeout is a number of seconds from {least:g} to {most:g}.")
+    return seconds
 
 
 def _redact(parts: SplitResult) -> str:

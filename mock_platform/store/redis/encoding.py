@@ -106,7 +106,7 @@ def decode_state(
             for table, rows in found["rows"].items()
         }
     except (LookupError, TypeError, ValueError, AttributeError) as fault:
-        raise _report_damage(place, what, f"it is incomplete ({fault!r})") from fault
+        raise report_damage(place, what, f"it is incomplete ({fault!r})") from fault
     return state, found["base"]
 
 
@@ -120,43 +120,64 @@ def read_base(place: str, what: str, body: bytes) -> str:
     return base
 
 
-def encode_commit(slots: Slots, meta_json: bytes) -> bytes:
-    """Returns a commit as it is kept.
+def encode_commit(slots: Slots, changed: Mapping[str, bytes], removed: Sequence[str]) -> bytes:
+    """Returns a commit as it is kept, with what changed and what was removed beside the records.
 
     Raises:
         TypeError: A value has no JSON form.
     """
     changes = [(table, *_row(key, slot)) for (table, key), slot in slots.items()]
-    return _seal({"changes": changes, "meta": orjson.Fragment(meta_json)})
+    meta = {name: orjson.Fragment(body) for name, body in changed.items()}
+    return _seal({"changes": changes, "meta": meta} | ({"removed": removed} if removed else {}))
 
 
-def take_commit(place: str, what: str, body: bytes, state: StoredState, seq: int) -> None:
-    """Add a commit to the state before it.
+def take_commits(
+    place: str, what: str, commits: Sequence[tuple[int, bytes]], state: StoredState
+) -> None:
+    """Add commits, with their numbers, to the state before them.
 
     Raises:
         StoreDamaged: This is not what was written.
     """
-    found = _open(place, what, body)
+    lines = []
+    for number, body in commits:
+        line = open_line(body)
+        if line is None:
+            raise report_damage(place, f"change {number} of {what}", "its checksum is wrong")
+        lines.append(line)
+    number, meta = state.seq, state.meta
     try:
-        state.take(
-            {
-                (change[0], change[1]): Row(change[2], change[3]) if len(change) > 2 else None
-                for change in found["changes"]
-            }
-        )
-        state.meta_json = orjson.dumps(found["meta"])
-        state.seq = seq
+        # All at once, because thousands of commits may be there.
+        decoded = orjson.loads(b"[%b]" % b",".join(lines))
+        for (at, _), found in zip(commits, decoded, strict=True):
+            number = at
+            state.take(
+                {
+                    (change[0], change[1]): Row(change[2], change[3]) if len(change) > 2 else None
+                    for change in found["changes"]
+                }
+            )
+            meta.update(found["meta"])
+            for name in found.get("removed", ()):
+                del meta[name]
+        state.meta_json, state.seq = orjson.dumps(meta), number
     except (LookupError, TypeError, ValueError, AttributeError) as fault:
-        raise _report_damage(place, what, f"it is incomplete ({fault!r})") from fault
+        damaged = f"change {number} of {what}"
+        raise report_damage(place, damaged, f"it is incomplete ({fault!r})") from fault
 
 
-def encode_meta(meta: Meta) -> bytes:
-    """Returns the data of a world beside its records as JSON.
+def encode_meta(meta: Meta) -> dict[str, bytes]:
+    """Returns the data of a world beside its records, each value as JSON.
 
     Raises:
         TypeError: A value has no JSON form.
     """
-    return orjson.dumps(meta, option=STRICT)
+    return {name: orjson.dumps(value, option=STRICT) for name, value in meta.items()}
+
+
+def join_meta(parts: Mapping[str, bytes]) -> bytes:
+    """Returns the data beside the records as one JSON object."""
+    return orjson.dumps({name: orjson.Fragment(body) for name, body in parts.items()})
 
 
 def check_format(place: str, prefix: str, found: bytes | None) -> None:
@@ -191,11 +212,14 @@ def _seal(value: dict[str, Any]) -> bytes:
 def _open(place: str, what: str, body: bytes) -> dict[str, Any]:
     line = open_line(body)
     if line is None:
-        raise _report_damage(place, what, "its checksum is wrong")
+        raise report_damage(place, what, "its checksum is wrong")
     found: dict[str, Any] = orjson.loads(line)
     return found
 
 
-def _report_damage(place: str, what: str, fault: str) -> StoreDamaged:
-    remedy = "Put back a copy of the engine's data, or name another prefix with ?prefix=NAME:."
+def report_damage(place: str, what: str, fault: str) -> StoreDamaged:
+    """Returns the error of a value that is not what was written."""
+    remedy = (
+        "Put back a copy of the engine's data, or drop the world with DELETE /_mock/worlds/NAME."
+    )
     return StoreDamaged(place, f"{what} is damaged: {fault}", remedy)

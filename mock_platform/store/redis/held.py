@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field, replace
 
+from mock_platform.store.redis.encoding import join_meta
 from mock_platform.store.stored_worlds import StoredState
 
 
@@ -14,6 +15,9 @@ class HeldWorld:
 
     token: int
     state: StoredState
+    """Without the present data beside the records, which `meta` has."""
+    meta: dict[str, bytes]
+    """The data beside the records, each value as JSON; a commit has those that changed."""
     base: str
     """The hash of its fixtures."""
     seq: int
@@ -27,4 +31,4 @@ class HeldWorld:
     def copy_state(self) -> StoredState:
         """Returns the state of now, which later commits do not change."""
         rows = {table: dict(slots) for table, slots in self.state.rows.items()}
-        return replace(self.state, seq=self.seq, rows=rows)
+        return replace(self.state, seq=self.seq, rows=rows, meta_json=join_meta(self.meta))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from mock_platform.store.errors import StoreDamaged
 from mock_platform.store.interface import SavedWorld, Snapshot
 from mock_platform.store.memory import Base
@@ -9,8 +11,9 @@ from mock_platform.store.redis.encoding import (
     Fixtures,
     decode_fixtures,
     decode_state,
+    encode_meta,
     read_base,
-    take_commit,
+    take_commits,
 )
 from mock_platform.store.redis.engine import EngineLink
 from mock_platform.store.redis.held import HeldWorld
@@ -45,19 +48,21 @@ class WorldReader:
             remedy = "Drop the world, or put back a copy of the engine's data."
             raise StoreDamaged(place, f"{what} has no state", remedy)
         state = self._decode(what, found)
-        size = 0
-        for at, fields in log:
-            number = int(at.partition(b"-")[0])
-            if number > state.seq:
-                body = fields.get(b"b", b"")
-                take_commit(place, f"change {number} of {what}", body, state, number)
-                size += len(body)
+        numbered = ((int(at.partition(b"-")[0]), fields) for at, fields in log)
+        commits = [
+            (number, dict(_pair(fields)).get(b"b", b""))
+            for number, fields in numbered
+            if number > state.seq
+        ]
+        take_commits(place, what, commits, state)
+        size = sum(len(body) for _, body in commits)
         saved = {}
-        for label, body in kept.items():
+        for label, body in _pair(kept):
             point = self._decode(f"the point {label.decode()!r} of {what}", body)
             saved[label.decode()] = self._lay_over(point, base)
         self._lay_over(state, base)
-        held = HeldWorld(token, state, self._fixtures.hash_of(base), seq, log_bytes=size)
+        meta = encode_meta(state.meta)
+        held = HeldWorld(token, state, meta, self._fixtures.hash_of(base), seq, log_bytes=size)
         return held, saved
 
     def _decode(self, what: str, body: bytes) -> StoredState:
@@ -79,3 +84,8 @@ class WorldReader:
             return state.lay_over(base)
         rows = {table: dict(slots) for table, slots in state.rows.items()}
         return SavedWorld(Snapshot(rows, state.next_place), state.meta)
+
+
+def _pair(flat: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Returns names with their values, which an answer has in one list."""
+    return zip(flat[::2], flat[1::2], strict=True)
