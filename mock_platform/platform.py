@@ -61,7 +61,7 @@ from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.start_up import StartUp
 from mock_platform.settings import Settings
-from mock_platform.store.errors import StoreError, StoreUnwritable, WorldLost
+from mock_platform.store.errors import StoreError, StoreUnreachable, StoreUnwritable, WorldLost
 from mock_platform.store.interface import Change
 from mock_platform.store.memory import Base
 from mock_platform.streams.open_streams import OpenStreams
@@ -217,7 +217,11 @@ class Platform:
         except StoreUnwritable as fault:
             _LOG.warning("%s", fault)
             call.rule = None  # whatever a rule did was undone
-            reply = render(NotStored(str(fault)), call)
+            reply = (
+                reply_to_closed_world(fault)
+                if isinstance(fault, StoreUnreachable)
+                else render(NotStored(str(fault)), call)
+            )
         except Exception as fault:  # noqa: BLE001 - handed to the embedder, told to the client
             failed = traceback.format_exc()
             self.on_error(fault)

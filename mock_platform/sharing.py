@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.store.archive import KeptWorld
-from mock_platform.store.errors import StoreError
+from mock_platform.store.errors import StoreDamaged, StoreError
 from mock_platform.store.memory import Base
+from mock_platform.store.redis.encoding import REMEDY
 from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.shared_worlds import SharedWorlds
@@ -47,8 +48,26 @@ class EngineKeeper:
         """Take over a world; `None` if it does not exist."""
         kept = self._archive.open(name, base)
         if kept is not None:
-            self._check(name, kept)
+            try:
+                self._check(name, kept)
+            except StoreError:
+                self.give_back(name, kept)
+                raise
         return kept
+
+    def give_back(self, name: str, kept: KeptWorld) -> None:
+        """Let other processes take over a world that could not be opened here."""
+        with suppress(StoreError):  # the lease will end by itself
+            self._archive.give_back(name, kept.token)
+
+    def remove(self, name: str) -> bool:
+        """Delete a world that cannot be read; returns whether it was there."""
+        return self._archive.remove(name)
+
+    def report_damage(self, name: str, fault: Exception) -> StoreDamaged:
+        """Returns the error of a world that cannot be restored."""
+        what = f"what world {name!r} keeps beside its records cannot be restored"
+        return StoreDamaged(self._archive.place, f"{what} ({fault!r})", REMEDY)
 
     def make_store(self, world: World, kept: KeptWorld | None) -> WorldStore:
         """Returns the store of a world, new or as it was kept."""
@@ -70,15 +89,15 @@ class EngineOwners:
     """The worlds of an engine by their credentials, whichever process owns them."""
 
     def __init__(self, archive: RedisArchive) -> None:
-        self._archive = archive
+        self._credentials = archive.credentials
 
     def add(self, credential: str, world: str) -> None:
         """Record that a world has a credential."""
-        self._try(self._archive.add_credential, credential, world)
+        self._try(self._credentials.add, credential, world)
 
     def remove(self, credential: str, world: str) -> None:
         """Record that a world no longer has a credential."""
-        self._try(self._archive.remove_credential, credential, world)
+        self._try(self._credentials.remove, credential, world)
 
     def forget(self, world: str) -> None:
         """Do nothing: a world's credentials are removed with it, and stay while it rests."""
@@ -89,7 +108,7 @@ class EngineOwners:
         Raises:
             StoreUnreachable: The engine cannot be reached.
         """
-        found = self._archive.find_worlds(credential)
+        found = self._credentials.find_worlds(credential)
         return found[0] if len(found) == 1 else None
 
     def is_empty(self) -> bool:
@@ -107,17 +126,17 @@ class EngineNonces:
     """The nonces of one world on an engine."""
 
     def __init__(self, archive: RedisArchive, world: str) -> None:
-        self._archive = archive
+        self._credentials = archive.credentials
         self._world = world
 
     def use(self, nonce: str, *, now: int, until: int) -> bool:
         """Returns whether a nonce is new; remembers it until then, epoch seconds."""
-        return self._archive.use_nonce(self._world, nonce, now=now, until=until)
+        return self._credentials.use_nonce(self._world, nonce, now=now, until=until)
 
     def clear(self) -> None:
         """Delete all nonces of the world; those that stay expire by themselves."""
         with suppress(StoreError):
-            self._archive.clear_nonces(self._world)
+            self._credentials.clear_nonces(self._world)
 
 
 def make_shared_platform(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import weakref
 from collections.abc import Iterator
 from dataclasses import replace
@@ -225,6 +227,76 @@ def test_an_engine_that_is_gone(settings: Settings) -> None:
         archive = server.opened.archive
         assert isinstance(archive, RedisArchive)
         assert archive._engine.probe()
+        server.put("/~w1/_mock/state/users/77", USER)
+    finally:
+        server.opened.close()
+        engine.close()
+
+
+@pytest.mark.parametrize("name", ["w1", "default"])
+def test_a_damaged_world(engine: EngineServer, servers: list[Server], name: str) -> None:
+    """Each process says what is damaged and what to do, none keeps it, and it can be removed."""
+    first, second = servers
+    prefix = parse_address(first.platform.settings.store).prefix
+    first.put(f"/_mock/worlds/{name}")
+    first.put(f"/~{name}/_mock/state/users/77", USER)
+    assert worlds_of(first).rest(name)
+    with engine.connect() as client:
+        client.xadd(f"{prefix}log:{name}", {"t": "1", "b": "{}"}, id="7-0")
+
+    for server in servers:
+        for path in (f"/~{name}{ACCOUNTS}", f"/~{name}/_mock/clock"):
+            refused = server.ask("GET", path)
+            assert 500 == refused.status_code
+            assert f"change 7 of world '{name}' is damaged" in refused.get_json()["detail"]
+            assert "DELETE /_mock/worlds/NAME" in refused.get_json()["detail"]
+
+    assert 204 == second.ask("DELETE", f"/_mock/worlds/{name}").status_code
+    assert 200 == first.put(f"/_mock/worlds/{name}").status_code
+    assert 404 == first.ask("GET", f"/~{name}/_mock/state/users/77").status_code
+
+
+def test_damage_beside_the_records(engine: EngineServer, servers: list[Server]) -> None:
+    """A world whose windows cannot be restored is not kept by the process that found out."""
+    first, second = servers
+    prefix = parse_address(first.platform.settings.store).prefix
+    first.put("/_mock/worlds/w1")
+    assert 200 == first.ask("GET", f"/~w1{ACCOUNTS}").status_code
+    world = first.platform.worlds.get("w1")
+    with world.work():
+        world.store.put("@windows", "w", {"unknown": 1})
+    assert worlds_of(first).rest("w1")
+
+    for server in (first, second):
+        refused = server.ask("GET", f"/~w1{ACCOUNTS}")
+        assert 500 == refused.status_code
+        assert "beside its records cannot be restored" in refused.get_json()["detail"]
+    with engine.connect() as client:
+        assert b"" == client.hget(f"{prefix}world:w1", "owner")
+
+
+@pytest.mark.crash
+def test_an_engine_that_hangs(settings: Settings) -> None:
+    """One request waits for it, and the others are refused at once; all goes on when it wakes."""
+    engine = EngineServer(durable=True)
+    server = Server(replace(settings, store=f"{engine.url('a:')}&timeout=0.2"))
+    try:
+        server.put("/_mock/worlds/w1")
+        os.kill(engine.pid, signal.SIGSTOP)
+        try:
+            for _ in range(20):
+                refused = server.ask("PUT", "/~w1/_mock/state/users/77", USER)
+                assert (503, "1") == (refused.status_code, refused.headers["Retry-After"])
+                assert "so nothing was changed" in refused.get_json()["detail"]
+            assert 200 == server.ask("GET", "/_mock/health").status_code
+            assert 503 == server.ask("GET", "/_mock/health/ready").status_code
+            assert 200 == server.ask("GET", f"/~w1{ACCOUNTS}").status_code
+        finally:
+            os.kill(engine.pid, signal.SIGCONT)
+        archive = server.opened.archive
+        assert isinstance(archive, RedisArchive)
+        assert any(archive._engine.probe() for _ in range(100))
+        assert 404 == server.ask("GET", "/~w1/_mock/state/users/77").status_code
         server.put("/~w1/_mock/state/users/77", USER)
     finally:
         server.opened.close()

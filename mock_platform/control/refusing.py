@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from http import HTTPStatus
+
 from mock_platform.control.mistakes import MISTAKES
 from mock_platform.control.refusal import BadQuery, ControlRefusal, refuse_values
 from mock_platform.placement.peers import NoAnswer
 from mock_platform.records.checking import BadRecord
+from mock_platform.store.errors import StoreDamaged
 
-_STATUSES = {mistake.kind: mistake.status for mistake in MISTAKES if mistake.status is not None}
+_LATER = (("Retry-After", "1"),)
+_STATUSES: Mapping[type, int] = {
+    **{mistake.kind: mistake.status for mistake in MISTAKES if mistake.status is not None},
+    NoAnswer: 503,
+    StoreDamaged: 500,
+}
 
 
 def as_refusal(fault: Exception) -> ControlRefusal | None:
@@ -22,10 +31,9 @@ def as_refusal(fault: Exception) -> ControlRefusal | None:
             "?unchecked=true records are stored without checks."
         )
         return ControlRefusal(422, text, faults=[entry.as_json() for entry in fault.faults])
-    if isinstance(fault, NoAnswer):
-        return ControlRefusal(503, str(fault), headers=[("Retry-After", "1")])
     for kind in type(fault).__mro__:
         status = _STATUSES.get(kind)
         if status is not None:
-            return ControlRefusal(status, str(fault))
+            headers = _LATER if status == HTTPStatus.SERVICE_UNAVAILABLE else ()
+            return ControlRefusal(status, str(fault), headers=headers)
     return None

@@ -19,6 +19,7 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import NotServed, Operation
 from mock_platform.core.routing import Nearest, Router
+from mock_platform.store.errors import StoreDamaged
 from mock_platform.world.names import UnknownWorld
 
 SANDBOX = "/sandbox"
@@ -156,10 +157,17 @@ def _router(operations: Iterable[Operation]) -> Router[Operation]:
 
 
 def reply_to_closed_world(fault: Exception) -> Reply:
-    """Returns the answer to a request whose world cannot be opened; the text says why."""
-    body = {"type": "about:blank", "title": "World not open", "status": 503, "detail": str(fault)}
-    headers = [("Content-Type", "application/problem+json"), ("Retry-After", "1")]
-    return Reply(503, dumps(body), headers)
+    """Returns the answer to a request whose world cannot be opened or changed; the text says why.
+
+    A damaged world is as damaged at the next attempt; everything else may end by itself.
+    """
+    damaged = isinstance(fault, StoreDamaged)
+    status, title = (500, "World damaged") if damaged else (503, "World not open")
+    body = {"type": "about:blank", "title": title, "status": status, "detail": str(fault)}
+    headers = [("Content-Type", "application/problem+json")]
+    if not damaged:
+        headers.append(("Retry-After", "1"))
+    return Reply(status, dumps(body), headers)
 
 
 def reply_to_unknown_world(fault: UnknownWorld) -> Reply:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from typing import Any
 
 from mock_platform.settings import Durability
 from mock_platform.store.archive import (
@@ -25,8 +26,9 @@ from mock_platform.store.archive import (
 from mock_platform.store.errors import StoreError, StoreUnwritable, WorldElsewhere, WorldLost
 from mock_platform.store.interface import SavedWorld, Snapshot
 from mock_platform.store.memory import Base
-from mock_platform.store.redis import scripts
+from mock_platform.store.redis import owners, scripts
 from mock_platform.store.redis.address import EngineAddress, parse_address
+from mock_platform.store.redis.credentials import EngineCredentials
 from mock_platform.store.redis.encoding import (
     FORMAT,
     Fixtures,
@@ -60,6 +62,7 @@ class RedisArchive:
     def __init__(self, address: EngineAddress, *, compact_bytes: int = _COMPACT_BYTES) -> None:
         self._engine = EngineLink(address)
         self.place = address.shown
+        self.credentials = EngineCredentials(self._engine)
         self.lease = Lease(self._engine, self._check_tokens, self._take_turn)
         self.lost_listeners: list[Callable[[str], None]] = []
         """Called with the name of a world that another process took over, or dropped."""
@@ -93,20 +96,13 @@ class RedisArchive:
             WorldElsewhere: A process whose lease holds has the world open.
             StoreDamaged: The engine does not have what was written to it.
         """
-        self._check_open()
-        self.lease.ensure()
-        found = self._engine.run(
-            scripts.CLAIM, [self._key("world", name), self._key("token")],
-            self.lease.process, self._engine.address.prefix,
-        )  # fmt: skip
-        if found[0] == "none":
+        found = self._claim(name)
+        if found is None:
             return None
-        if found[0] == "elsewhere":
-            raise WorldElsewhere(name, found[1])
-        token, seq = int(found[1]), int(found[2])
+        token = int(found[1])
         reader = WorldReader(self._engine, self._fixtures)
         try:
-            held, points = reader.read(name, base, token, seq)
+            held, points = reader.read(name, base, token, found[2])
         except BaseException:
             self._engine.run(scripts.GIVE_BACK, [self._key("world", name)], token)
             raise
@@ -144,20 +140,23 @@ class RedisArchive:
         """Delete a world with its points."""
         held = self._find(name, token)
         with held.lock:
-            found = self._engine.run(
-                scripts.DROP,
-                [
-                    *self._keys(name),
-                    self._key("worlds"),
-                    self._key("credentials", name),
-                    self._key("nonces", name),
-                ],
-                token, name, self._engine.address.prefix,
-            )  # fmt: skip
+            found = self._drop(name, token)
             # After a repetition it may be gone because the first attempt arrived.
             if found == "lost" and self._engine.call("EXISTS", self._key("world", name)):
                 self._lose(name)
             self._held.pop(name, None)
+
+    def remove(self, name: str) -> bool:
+        """Delete a world that cannot be read; returns whether it was there.
+
+        Raises:
+            WorldElsewhere: A process whose lease holds has the world open.
+        """
+        found = self._claim(name)
+        if found is None:
+            return False
+        self._drop(name, int(found[1]))
+        return True
 
     def give_back(self, name: str, token: int) -> None:
         """Let other processes take over a world from now on; it takes no more changes from here.
@@ -181,31 +180,11 @@ class RedisArchive:
         Raises:
             StoreUnreachable: The engine cannot be reached.
         """
-        owner = self._engine.call("HGET", self._key("world", name), "owner")
-        if not owner or owner.decode() == self.lease.process:
-            return None
-        address = self._engine.call("GET", self._key("process", owner.decode()))
-        return None if address is None else address.decode()
+        return owners.find_owner(self._engine, name, self.lease.process)
 
     def list_owners(self) -> dict[str, str | None]:
         """Returns every world with the address of its owner; `None` for those that rest."""
-        names = sorted(self.names())
-        keys = [self._key("world", name) for name in names]
-        owners = self._engine.call_all([("HGET", key, "owner") for key in keys]) if keys else []
-        living = {owner for owner in owners if owner}
-        asked = list(living)
-        found = self._engine.call_all(
-            [("GET", self._key("process", owner.decode())) for owner in asked]
-        ) if asked else []  # fmt: skip
-        addresses = {
-            owner: each.decode()
-            for owner, each in zip(asked, found, strict=True)
-            if each is not None
-        }
-        return {
-            name: addresses.get(owner) if owner else None
-            for name, owner in zip(names, owners, strict=True)
-        }
+        return owners.list_owners(self._engine, sorted(self.names()))
 
     def holds(self, name: str) -> bool:
         """Whether this process has a world open, as far as it knows."""
@@ -261,30 +240,6 @@ class RedisArchive:
             keys = [self._key("world", name), self._key("points", name)]
             self._change(name, held, scripts.DROP_POINT, keys, label)
 
-    # -- credentials -----------------------------------------------------------------------------
-
-    def add_credential(self, credential: str, world: str) -> None:
-        """Record that a world has a credential."""
-        self._run_credential(scripts.ADD_CREDENTIAL, credential, world)
-
-    def remove_credential(self, credential: str, world: str) -> None:
-        """Record that a world no longer has a credential."""
-        self._run_credential(scripts.REMOVE_CREDENTIAL, credential, world)
-
-    def find_worlds(self, credential: str) -> Sequence[str]:
-        """Returns the worlds that have a credential, whoever owns them."""
-        found = self._engine.call("SMEMBERS", self._key("credential", credential))
-        return [name.decode() for name in found]
-
-    def use_nonce(self, world: str, nonce: str, *, now: int, until: int) -> bool:
-        """Returns whether a nonce of a world is new; it is remembered until then, epoch seconds."""
-        keys = [self._key("nonces", world)]
-        return bool(self._engine.run(scripts.USE_NONCE, keys, now, until, nonce, 2 * until - now))
-
-    def clear_nonces(self, world: str) -> None:
-        """Forget the nonces of a world, because it was reset."""
-        self._engine.call("DEL", self._key("nonces", world))
-
     # -- end -------------------------------------------------------------------------------------
 
     @property
@@ -328,6 +283,23 @@ class RedisArchive:
         key = self._key("format")
         self._engine.call("SET", key, FORMAT, "NX")
         check_format(self.place, self._engine.address.prefix, self._engine.call("GET", key))
+
+    def _claim(self, name: str) -> list[str] | None:
+        """Become the owner of a world; returns what `CLAIM` does, `None` if it is missing."""
+        self._check_open()
+        self.lease.ensure()
+        found: list[str] = self._engine.run(
+            scripts.CLAIM, [self._key("world", name), self._key("token")],
+            self.lease.process, self._engine.address.prefix,
+        )  # fmt: skip
+        if found[0] == "elsewhere":
+            raise WorldElsewhere(name, found[1])
+        return None if found[0] == "none" else found
+
+    def _drop(self, name: str, token: int) -> Any:
+        own = (self._key("worlds"), self._key("credentials", name), self._key("nonces", name))
+        keys = [*self._keys(name), *own]
+        return self._engine.run(scripts.DROP, keys, token, name, self._engine.address.prefix)
 
     def _find(self, name: str, token: int) -> HeldWorld:
         self._check_open()
@@ -447,10 +419,6 @@ class RedisArchive:
             body = encode_fixtures(state.base)
             self._engine.call("SET", self._key("fixtures", base), body, "NX")
             self._written.add(base)
-
-    def _run_credential(self, script: str, credential: str, world: str) -> None:
-        keys = [self._key("credential", credential), self._key("credentials", world)]
-        self._engine.run(script, keys, world, credential)
 
 
 def open_archive(place: str, durability: Durability) -> RedisArchive:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from mock_platform.store.archive import AlreadyKept, KeptWorld
-from mock_platform.store.errors import StoreError
+from mock_platform.store.errors import StoreDamaged, StoreError
 from mock_platform.store.memory import Base
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
@@ -44,6 +44,15 @@ class Keeper(Protocol):
         Raises:
             StoreError: Another process has it, or it cannot be read.
         """
+
+    def give_back(self, name: str, kept: KeptWorld) -> None:
+        """Let other processes take over a world that could not be opened here."""
+
+    def remove(self, name: str) -> bool:
+        """Delete a world that cannot be read; returns whether it was there."""
+
+    def report_damage(self, name: str, fault: Exception) -> StoreDamaged:
+        """Returns the error of a world that cannot be restored."""
 
     def make_store(self, world: World, kept: KeptWorld | None) -> WorldStore:
         """Returns the store of a world."""
@@ -102,6 +111,21 @@ class SharedWorlds(Worlds):
                 return self.get(name)
             except UnknownWorld:
                 return self._make(name, **how)
+
+    def drop(self, name: str) -> None:
+        """Remove a world, as `Worlds.drop` does; one that is damaged goes without being opened.
+
+        This is true for the default world as well: the next request makes it anew.
+        """
+        check_name(name)
+        with self._lock:
+            try:
+                self.get(name)
+            except StoreDamaged as fault:
+                _LOG.warning("World %r is removed. %s", name, fault)
+                self._keeper.remove(name)
+            else:
+                super().drop(name)
 
     def owner_of(self, credential: str) -> World | None:
         """Returns the one world of a consumer key or token; `None` for shared ones."""
@@ -163,14 +187,33 @@ class SharedWorlds(Worlds):
                 if name == DEFAULT:
                     return self._make(name)
                 raise UnknownWorld(name)
-            self._make_room()
-            world = World(
-                name, self.blueprint, store=lambda made: self._keeper.make_store(made, kept)
-            )
-            self._set_up(world, None, None, None)
-            world.resume(kept)
+            try:
+                world = self._open(name, kept)
+            except BaseException:
+                self._keeper.give_back(name, kept)
+                raise
             self._worlds[name] = world
             return world
+
+    def _open(self, name: str, kept: KeptWorld) -> World:
+        """Returns a world as it was kept.
+
+        Raises:
+            StoreDamaged: What it keeps beside its records cannot be restored.
+            TooManyWorlds: Something runs in all worlds that are awake.
+        """
+        self._make_room()
+        world = World(name, self.blueprint, store=lambda made: self._keeper.make_store(made, kept))
+        try:
+            self._set_up(world, None, None, None)
+            world.resume(kept)
+        except StoreError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError) as fault:
+            world.closed = True  # for what was begun on its behalf
+            self._close(world)
+            raise self._keeper.report_damage(name, fault) from fault
+        return world
 
     def _make(self, name: str, **how: Any) -> World:
         """Returns a new world; if another process was faster, its world."""

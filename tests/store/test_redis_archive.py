@@ -204,7 +204,7 @@ def test_damage_is_refused(engine: EngineServer, url: str, process: Opener) -> N
 
     with engine.connect() as client:
         client.delete(f"{prefix}state:w1")
-    with pytest.raises(StoreDamaged, match="world 'w1' has no state"):
+    with pytest.raises(StoreDamaged, match="world 'w1' is damaged: it has no state"):
         process(url).open("w1", BASE)
 
 
@@ -395,13 +395,16 @@ def test_credentials_are_found_by_every_process(
     """Those of one world choose it, wherever it is open; they go with it."""
     first, second = process(url), process(url)
     token = first.add("w1", whole(), {})
-    first.add_credential("key", "w1")
-    first.add_credential("other", "w1")
-    first.remove_credential("other", "w1")
+    first.credentials.add("key", "w1")
+    first.credentials.add("other", "w1")
+    first.credentials.remove("other", "w1")
 
-    assert (["w1"], []) == (second.find_worlds("key"), second.find_worlds("other"))
+    assert (["w1"], []) == (
+        second.credentials.find_worlds("key"),
+        second.credentials.find_worlds("other"),
+    )
     first.drop("w1", token)
-    assert not second.find_worlds("key")
+    assert not second.credentials.find_worlds("key")
     with engine.connect() as client:
         prefix = parse_address(url).prefix
         left = {key.decode() for key in client.scan_iter(f"{prefix}*")}

@@ -19,6 +19,8 @@ from mock_platform.store.stored_worlds import StoredState
 STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 FORMAT = b"mock_platform 1"
 """The value of the key `format`: who wrote the keys, and in which version of their form."""
+REMEDY = "Put back a copy of the engine's data, or remove the world: DELETE /_mock/worlds/NAME."
+"""What to do about a damaged world."""
 _NEWLINE = 1
 
 
@@ -219,7 +221,4 @@ def _open(place: str, what: str, body: bytes) -> dict[str, Any]:
 
 def report_damage(place: str, what: str, fault: str) -> StoreDamaged:
     """Returns the error of a value that is not what was written."""
-    remedy = (
-        "Put back a copy of the engine's data, or drop the world with DELETE /_mock/worlds/NAME."
-    )
-    return StoreDamaged(place, f"{what} is damaged: {fault}", remedy)
+    return StoreDamaged(place, f"{what} is damaged: {fault}", REMEDY)

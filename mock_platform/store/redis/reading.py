@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mock_platform.store.errors import StoreDamaged
 from mock_platform.store.interface import SavedWorld, Snapshot
 from mock_platform.store.memory import Base
 from mock_platform.store.redis.encoding import (
@@ -13,6 +12,7 @@ from mock_platform.store.redis.encoding import (
     decode_state,
     encode_meta,
     read_base,
+    report_damage,
     take_commits,
 )
 from mock_platform.store.redis.engine import EngineLink
@@ -28,7 +28,7 @@ class WorldReader:
         self._fixtures = fixtures
 
     def read(
-        self, name: str, base: Base, token: int, seq: int
+        self, name: str, base: Base, token: int, seq: str
     ) -> tuple[HeldWorld, dict[str, SavedWorld]]:
         """Returns a world on the given fixtures, and its points.
 
@@ -45,8 +45,9 @@ class WorldReader:
         )
         what = f"world {name!r}"
         if found is None:
-            remedy = "Drop the world, or put back a copy of the engine's data."
-            raise StoreDamaged(place, f"{what} has no state", remedy)
+            raise report_damage(place, what, "it has no state")
+        if not seq.isdigit():
+            raise report_damage(place, what, "it has no number of its last change")
         state = self._decode(what, found)
         numbered = ((int(at.partition(b"-")[0]), fields) for at, fields in log)
         commits = [
@@ -62,7 +63,7 @@ class WorldReader:
             saved[label.decode()] = self._lay_over(point, base)
         self._lay_over(state, base)
         meta = encode_meta(state.meta)
-        held = HeldWorld(token, state, meta, self._fixtures.hash_of(base), seq, log_bytes=size)
+        held = HeldWorld(token, state, meta, self._fixtures.hash_of(base), int(seq), size)
         return held, saved
 
     def _decode(self, what: str, body: bytes) -> StoredState:
@@ -71,8 +72,7 @@ class WorldReader:
             place = self._engine.place
             found = self._engine.call("GET", self._engine.key("fixtures", wanted))
             if found is None:
-                remedy = "Drop the world, or put back a copy of the engine's data."
-                raise StoreDamaged(place, f"the fixtures of {what} are missing", remedy)
+                raise report_damage(place, what, "its fixtures are missing")
             self._fixtures.by_hash[wanted] = decode_fixtures(place, found)
         state, _ = decode_state(self._engine.place, what, body, self._fixtures.by_hash)
         return state

@@ -103,7 +103,7 @@ if kept[2] and kept[2] ~= '' and kept[2] ~= ARGV[1] then
 end
 local token = tostring(redis.call('INCR', KEYS[2]))
 redis.call('HSET', KEYS[1], 'token', token, 'owner', ARGV[1])
-return {'ours', token, kept[3], kept[2] or ''}
+return {'ours', token, kept[3] or '', kept[2] or ''}
 """
 """world, last token; process, prefix."""
 
