@@ -113,9 +113,9 @@ class SharedWorlds(Worlds):
                 return self._make(name, **how)
 
     def drop(self, name: str) -> None:
-        """Remove a world, as `Worlds.drop` does; one that is damaged goes without being opened.
+        """Remove a world, as `Worlds.drop` does; a damaged one is not opened before.
 
-        This is true for the default world as well: the next request makes it anew.
+        If that is the default world, the next request makes it again.
         """
         check_name(name)
         with self._lock:
