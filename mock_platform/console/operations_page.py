@@ -9,7 +9,6 @@ from mock_platform.console.answers import render
 from mock_platform.console.page import ConsolePage
 from mock_platform.control.operation_details import (
     collect,
-    fill_in,
     write_curl,
     write_python,
 )
@@ -51,7 +50,7 @@ def show_operation(request: ControlRequest) -> Response:
     """One operation: parameters, an example, failures with their scenarios, assumptions."""
     platform, world = request.platform, request.world
     shown = collect(platform, find_operation(platform, request.args["name"]), world)
-    example = None if shown.example is None else fill_in(shown.example, world)
+    example = shown.example
     recorder = request.services.coverage
     (row,) = document((shown.operation,), platform.settings, recorder, None)["operations"]
     counts = {(each["status"], each["code"]): each["count"] for each in row["outcomes"]}

@@ -9,10 +9,12 @@ from urllib.parse import quote
 from flask import Response
 
 from mock_platform.console.answers import go, render
+from mock_platform.console.failure_scenario import QueryOfEditor, write_failure_scenario
 from mock_platform.console.forms import FormState, attempt, read_form
 from mock_platform.console.page import ConsolePage
 from mock_platform.console.scenario_texts import find_text
 from mock_platform.console.scenarios import PAGE_ROUTES, PATH, send_text
+from mock_platform.control.operation_texts import find_operation
 from mock_platform.control.refusal import ControlRefusal, did_you_mean
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.scenario_files import (
@@ -22,6 +24,7 @@ from mock_platform.control.scenario_files import (
     save_scenario,
 )
 from mock_platform.control.scenarios import define_scenario
+from mock_platform.coverage.outcomes import Outcome
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.library import CheckedText
@@ -42,8 +45,12 @@ rules:
 
 
 def show_new(request: ControlRequest) -> Response:
-    """The editor with an example."""
-    return _show(request, FormState({"text": _EXAMPLE}))
+    """The editor with an example, or with a scenario that provokes a documented failure."""
+    query, text = request.query, _EXAMPLE
+    if "operation" in query:
+        operation = find_operation(request.platform, query["operation"])
+        text = write_failure_scenario(operation, Outcome(query["status"], query["code"]))
+    return _show(request, FormState({"text": text}))
 
 
 def show_edit(request: ControlRequest) -> Response:
@@ -149,7 +156,7 @@ PAGE = ConsolePage(
     PATH,
     (
         *PAGE_ROUTES,
-        Route("GET", f"{PATH}/+new", show_new, media_type=HTML),
+        Route("GET", f"{PATH}/+new", show_new, query=QueryOfEditor, media_type=HTML),
         Route("GET", f"{PATH}/<name>/edit", show_edit, media_type=HTML),
         Route("POST", f"{PATH}/+check", check, media_type=HTML, form=True),
         Route("POST", f"{PATH}/+editor", submit, media_type=HTML, form=True),

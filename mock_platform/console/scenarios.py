@@ -14,6 +14,7 @@ from mock_platform.console.answers import go, render
 from mock_platform.console.forms import FormState, attempt, read_form
 from mock_platform.console.scenario_parameters import describe_fields, read_parameters
 from mock_platform.console.scenario_texts import find_text
+from mock_platform.control.provoking import find_operation_parameter
 from mock_platform.control.refusal import refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.scenarios import (
@@ -38,6 +39,12 @@ class ScenarioSearch(Schema):
     q = Text(load_default="", metadata={"description": "words in the name or the description"})
     show = Choice(SHOWN, load_default="all")
     skip = Integer(low=0, high=10**6, load_default=0)
+
+
+class QueryOfScenario(Schema):
+    """What the form of a scenario begins with."""
+
+    operation = Text(metadata={"description": "the operation that it is to act on"})
 
 
 def show_scenarios(request: ControlRequest) -> Response:
@@ -85,13 +92,17 @@ def show_scenario(request: ControlRequest, form: FormState | None = None) -> Res
     engine = find_engine(request.world)
     scenario = engine.find(told["name"])
     text, name = find_text(scenario)
+    given = dict(told["given"]) if told["active"] else {}
+    parameter = find_operation_parameter(scenario)
+    if parameter is not None and "operation" in request.query:
+        given[parameter] = request.query["operation"]
     return render(
         request,
         "scenario.html",
         block="content",
         form=form,
         each=summarize(told),
-        fields=describe_fields(scenario, told["given"] if told["active"] else {}),
+        fields=describe_fields(scenario, given),
         text=text,
         file_name=name,
         file=scenario.file,
@@ -179,7 +190,7 @@ PAGE_ROUTES = (
     Route("GET", PATH, show_scenarios, query=ScenarioSearch, media_type=HTML),
     Route("GET", f"{PATH}/+active", show_active, query=ScenarioSearch, media_type=HTML),
     Route("POST", f"{PATH}/+off", switch_all_off, media_type=HTML, form=True),
-    Route("GET", f"{PATH}/<name>", show_scenario, media_type=HTML),
+    Route("GET", f"{PATH}/<name>", show_scenario, query=QueryOfScenario, media_type=HTML),
     Route("GET", f"{PATH}/<name>/file", download, media_type=HTML),
     Route("POST", f"{PATH}/<name>/on", switch_on, media_type=HTML, form=True),
     Route("POST", f"{PATH}/<name>/off", switch_off, media_type=HTML, form=True),

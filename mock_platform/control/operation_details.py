@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.control.known_credentials import credentials
+from mock_platform.control.provoking import Provocation, find_provocations
+from mock_platform.control.sample_records import use_records_of
 from mock_platform.control.sample_values import MINUTE, NEEDS_STEPS
 from mock_platform.control.samples import Sample, sample
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.fields import Choice
 from mock_platform.core.operation import Location, Operation
 from mock_platform.coverage.contract import list_documented
-from mock_platform.coverage.outcomes import BATCH
+from mock_platform.coverage.outcomes import BATCH, Outcome
 from mock_platform.platform import Platform
 from mock_platform.world.world import World
 
@@ -36,9 +38,18 @@ class Parameter:
 class FailureShown:
     """A documented failure, and the scenarios that provoke it on this operation."""
 
-    status: int
-    code: str
-    scenarios: tuple[str, ...]
+    outcome: Outcome
+    scenarios: tuple[Provocation, ...]
+
+    @property
+    def status(self) -> int:
+        """The status of the answer."""
+        return self.outcome.status
+
+    @property
+    def code(self) -> str:
+        """The code in its body; "" if there is none, or one for each item of a batch."""
+        return "" if self.outcome.code == BATCH else self.outcome.code
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +71,22 @@ class OperationDetails:
     assumptions: tuple[Assumption, ...]
 
 
-def collect(platform: Platform, operation: Operation, world: World) -> OperationDetails:
-    """Returns everything about an operation, with an example for the credentials of a world."""
+def make_example(platform: Platform, operation: Operation, world: World) -> Sample | None:
+    """Returns a request that can be sent as it is; `None` if the records have nothing for it."""
     found = credentials(platform, world)
     try:
-        example = sample(operation, found)
-    except (LookupError, TypeError):  # a world without the published app has no example
-        example = None
-    acting = dict(_find_scenarios(platform, operation))
+        example = use_records_of(world, sample(operation, found), found)
+    except (LookupError, TypeError):  # a world without the published app or a record has none
+        return None
+    return _fill_in(example, world)
+
+
+def collect(platform: Platform, operation: Operation, world: World) -> OperationDetails:
+    """Returns everything about an operation, with an example for the credentials of a world."""
     documented = list_documented(operation, platform.settings)
+    provoking = list(find_provocations(platform.library, operation, documented))
     failures = tuple(
-        FailureShown(
-            outcome.status,
-            "" if outcome.code == BATCH else outcome.code,
-            tuple(n for n, told in acting.items() if (outcome.code or str(outcome.status)) in told),
-        )
+        FailureShown(outcome, tuple(each for each in provoking if outcome in each.outcomes))
         for outcome in documented
         if outcome.status >= 400
     )
@@ -82,17 +94,17 @@ def collect(platform: Platform, operation: Operation, world: World) -> Operation
         operation,
         ("/sandbox" if operation.sandbox_only else "") + operation.path,
         tuple(_list_parameters(operation)),
-        example,
+        make_example(platform, operation, world),
         operation.id in NEEDS_STEPS,
         operation.returns.status,
         failures,
-        tuple(acting),
+        tuple(_find_scenarios(platform, operation)),
         tuple(dict.fromkeys(operation.all_assumptions)),
     )
 
 
-def fill_in(example: Sample, world: World) -> Sample:
-    """Returns an example that can be sent: with the current minute of the clock of the world."""
+def _fill_in(example: Sample, world: World) -> Sample:
+    """Returns an example with the current minute of the clock of the world."""
     if example.body is None or MINUTE not in example.body:
         return example
     minute = world.clock.now().strftime("%Y%m%d%H%M")
@@ -141,25 +153,12 @@ def _list_allowed(field: Any) -> str:
     return f"{len(values)} values" if many else ", ".join(values)
 
 
-def _find_scenarios(
-    platform: Platform, operation: Operation
-) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yields the scenarios that name an operation, and what their rules answer."""
-    everything = len(platform.operations)
+def _find_scenarios(platform: Platform, operation: Operation) -> Iterator[str]:
+    """Yields the scenarios that name an operation."""
     for scenario in platform.library:
-        named = (rule.on for rule in scenario.bind({}) if len(rule.on) < everything)
-        if any(operation.id in on for on in named):
-            rules = scenario.document["rules"]
-            told = (_collect_values(rule.get("then"), scenario.parameters) for rule in rules)
-            yield scenario.name, frozenset[str]().union(*told)
-
-
-def _collect_values(value: Any, parameters: Mapping[str, Any]) -> frozenset[str]:
-    """Returns all texts and numbers in a part of a document, with the defaults of parameters."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        return frozenset[str]().union(*(_collect_values(each, parameters) for each in value))
-    if isinstance(value, str) and value.startswith("$"):
-        value = parameters.get(value[1:])
-    return frozenset({str(value)})
+        if any(
+            operation.id in rule.on
+            for rule in platform.library.bind_defaults(scenario)
+            if not rule.everywhere
+        ):
+            yield scenario.name

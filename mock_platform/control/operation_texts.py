@@ -12,7 +12,6 @@ from flask import Response
 from mock_platform.control.operation_details import (
     OperationDetails,
     collect,
-    fill_in,
     write_curl,
     write_python,
 )
@@ -77,7 +76,7 @@ def write_list(
 
 def write_operation(platform: Platform, operation: Operation, world: World, root: str) -> str:
     """Returns the page of an operation, with an example for the sandbox at the address `root`."""
-    return "\n".join(_write(collect(platform, operation, world), world, root)) + "\n"
+    return "\n".join(_write(collect(platform, operation, world), root)) + "\n"
 
 
 def find_operation(platform: Platform, name: str) -> Operation:
@@ -124,7 +123,7 @@ def show_list(request: ControlRequest) -> Response:
     return Response(text, content_type=TEXT)
 
 
-def _write(shown: OperationDetails, world: World, root: str) -> Iterator[str]:
+def _write(shown: OperationDetails, root: str) -> Iterator[str]:
     operation = shown.operation
     yield f"# {operation.id}"
     yield from ("", f"{operation.method} {shown.path}", "", operation.summary, "")
@@ -141,10 +140,12 @@ def _write(shown: OperationDetails, world: World, root: str) -> Iterator[str]:
     if not shown.parameters:
         yield "None."
     yield from ("", "## Example", "")
-    yield from _write_example(shown, world, root)
+    yield from _write_example(shown, root)
     yield from ("", "## Documented failures", "")
     for failure in shown.failures:
-        provoked = f": scenario {', '.join(failure.scenarios)}" if failure.scenarios else ""
+        provoked = (
+            f": scenario {', '.join(map(str, failure.scenarios))}" if failure.scenarios else ""
+        )
         yield f"- {failure.status} {failure.code}".rstrip() + provoked
     yield from ("", "## Scenarios", "", ", ".join(shown.scenarios) or "None names it.")
     yield from ("", "## Assumptions", "")
@@ -153,12 +154,11 @@ def _write(shown: OperationDetails, world: World, root: str) -> Iterator[str]:
         yield "None."
 
 
-def _write_example(shown: OperationDetails, world: World, root: str) -> Iterator[str]:
+def _write_example(shown: OperationDetails, root: str) -> Iterator[str]:
     if shown.example is None:
         yield "The records have nothing for an example."
         return
     if shown.needs_steps:
         yield "In a fresh world it is refused: a step before it, a receiver or a record is missing."
         yield ""
-    example = fill_in(shown.example, world)
-    yield from (write_curl(example, root), "", write_python(example, root))
+    yield from (write_curl(shown.example, root), "", write_python(shown.example, root))

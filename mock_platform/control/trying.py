@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from mock_platform.control.known_credentials import credentials
-from mock_platform.control.operation_details import fill_in
-from mock_platform.control.samples import Sample, sample
+from mock_platform.control.operation_details import make_example
+from mock_platform.control.samples import Sample
 from mock_platform.core.call import FORM
 from mock_platform.core.jsonio import loads
 from mock_platform.platform import Platform
@@ -67,7 +67,6 @@ def _choose(path: str, item: JsonObject, part: str) -> Iterator[tuple[str, JsonO
 
 def _add_examples(document: JsonObject, platform: Platform, world: World, base_url: str) -> None:
     operations = {operation.id: operation for operation in platform.operations}
-    found = credentials(platform, world)
     for path, item in document["paths"].items():
         for entry in item.values():
             operation = operations.get(entry.get("x-mock-operation", ""))
@@ -77,11 +76,9 @@ def _add_examples(document: JsonObject, platform: Platform, world: World, base_u
                 "description": "Page with scenarios, failures and an example",
                 "url": f"{base_url}/_mock/console/operations/{operation.id}",
             }
-            try:
-                example = fill_in(sample(operation, found), world)
-            except (LookupError, TypeError):
-                continue
-            _fill(path, entry, example)
+            example = make_example(platform, operation, world)
+            if example is not None:
+                _fill(path, entry, example)
 
 
 def _fill(path: str, entry: JsonObject, example: Sample) -> None:

@@ -52,10 +52,16 @@ def find_match(outcome: Outcome, among: Sequence[Outcome]) -> Outcome | None:
     return unnamed if unnamed in among else None
 
 
-def _list_stage_outcomes(operation: Operation, settings: Settings) -> Iterator[Outcome]:
-    """Yield the refusals of the stages before the handler, in the operation's dialect."""
+def make_call(operation: Operation) -> Call:
+    """Return a call of an operation, to render what it can be refused with."""
     call = Call(operation.method, HERE + operation.path, operation.path, HERE, [])
     call.operation, call.dress = operation.id, operation.dress
+    return call
+
+
+def _list_stage_outcomes(operation: Operation, settings: Settings) -> Iterator[Outcome]:
+    """Yield the refusals of the stages before the handler, in the operation's dialect."""
+    call = make_call(operation)
     for failure in possible_failures(operation, settings):
         if not isinstance(failure, InternalError) and _can_fail_with(failure, operation):
             reply = render(failure, call)

@@ -19,6 +19,7 @@ from mock_platform.scenario.checking import format_path
 from mock_platform.scenario.document import (
     SUFFIXES,
     BadScenario,
+    Rule,
     Scenario,
     ScenarioComplaint,
     build_scenario,
@@ -53,6 +54,7 @@ class Library:
         self._folder = folder
         self._files: dict[str, Scenario] = {}
         self._packaged: dict[str, Scenario] | None = None
+        self._bound: dict[str, tuple[Scenario, tuple[Rule, ...]]] = {}
         self._lock = threading.Lock()
 
     def put(self, scenario: Scenario) -> None:
@@ -70,6 +72,14 @@ class Library:
     def __iter__(self) -> Iterator[Scenario]:
         known = {**self._load_packaged(), **self._files}
         return iter([known[name] for name in sorted(known)])
+
+    def bind_defaults(self, scenario: Scenario) -> tuple[Rule, ...]:
+        """Return the rules of a scenario with its defaults; they are made once."""
+        known, rules = self._bound.get(scenario.name, (None, ()))
+        if known is not scenario:
+            rules = scenario.bind({})
+            self._bound[scenario.name] = (scenario, rules)
+        return rules
 
     def _load_packaged(self) -> dict[str, Scenario]:
         with self._lock:

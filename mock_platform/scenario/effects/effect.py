@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.failures.errors import Failure
 from mock_platform.records.table import Tables
 from mock_platform.scenario.forms import FieldsForm, Path, Report
 from mock_platform.world.world import World
@@ -62,6 +63,14 @@ class TreatmentEffect(Protocol):
 
     def treat(self, staging: Staging, reply: Reply) -> Reply:
         """Return the reply to send."""
+
+
+@runtime_checkable
+class RefusingEffect(Protocol):
+    """Refuses requests in a way that is known before one comes."""
+
+    def foresee(self, call: Call) -> Failure | Reply:
+        """Return what a call like this one gets."""
 
 
 Effect = ChangeEffect | GateEffect | AnswerEffect | TreatmentEffect

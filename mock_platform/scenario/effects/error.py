@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mock_platform.core.call import Reply
+from mock_platform.core.call import Call, Reply
 from mock_platform.core.dialect import dialect_of
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.errors import (
@@ -50,7 +50,11 @@ class ErrorEffect:
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
         """Raise the failure that has this code."""
-        raise self.make_failure(staging.call.path)
+        raise self.foresee(staging.call)
+
+    def foresee(self, call: Call) -> Failure:
+        """Return the failure for a call."""
+        return self.make_failure(call.path)
 
     def make_failure(self, path: str) -> Failure:
         """Return the failure in the dialect of a path.

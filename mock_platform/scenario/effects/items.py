@@ -69,6 +69,10 @@ class ItemsEffect:
         ]
         raise BatchFailure(errors, [item.describe(call.path_params) for item in items])
 
+    def foresee(self, call: Call) -> BatchFailure:
+        """Return the refusal of a batch; products and rules are answered with 200."""
+        return BatchFailure([[error.as_error()] for error in self.errors.values()], [{}])
+
     def _refuse_products(self, call: Call, proceed: Callable[[], Reply]) -> Reply:
         sent = call.params[_PRODUCTS]
         call.params[_PRODUCTS] = [p for index, p in enumerate(sent) if index not in self.errors]

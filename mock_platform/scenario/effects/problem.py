@@ -66,7 +66,11 @@ class ProblemEffect:
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
         """Raise the problem for the call."""
-        raise make_problem_failure(self.slug, self.given, staging.call)
+        raise self.foresee(staging.call)
+
+    def foresee(self, call: Call) -> ProblemFailure:
+        """Return the problem for a call."""
+        return make_problem_failure(self.slug, self.given, call)
 
 
 def make_problem_failure(slug: str, given: Mapping[str, Any], call: Call) -> ProblemFailure:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mock_platform.core.call import Reply
+from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.limits import rate_headers
 from mock_platform.scenario.effects.effect import EffectKind, Staging
@@ -37,8 +37,12 @@ class RateLimitEffect:
         call.extra_headers = [pair for pair in call.extra_headers if pair[0] not in names]
         call.extra_headers += headers
         if state.exceeded:
-            raise RateLimited([])
+            raise self.foresee(call)
         return proceed()
+
+    def foresee(self, call: Call) -> RateLimited:
+        """Return the refusal of a call beyond the limit."""
+        return RateLimited([])
 
 
 def _make(value: Mapping[str, Any]) -> RateLimitEffect:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mock_platform.core.call import Reply
+from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.effects.effect import EffectKind, Staging
@@ -26,6 +26,10 @@ class RespondEffect:
 
     def answer(self, staging: Staging, proceed: Callable[[], Reply]) -> Reply:
         """Return the answer; the handler does not run."""
+        return self.foresee(staging.call)
+
+    def foresee(self, call: Call) -> Reply:
+        """Return the answer, which is the same for every call."""
         return Reply(self.status, self.body, list(self.headers), is_verbatim=True)
 
 

@@ -1,0 +1,135 @@
+"""Example requests with the records of a world.
+
+The examples are written for the default fixtures. Where a world does not have a record that its
+example names, the example gets a record of the same table that the world has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from mock_platform.control.credential_texts import Credentials
+from mock_platform.control.samples import Sample
+from mock_platform.core.jsonio import loads
+from mock_platform.core.packaged import folder
+from mock_platform.operations import TABLES
+from mock_platform.store.interface import Entry, Record
+from mock_platform.world.world import World
+
+_NAME = re.compile(r"[A-Za-z0-9_]{4,}")
+"""What may be the id of a record, or the name of a user."""
+_NAMED_BY = {"users": ("screen_name",), "media_library": ("media_id",)}
+"""Fields beside the key by which requests name records of a table."""
+_ACCOUNT = "_account_id"
+_MAX_COMPARED = 200
+"""Maximum number of records of which the most similar one is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the default fixtures have a name: in a table, as a key or in a `field` of a record."""
+
+    table: str
+    record: Record
+    field: str = ""
+
+    def find_name(self, entry: Entry) -> str | None:
+        """Returns what an entry of the table has there."""
+        value = entry.record.get(self.field) if self.field else entry.key
+        return value if isinstance(value, str) else None
+
+
+def use_records_of(world: World, example: Sample, credentials: Credentials) -> Sample:
+    """Returns an example that names records of a world wherever it names default ones.
+
+    `credentials` are those of the world: its own account, user and webhook are used first.
+
+    Raises:
+        LookupError: The world has no record of a table from which the example needs one.
+    """
+    text = f"{example.path}\n{example.body or ''}"
+    places = _read_places()
+    chosen: dict[str, str] = {}
+    with world.lock:
+        for name in dict.fromkeys(_NAME.findall(text)):
+            place = places.get(name)
+            if place is not None and not _has(world, place, name):
+                chosen[name] = _choose(world, place, credentials, chosen)
+    if not chosen:
+        return example
+
+    def use(found: re.Match[str]) -> str:
+        return chosen.get(found[0], found[0])
+
+    body = None if example.body is None else _NAME.sub(use, example.body)
+    return replace(example, path=_NAME.sub(use, example.path), body=body)
+
+
+def _has(world: World, place: _Place, name: str) -> bool:
+    """Returns whether a world has a record that is not deleted under a name."""
+    if not place.field:
+        record = world.store.get(place.table, name)
+        return record is not None and not record.get("deleted")
+    found = world.store.page(place.table, {place.field: name})
+    return any(not entry.record.get("deleted") for entry in found)
+
+
+def _choose(
+    world: World, place: _Place, credentials: Credentials, chosen: Mapping[str, str]
+) -> str:
+    """Returns the name of a record that the example does not have yet."""
+    taken = set(chosen.values())
+    preferred = _prefer(place, credentials)
+    if preferred is not None and preferred not in taken and _has(world, place, preferred):
+        return preferred
+    account = next(iter(credentials["accounts"]), None)
+
+    def is_own(record: Record) -> bool:
+        return not record.get("deleted") and record.get(_ACCOUNT, account) == account
+
+    found = world.store.page(place.table, where=is_own, limit=_MAX_COMPARED)
+    # A record of the same kind and in the same state is most likely accepted in its place.
+    for entry in sorted(found, key=lambda each: -_count_equal(each.record, place.record)):
+        name = place.find_name(entry)
+        if name is not None and name not in taken:
+            return name
+    raise LookupError(f"The world {world.name} has no record of {place.table} for an example.")
+
+
+def _prefer(place: _Place, credentials: Credentials) -> str | None:
+    """Returns the name of the record that belongs to the published credentials."""
+    user: Mapping[str, Any] = credentials["user"] or {}
+    if place.table == "accounts":
+        return next(iter(credentials["accounts"]), None)
+    if place.table == "webhooks":
+        return None if credentials["webhook_id"] is None else str(credentials["webhook_id"])
+    if place.table == "users":
+        return user.get("screen_name" if place.field == "screen_name" else "id")
+    return None
+
+
+def _count_equal(one: Record, other: Record) -> int:
+    return sum(one.get(field) == value for field, value in other.items())
+
+
+@lru_cache(maxsize=1)
+def _read_places() -> Mapping[str, _Place]:
+    """Returns where the default fixtures have each name. The files do not change."""
+    return MappingProxyType(dict(_list_places()))
+
+
+def _list_places() -> Iterator[tuple[str, _Place]]:
+    for table in TABLES:
+        file = folder("fixtures") / f"{table.name}.json"
+        if not file.exists():
+            continue
+        for record in loads(file.read_bytes()):
+            yield str(table.key_of(record)), _Place(table.name, record)
+            for field in _NAMED_BY.get(table.name, ()):
+                if isinstance(record.get(field), str):
+                    yield record[field], _Place(table.name, record, field)
