@@ -48,7 +48,7 @@ class FailureShown:
 
     @property
     def code(self) -> str:
-        """The code in its body; "" if there is none, or one for each item of a batch."""
+        """The code in its body; "" without one, or with one for each item of a batch."""
         return "" if self.outcome.code == BATCH else self.outcome.code
 
 
