@@ -11,6 +11,7 @@ from socket import gethostname
 from typing import TYPE_CHECKING
 
 from mock_platform.platform import Platform
+from mock_platform.rules.webhook_log import OUTGOING
 from mock_platform.settings import Settings
 from mock_platform.store.archive import KeptWorld
 from mock_platform.store.errors import StoreDamaged, StoreError
@@ -168,11 +169,12 @@ def make_shared_platform(
 
 
 def is_idle(world: World) -> bool:
-    """Whether nothing runs in a world: no stream is open, and nothing moves by time alone."""
+    """Whether nothing runs in a world: no stream, no delivery, and nothing moves by time alone."""
     with world.lock:
-        if any(True for _ in world.find_attachment(OpenStreams)):
+        if any(True for _ in world.find_attachment(OpenStreams)) or world.store.page(OUTGOING):
             return False
-        return all(
-            world.transitions.find_due_time(entry.record["kind"], entry.record["key"]) is None
-            for entry in world.store.page(PENDING)
+        return not any(
+            row["since"] is None  # its deliveries are being made
+            or world.transitions.find_due_time(row["kind"], row["key"]) is not None
+            for _, _, row in world.store.page(PENDING)
         )

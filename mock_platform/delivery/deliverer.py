@@ -30,7 +30,7 @@ from mock_platform.delivery.sender import (
 from mock_platform.delivery.workers import DeliveryWorkers
 from mock_platform.rules.replay_jobs import CREATED, REPLAY_JOB
 from mock_platform.rules.scheduled_feeds import TABLE as FEEDS
-from mock_platform.rules.webhook_log import ADDED
+from mock_platform.rules.webhook_log import ADDED, OUTGOING
 from mock_platform.rules.webhooks import find_next_challenge
 from mock_platform.settings import DeliverySettings
 from mock_platform.store.interface import Change
@@ -40,6 +40,10 @@ from mock_platform.world.world import PACED, RESTORED, Notice, World
 _ENDED = {f"{REPLAY_JOB.name}:{state}": state for state in REPLAY_JOB.ends}
 _BACK = f"{REPLAY_JOB.name}:{REPLAY_JOB.first}"
 _FAR = timedelta(days=1)
+_IN_DOUBT = (
+    "the event was being sent in the kept state from which the world goes on, so it may arrive "
+    "twice"
+)
 
 
 class Deliverer:
@@ -74,10 +78,11 @@ class Deliverer:
         self._agenda.wake()  # the world is closed by now, which the thread will see
 
     def resume(self, world: World) -> None:
-        """Continue the unfinished jobs of a world that returned to a saved state.
+        """Continue what was unfinished in a world that returned to a saved state, or was opened.
 
-        A job whose deliveries were interrupted starts them again: receivers get some events twice.
-        A job that is in progress only because a fixture says so stays in progress.
+        Jobs and deliveries of new events go on where they were. An event that was being sent may
+        arrive twice; the deliveries of the world say so. A job that is in progress only because a
+        fixture says so stays in progress.
         """
         with world.lock:
             match = {"state": REPLAY_JOB.first}
@@ -85,6 +90,10 @@ class Deliverer:
                 armed = world.transitions.is_armed(REPLAY_JOB.name, entry.key)
                 if armed is not None:
                     self._take_up(world, entry.key, armed=armed)
+            waiting = [(e.key, e.record["webhook_id"]) for e in world.store.page(OUTGOING)]
+        first = {webhook_id: event_id for event_id, webhook_id in reversed(waiting)}
+        for event_id, webhook_id in waiting:
+            self._pass_on(world, event_id, in_doubt=first[webhook_id] == event_id)
         self._watch_webhooks(world)
 
     def take(self, world: World, notice: Notice) -> None:
@@ -246,18 +255,25 @@ class Deliverer:
 
         self._workers.submit((world, epoch, "job", job_id), announce)
 
-    def _pass_on(self, world: World, event_id: str) -> None:
-        """Deliver a new event; events of one webhook are delivered in the order of arrival."""
+    def _pass_on(self, world: World, event_id: str, *, in_doubt: bool = False) -> None:
+        """Deliver a new event; events of one webhook are delivered in the order of arrival.
+
+        `in_doubt` says that it was being sent in the state from which the world goes on.
+        """
         with world.lock:
             event = world.store.get("events", event_id)
             to = None if event is None else find_receiver(world, event["webhook_id"])
+            mine = Receiver(world, world.epoch, "", "", "", "")
         if event is None or to is None or isinstance(to, str):
+            self._workers.submit((world, "events"), lambda: self._settle(mine, event_id))
             return
         body = make_body(event, to.owner_id, world.names)
         lane = (world, to.epoch, "events", to.webhook_id)
 
         def deliver() -> None:
             try:
+                if in_doubt:
+                    self._sender.note(to, None, event_id, _IN_DOUBT)
                 delivery_fault = self._sender.find_delivery_fault(
                     to, event, holding=lane in self._held
                 )
@@ -265,16 +281,29 @@ class Deliverer:
                 if delivery_fault is not None and delivery_fault.reorder:
                     self._hold(lane, sent)
                     return
-                with suppress(Invalid):
-                    self._sender.deliver(sent)
+                self._deliver(sent)
                 late = self._hold(lane, None)
                 if late is not None:
-                    with suppress(Invalid):
-                        self._sender.deliver(late)
+                    self._deliver(late)
             except Stale:
                 self._hold(lane, None)
 
         self._workers.submit(lane, deliver)
+
+    def _deliver(self, sent: Dispatch) -> None:
+        """Deliver a new event, and record that this has ended.
+
+        Raises:
+            Stale: The world was reset, dropped or taken over, or the server stops.
+        """
+        with suppress(Invalid):
+            self._sender.deliver(sent)
+        assert sent.event_id is not None
+        self._sender.settle(sent.to, sent.event_id)
+
+    def _settle(self, to: Receiver, event_id: str) -> None:
+        with suppress(Stale):
+            self._sender.settle(to, event_id)
 
     def _hold(self, lane: Hashable, sent: Dispatch | None) -> Dispatch | None:
         """Hold a delivery (or none) back in its lane; return the one that was held there before."""

@@ -24,7 +24,7 @@ from mock_platform.rules.release_history import (
 )
 from mock_platform.rules.sample_payloads import NoSample, make_payload
 from mock_platform.rules.sample_users import CannotHappen
-from mock_platform.rules.webhook_log import ADDED
+from mock_platform.rules.webhook_log import request_delivery
 from mock_platform.store.interface import Record
 from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.streams.stream import Stream
@@ -80,7 +80,7 @@ def add_event(world: World, given: Mapping[str, Any]) -> LoggedEvent:
         event = loaded | {"id": world.ids.snowflake(), "_attempted": live}
         world.store.put("events", event["id"], event)
         if live:
-            world.notify(ADDED, event["id"])
+            request_delivery(world, event)
     name = find_event_name(event["event_type"])
     assert name is not None
     happened = parse_instant(event["created_at"])

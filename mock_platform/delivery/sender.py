@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.delivery.outbound import Outbound, OutboundFault, ReceiverAnswer
@@ -17,21 +18,28 @@ from mock_platform.delivery.signing import (
     make_challenge_url,
     make_signature,
 )
+from mock_platform.rules.webhook_log import OUTGOING
 from mock_platform.rules.webhooks import apply_challenge
 from mock_platform.settings import DeliverySettings
+from mock_platform.store.errors import StoreUnwritable, WorldLost
 from mock_platform.store.interface import Record
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME, wire_millis
 from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.ids import unguessable
+from mock_platform.world.names import UnknownWorld
 from mock_platform.world.world import World
 
+_LOG = logging.getLogger(__name__)
+T = TypeVar("T")
 DeliveryOutcome = Literal["accepted", "refused", "silent"]
 """The result of a delivery: accepted, answered otherwise, or the last attempt timed out."""
 
 _MAX_NESTING_LEVELS = 10_000
 _LOOK_SECONDS = 0.05
 """Real seconds after which a pause checks again whether the delivery is still wanted."""
+_UNWRITABLE_SECONDS = 1.0
+"""Real seconds after which a change that could not be recorded is tried again."""
 _USER_AGENT = f"mock-platform/{__version__}"
 
 
@@ -264,6 +272,43 @@ class Sender:
         }
         with attempt.to.lock_world() as world:
             world.deliveries.append(entry)
+
+    def note(self, to: Receiver, job_id: str | None, event_id: str | None, text: str) -> None:
+        """Record something about a delivery without an attempt.
+
+        Raises:
+            Stale: The world was reset or dropped.
+        """
+        noted = _Attempt(to, job_id, event_id, 0, to.url, None)
+        self._begin(noted)
+        self._record(noted, None, f"{text}; nothing was sent")
+
+    def commit(self, to: Receiver, change: Callable[[World], T]) -> T:
+        """Change the world, and wait until this can be recorded; returns what `change` does.
+
+        Raises:
+            Stale: The world was reset, dropped or taken over, or the server stops.
+        """
+        while True:
+            try:
+                with to.world.work(), to.lock_world() as world:
+                    return change(world)
+            except StoreUnwritable as fault:
+                _LOG.warning("A delivery waits: %s", fault)
+                self._pause(to, _UNWRITABLE_SECONDS)
+            except (UnknownWorld, WorldLost) as fault:
+                raise Stale from fault
+
+    def settle(self, to: Receiver, event_id: str) -> None:
+        """Record that the delivery of a new event has ended, if the world remembers it.
+
+        Raises:
+            Stale: The same as `commit`.
+        """
+        with to.lock_world() as world:
+            remembered = world.store.get(OUTGOING, event_id) is not None
+        if remembered:
+            self.commit(to, lambda world: world.store.remove(OUTGOING, event_id))
 
     def _pause(self, to: Receiver, seconds: float) -> None:
         """Wait so many real seconds, as long as the world stays the same."""

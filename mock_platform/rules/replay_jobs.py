@@ -93,6 +93,8 @@ REPLAY_JOB = TransitionKind(
     ends=("COMPLETE", "INCOMPLETE"),
     pace=Pace("time", seconds=2.0),
 )
+RUNNING = "_replays"
+"""The table of jobs whose events are being delivered: how far each one is."""
 CREATED = "replay_job:created"
 """Topic of the notice that a job waits for its deliveries; its key is the job's id."""
 

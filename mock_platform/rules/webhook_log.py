@@ -13,6 +13,8 @@ from mock_platform.world.world import World
 
 ADDED = "event:added"
 """Topic of the notice that an event waits to be delivered; its key is the event's id."""
+OUTGOING = "_outgoing"
+"""The table of events whose delivery has not ended, in worlds that outlive the process."""
 Product = Literal["activity", "account_activity", "filtered_stream"]
 PRODUCTS: tuple[Product, ...] = ("activity", "account_activity", "filtered_stream")
 """The products whose events webhooks receive; each has its own form of body."""
@@ -50,9 +52,16 @@ def log_event(
     } | envelope
     world.store.put("events", event["id"], event)
     if live:
-        world.notify(ADDED, event["id"])
+        request_delivery(world, event)
         return event, None
     return event, (
         f"webhook {webhook_id} is not valid, so the event is kept and not delivered; "
         f"PUT /2/webhooks/{webhook_id} challenges it again"
     )
+
+
+def request_delivery(world: World, event: Record) -> None:
+    """Request the delivery of a new event; the next process goes on with it if this one ends."""
+    if world.store.outlives:
+        world.store.put(OUTGOING, event["id"], {"webhook_id": event["webhook_id"]})
+    world.notify(ADDED, event["id"])

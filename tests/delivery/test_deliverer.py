@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mock_platform.delivery.events import add_event
 from mock_platform.delivery.sender import Sender
 from mock_platform.restoring import open_platform
 from mock_platform.settings import DeliverySettings, Settings
@@ -328,7 +329,7 @@ class TestRestart:
     def test_a_job_that_was_broken_off_is_delivered_next_time(
         self, tmp_path: Path, receiver: Receiver
     ) -> None:
-        """Its events are delivered from the first one on, and it ends as any other."""
+        """It goes on where it was; the event that was being sent comes twice, and it says so."""
         receiver.plan.extend([200, hang])
         desk = self.open(tmp_path, receiver)
         job_id = desk.create()
@@ -337,13 +338,39 @@ class TestRestart:
         self.opened.close()
 
         desk = self.open(tmp_path, receiver)
-        receiver.wait_until(lambda found: len(found.received) == 17)
+        receiver.wait_until(lambda found: len(found.received) == 16)
         desk.wait()
         desk.world.clock.advance(2)
         desk.wait()
 
-        assert [*events[:2], *events] == receiver.event_ids
+        assert [*events[:2], *events[1:]] == receiver.event_ids
         assert ("COMPLETE", 15, 0, None) == desk.fate(job_id)
+        assert 1 == len(receiver.challenges)
+        what, attempt, _, said = desk.deliveries()[0]
+        assert (events[1], 0) == (what, attempt)
+        assert f"after 1 of its events; event {events[1]} was being sent" in str(said)
+        self.opened.close()
+
+    def test_new_events_that_were_not_delivered_come_next_time(
+        self, tmp_path: Path, receiver: Receiver
+    ) -> None:
+        """Those that waited come once, in order; the one that was being sent may come twice."""
+        receiver.plan.extend([200, hang])
+        desk = self.open(tmp_path, receiver)
+        given = {"webhook_id": WEBHOOK, "event_type": "post.create", "payload": {}}
+        added = [add_event(desk.world, given).record["id"] for _ in range(4)]
+        receiver.wait_until(lambda found: len(found.received) == 2)
+        self.opened.close()
+
+        desk = self.open(tmp_path, receiver)
+        receiver.wait_until(lambda found: len(found.received) == 5)
+        desk.wait()
+
+        assert [*added[:2], *added[1:]] == receiver.event_ids
+        assert [(added[1], 0), *((key, 1) for key in added[1:])] == [
+            (what, attempt) for what, attempt, *_ in desk.deliveries()
+        ]
+        assert not desk.world.store.page("_outgoing")
         self.opened.close()
 
     def test_a_job_that_waited_for_its_moment_ends_next_time(
