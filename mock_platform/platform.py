@@ -60,7 +60,7 @@ from mock_platform.scenario.document import BadParameters, Scenario
 from mock_platform.scenario.engine import CannotPerform, Engine
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.start_up import StartUp
-from mock_platform.settings import Settings
+from mock_platform.settings import NamesMode, Settings
 from mock_platform.store.errors import StoreError, StoreUnreachable, StoreUnwritable, WorldLost
 from mock_platform.store.interface import Change
 from mock_platform.store.memory import Base
@@ -295,9 +295,12 @@ class Platform:
         operation = self.where(method, path)
         return operation is not None and operation.challenge is not None
 
-    def where(self, method: str, path: str, surface: str = "plain") -> Operation | None:
-        """Returns the operation for this method and path."""
-        found = self._routers[surface].find(method, path)
+    def where(
+        self, method: str, path: str, surface: str = "plain", names: NamesMode = "neutral"
+    ) -> Operation | None:
+        """Returns the operation for this method and path; with original names, either is taken."""
+        routers = self._routers if names == "neutral" else self._original_routers
+        found = routers[surface].find(method, path)
         return None if found.target is None else found.target.operation
 
     def methods_at(self, path: str, surface: str = "plain") -> tuple[str, ...]:

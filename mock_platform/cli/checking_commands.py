@@ -15,9 +15,12 @@ from mock_platform.cli.command import (
     choose_reader_format,
 )
 from mock_platform.cli.condition_options import condition_options, make_only_option
+from mock_platform.cli.shared_options import make_ca_option, make_format_option, make_names_option
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from mock_platform.har import NamesChoice
 
 
 @click.command(cls=CheckedCommand)
@@ -70,10 +73,7 @@ def check(
     envvar=[f"{PREFIX}_COVERAGE_CONTROL_TOKEN", f"{PREFIX}_CONTROL_TOKEN"],
     help="The server's control token, if it has one.  [env var: MOCK_PLATFORM_CONTROL_TOKEN]",
 )  # fmt: skip
-@click.option(
-    "--ca", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
-    help="Certificate authority to trust, if the server has its own.",
-)  # fmt: skip
+@make_ca_option()
 def coverage(
     *,
     url: str,
@@ -115,6 +115,10 @@ def coverage(
     "--value", multiple=True, metavar="NAME=VALUE",
     help="A value for a parameter that the server's own lists do not show (repeatable).",
 )  # fmt: skip
+@make_names_option(
+    "The names that the other service uses; auto: original ones if the host is the platform's own, "
+    "or what an archive shows."
+)
 @click.option(
     "--same-data/--no-same-data",
     help="Compare values as well: the server has the same records as the sandbox.",
@@ -132,18 +136,12 @@ def coverage(
     "--until", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE",
     help="The last day on which --accept accepts it.",
 )  # fmt: skip
-@click.option(
-    "--format", type=click.Choice(["text", "json", "junit", "html"]), default="text",
-    show_default=True, help="Format of the output.",
-)  # fmt: skip
+@make_format_option("text", "json", "junit", "html")
 @click.option(
     "--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
     help="Write the report to a file as well: .txt, .json, .xml (JUnit) or .html.",
 )  # fmt: skip
-@click.option(
-    "--ca", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
-    help="Certificate authority to trust, if the server has its own.",
-)  # fmt: skip
+@make_ca_option()
 @click.option("--yes/--no-yes", help="Send signed requests without asking.")
 def diff(
     *,
@@ -153,6 +151,7 @@ def diff(
     only: str | None,
     skip: tuple[str, ...],
     value: tuple[str, ...],
+    names: NamesChoice,
     same_data: bool,
     accepted: Path | None,
     accept: tuple[str, ...],
@@ -187,10 +186,10 @@ def diff(
     if har is not None:
         if only or skip or value or same_data:
             raise click.UsageError("--only, --skip, --value and --same-data belong to --base-url.")
-        compare_archive(har, acceptance, output)
+        compare_archive(har, names, acceptance, output)
         return
     assert base_url is not None, "one of the two was given"
-    compare_server(base_url, credentials_file, ca, scope, acceptance, output, yes=yes)
+    compare_server(base_url, credentials_file, ca, scope, names, acceptance, output, yes=yes)
 
 
 CHECKING_COMMANDS: tuple[click.Command, ...] = (check, coverage, diff)

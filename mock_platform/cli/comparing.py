@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -43,9 +43,11 @@ from mock_platform.drift.client import HttpClient
 from mock_platform.drift.plan import PROBE_KINDS
 from mock_platform.drift.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.edge.address import split_surface, split_world
-from mock_platform.har import BadHar, read_har
+from mock_platform.edge.hosts import PLATFORM_HOSTS
+from mock_platform.har import BadHar, NamesChoice, read_har, recognize_names
 from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
+from mock_platform.settings import NamesMode
 from mock_platform.world.clock import machine_now
 
 _NEEDED = (
@@ -107,7 +109,7 @@ def make_scope(
             raise click.UsageError(f"--value {each} must be NAME=VALUE, such as card_id=8xyz.")
         given[name] = value
     kinds = [kind for kind in PROBE_KINDS if kind not in skip]
-    return DriftScope(patterns, kinds, same_data, given)
+    return DriftScope(patterns, kinds, same_data, given=given)
 
 
 def compare_server(
@@ -115,6 +117,7 @@ def compare_server(
     credentials_file: Path | None,
     ca: Path | None,
     scope: DriftScope,
+    names: NamesChoice,
     acceptance: Acceptance,
     output: Output,
     *,
@@ -127,7 +130,7 @@ def compare_server(
         click.UsageError: The address, the credentials or the consent are missing.
     """
     acceptance.check()
-    report = read_server(base_url, credentials_file, ca, scope, yes=yes)
+    report = read_server(base_url, credentials_file, ca, scope, names, yes=yes)
     finish(report, acceptance, output, complete=not scope.only)
 
 
@@ -136,10 +139,13 @@ def read_server(
     credentials_file: Path | None,
     ca: Path | None,
     scope: DriftScope,
+    names: NamesChoice = "auto",
     *,
     yes: bool,
 ) -> Report:
     """Return how the server at an address differs, with the user's credentials and consent.
+
+    With the names `auto`, the platform's own hosts have original names, other servers neutral ones.
 
     Raises:
         click.UsageError: The address, the credentials or the consent are missing.
@@ -151,13 +157,22 @@ def read_server(
         raise click.UsageError(str(fault)) from fault
     try:
         _require_consent(client.base_url, yes=yes)
-        return ask_server(client, scope)
+        host = urlsplit(client.base_url).hostname
+        chosen = names if names != "auto" else name_host(host)
+        return ask_server(client, replace(scope, names=chosen))
     finally:
         client.close()
 
 
-def compare_archive(archive: Path, acceptance: Acceptance, output: Output) -> None:
-    """Print how what was recorded differs.
+def name_host(host: str | None) -> NamesMode:
+    """Return the names of a server: original ones if the host is the platform's own."""
+    return "original" if host in PLATFORM_HOSTS else "neutral"
+
+
+def compare_archive(
+    archive: Path, names: NamesChoice, acceptance: Acceptance, output: Output
+) -> None:
+    """Print how what was recorded differs; with the names `auto`, each exchange shows its own.
 
     Raises:
         CheckFailed: An exchange differs in a way that is not accepted.
@@ -168,7 +183,12 @@ def compare_archive(archive: Path, acceptance: Acceptance, output: Output) -> No
     own = SigningCredentials.from_variables(environment(credentials(platform)))
     try:
         description = describe_everything(platform).at("http://localhost")
-        run = RecordedComparison(OwnSandbox(platform, own), description, _locate)
+        run = RecordedComparison(
+            OwnSandbox(platform, own),
+            description,
+            _locate,
+            lambda each: recognize_names(each, PLATFORM_HOSTS) if names == "auto" else names,
+        )
         run.add_all(read_har(archive), _show_entries)
         report = make_report(run.finish(), str(archive), platform.assumptions())
         report.notes += run.list_notes()
@@ -182,7 +202,9 @@ def compare_archive(archive: Path, acceptance: Acceptance, output: Output) -> No
     finish(report, acceptance, output, complete=False)
 
 
-def read_shadow(upstream: str, *, writes: bool, credentials_file: Path | None) -> ShadowSettings:
+def read_shadow(
+    upstream: str, *, writes: bool, credentials_file: Path | None, names: NamesMode | None = None
+) -> ShadowSettings:
     """Return what `serve --shadow` sends on.
 
     Raises:
@@ -193,7 +215,9 @@ def read_shadow(upstream: str, *, writes: bool, credentials_file: Path | None) -
     except BadBaseUrl as fault:
         raise click.UsageError(str(fault)) from fault
     held = None if credentials_file is None else _read_credentials(credentials_file)
-    return ShadowSettings(base_url, writes, held)
+    if names is None and urlsplit(base_url).hostname in PLATFORM_HOSTS:
+        names = "original"
+    return ShadowSettings(base_url, writes, held, names)
 
 
 def make_shadow(platform: Platform, settings: ShadowSettings) -> ShadowTraffic:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import click
@@ -12,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
 from mock_platform.cli.kinds import INSTANT, SECONDS
+from mock_platform.cli.shared_options import make_ca_option, make_format_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -19,10 +19,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def server_options(command: Command) -> Command:
     """Add the options that choose the server and the world to act on."""
     for add in (
-        click.option(
-            "--ca", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
-            help="Certificate authority to trust, if the server has its own.  [env var: "
-                 "REQUESTS_CA_BUNDLE]",
+        make_ca_option(
+            "Certificate authority to trust, if the server has its own.  [env var: "
+            "REQUESTS_CA_BUNDLE]"
         ),
         click.option(
             "--control-token", metavar="TOKEN",
@@ -138,10 +137,9 @@ def _read_step(action: str | None, value: str | None) -> tuple[datetime | None, 
     "--limit", type=click.IntRange(min=0), default=20, show_default=True,
     help="The newest N that match.",
 )  # fmt: skip
-@click.option(
-    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="A line each for people, or the entry of the journal as one line of JSON.",
-)  # fmt: skip
+@make_format_option(
+    "text", "json", help="A line each for people, or the entry of the journal as one line of JSON."
+)
 def requests(
     *,
     follow: bool,

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from mock_platform.cli.command import CheckedCommand
+from mock_platform.cli.shared_options import (
+    make_ca_option,
+    make_force_option,
+    make_format_option,
+    make_names_option,
+    make_out_option,
+)
+
+if TYPE_CHECKING:
+    from mock_platform.har import NamesChoice
 
 
 @click.command(cls=CheckedCommand, context_settings={"allow_interspersed_args": False})
@@ -26,19 +36,13 @@ from mock_platform.cli.command import CheckedCommand
     "--allow-host", multiple=True, metavar="HOST",
     help="With --intercept: pass https on to this host, unrecorded. Repeatable.",
 )  # fmt: skip
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="The HTTP archive (HAR) to write, readable by you only.",
-)  # fmt: skip
-@click.option("--force/--no-force", help="Replace FILE if it exists.")
+@make_out_option("The HTTP archive (HAR) to write, readable by you only.", required=True)
+@make_force_option("Replace FILE if it exists.")
 @click.option(
     "--keep-host/--no-keep-host",
     help="With --upstream: send the host that CMD addressed, which OAuth 1.0a signs.",
 )
-@click.option(
-    "--ca", type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="FILE",
-    help="A certificate authority to trust beside those of the system.",
-)  # fmt: skip
+@make_ca_option("A certificate authority to trust beside those of the system.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD...")
 def record(
     *,
@@ -81,26 +85,20 @@ def record(
     "--to", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
     help="The folder to write; it must not exist, or be empty.",
 )  # fmt: skip
-@click.option("--force/--no-force", help="Replace everything in FOLDER.")
+@make_force_option("Replace everything in FOLDER.")
 @click.option(
     "--host", multiple=True, metavar="HOST",
     help="A further host of the service, beside the platform's own and this machine. Repeatable.",
 )  # fmt: skip
-@click.option(
-    "--names", type=click.Choice(["neutral", "original"]), default="neutral", show_default=True,
-    help="The names that the recorded service uses.",
-)  # fmt: skip
-@click.option(
-    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="Format of the report on standard output.",
-)  # fmt: skip
+@make_names_option("The names that the recorded service uses; auto finds out.")
+@make_format_option("text", "json", help="Format of the report on standard output.")
 def import_(
     *,
     har: Path,
     to: Path,
     force: bool,
     host: tuple[str, ...],
-    names: Literal["neutral", "original"],
+    names: NamesChoice,
     format: Literal["text", "json"],
 ) -> None:
     """Turn recorded traffic into a folder of fixtures and scenarios.

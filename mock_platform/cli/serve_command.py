@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -14,6 +14,9 @@ from mock_platform.cli.intercepting import (
     read_interception,
 )
 from mock_platform.cli.options import settings_of, settings_options
+
+if TYPE_CHECKING:
+    from mock_platform.settings import NamesMode
 
 _FORMAT = click.Choice(["text", "json"])
 
@@ -64,6 +67,11 @@ _FORMAT = click.Choice(["text", "json"])
     metavar="FILE",
     help="Sign for the real service with these credentials.  [default: those that clients send]",
 )  # fmt: skip
+@click.option(
+    "--shadow-names", type=click.Choice(["neutral", "original"]),
+    help="The names that the real service uses.  [default: original if the host is the platform's "
+         "own, else those of its answers]",
+)  # fmt: skip
 @allow_host_option
 @intercept_hosts_option
 @click.option(
@@ -86,6 +94,7 @@ def serve(
     shadow: str | None,
     shadow_writes: bool,
     shadow_credentials: Path | None,
+    shadow_names: NamesMode | None,
     **values: Any,
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
@@ -110,9 +119,16 @@ def serve(
     if shadow is not None:
         from mock_platform.cli.comparing import read_shadow
 
-        shadowed = read_shadow(shadow, writes=shadow_writes, credentials_file=shadow_credentials)
-    elif shadow_writes or shadow_credentials is not None:
-        raise click.UsageError("--shadow-writes and --shadow-credentials need --shadow URL.")
+        shadowed = read_shadow(
+            shadow,
+            writes=shadow_writes,
+            credentials_file=shadow_credentials,
+            names=shadow_names,
+        )
+    elif shadow_writes or shadow_credentials is not None or shadow_names is not None:
+        raise click.UsageError(
+            "--shadow-writes, --shadow-credentials and --shadow-names need --shadow URL."
+        )
     if server is not None:
         text = "Warning: --server is ignored: there is only one server now, which replaces both."
         click.echo(text, err=True)

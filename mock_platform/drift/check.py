@@ -19,6 +19,7 @@ from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.client import CONNECTIONS, ProbeRequest, Server
 from mock_platform.drift.exchange import Comparer
+from mock_platform.drift.names import OriginalNames
 from mock_platform.drift.own import OwnSandbox
 from mock_platform.drift.plan import NOT_A_VALUE, Described, Plan, Probe
 from mock_platform.drift.results import (
@@ -86,6 +87,8 @@ class _Side:
 
     server: Server
     known: Known
+    names: OriginalNames | None = None
+    """What writes and reads original names; `None` if the server has neutral ones."""
     values: PathValues = field(default_factory=dict)
     plain: ComparedAnswer | None = None
 
@@ -104,7 +107,16 @@ class _Side:
         self, operation: Operation, probe: Probe, values: PathValues, query: Any
     ) -> ComparedAnswer:
         """Return the answer to a probe with these values."""
-        return self.server.ask(make_request(operation, probe, values, query))
+        return self.send(operation, make_request(operation, probe, values, query))
+
+    def send(self, operation: Operation, request: ProbeRequest) -> ComparedAnswer:
+        """Return the answer to a request; both have neutral names here."""
+        answer = self.server.ask(self.write(operation, request))
+        return answer if self.names is None else self.names.read_answer(operation, answer)
+
+    def write(self, operation: Operation, request: ProbeRequest) -> ProbeRequest:
+        """Return a request as it is sent, with the names of the server."""
+        return request if self.names is None else self.names.write_request(operation, request)
 
 
 def make_request(
@@ -126,9 +138,10 @@ class _Run:
         now: datetime,
         scope: DriftScope,
     ) -> None:
-        self._own = _Side(own, Known())
+        self._names = OriginalNames() if scope.names == "original" else None
+        self._own = _Side(own, Known(), self._names)
         self._seeds = own.list_keys()
-        self._other = _Side(server, Known(scope.given))
+        self._other = _Side(server, Known(scope.given), self._names)
         self._paths: Mapping[str, Any] = description["paths"]
         self._comparer = Comparer(description, same_data=scope.same_data)
         self._now = now
@@ -272,10 +285,10 @@ class _Run:
         for probe in probes:
             mine, theirs = (s.prepare(operation, probe, unknown) for s in (self._own, self._other))
             if mine is not None and theirs is not None:
-                waiting.append((probe, mine, theirs, self._start(theirs, limited)))
+                waiting.append((probe, mine, theirs, self._start(operation, theirs, limited)))
         try:
             for probe, mine, theirs, coming in waiting:
-                own = self._own.server.ask(mine)
+                own = self._own.send(operation, mine)
                 other = coming.result()
                 if other is None or 429 in {own.status, other.status}:
                     return False
@@ -286,13 +299,15 @@ class _Run:
             limited.set()
         return True
 
-    def _start(self, request: ProbeRequest, limited: Event) -> Future[ComparedAnswer | None]:
+    def _start(
+        self, operation: Operation, request: ProbeRequest, limited: Event
+    ) -> Future[ComparedAnswer | None]:
         """Ask the other server in a thread, unless it is `limited` by then."""
 
         def ask() -> ComparedAnswer | None:
             if limited.is_set():
                 return None
-            answer = self._other.server.ask(request)
+            answer = self._other.send(operation, request)
             if answer.status == 429:
                 limited.set()
             return answer
@@ -348,7 +363,10 @@ class _Run:
         found = self._comparer.compare(operation, ours.answer, theirs.answer, *sides)
         if ours.answer.is_success and theirs.answer.is_success:
             found += compare_lists(ours, theirs)
-        target = ProbeRequest(theirs.path, tuple(theirs.query.items())).target
+        if self._names is not None:
+            found = self._names.add_names(operation, found)
+        sent = ProbeRequest(theirs.path, tuple(theirs.query.items()))
+        target = self._other.write(operation, sent).target
         done.probes.append(
             AskedProbe(
                 ours.probe.name,

@@ -23,6 +23,7 @@ from mock_platform.core.pairs import decode_pairs
 from mock_platform.delivery.base_address import check_base_url
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.plan import Signing
+from mock_platform.settings import NamesMode
 from mock_platform.version import __version__
 
 REQUEST_TIMEOUT_SECONDS = 30.0
@@ -129,6 +130,8 @@ class ProbeRequest:
     schemes: tuple[Scheme, ...] = ()
     """Those that the operation accepts; empty for none."""
     signing: Signing = "good"
+    names: NamesMode = "neutral"
+    """The names that a sandbox should answer with; path and query are sent as they are."""
 
     @property
     def target(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -26,8 +27,10 @@ class Difference:
     expected: str
     got: str
     example: str = field(default="", compare=False)
+    original: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """`where`, `expected` and `got` with original names, where these are others."""
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, Any]:
         """Return the difference as JSON data."""
         found = {
             "kind": self.kind,
@@ -35,7 +38,8 @@ class Difference:
             "expected": self.expected,
             "got": self.got,
         }
-        return found | ({"example": self.example} if self.example else {})
+        more = {"example": self.example} if self.example else {}
+        return found | more | ({"original": dict(self.original)} if self.original else {})
 
 
 def shorten(value: Any, most: int = MAX_SHOWN_CHARACTERS) -> str:

@@ -121,9 +121,11 @@ class Comparer:
 
     def check_failure(self, operation: Operation, answer: ComparedAnswer) -> list[Difference]:
         """Return how a failure differs from what the operation declares for its status."""
-        entry = self._paths[template_path(operation.path)][operation.method.lower()]["responses"]
-        schema = self.find_schema(operation, answer.status)
-        if str(answer.status) not in entry:
+        entry = self._find_entry(operation).get("responses", {})
+        schema = self.find_schema(operation, answer.status, answer.media_type)
+        if not entry or operation.returns.media_type != "application/json":
+            return []  # a page refuses with a page
+        if str(answer.status) not in entry and "default" not in entry:
             declared = ", ".join(sorted(entry))
             return [Difference("status", "status", declared, answer.describe_status())]
         if schema is None:
@@ -132,15 +134,32 @@ class Comparer:
             return [Difference("type", "(body)", "JSON", "something else")]
         return find_differences(answer.json, schema, self._components)
 
-    def find_schema(self, operation: Operation, status: int) -> Mapping[str, Any] | None:
-        """Return the JSON schema of an answer with this status, if one is declared."""
-        entry = self._paths.get(template_path(operation.path), {}).get(operation.method.lower(), {})
-        content = entry.get("responses", {}).get(str(status), {}).get("content", {})
-        for media_type, found in content.items():
-            if "json" in media_type:
+    def find_schema(
+        self, operation: Operation, status: int, media_type: str = ""
+    ) -> Mapping[str, Any] | None:
+        """Return the JSON schema of an answer with this status, if one is declared.
+
+        Of several kinds of JSON it is that of the media type, else the first one.
+        """
+        answers = self._find_entry(operation).get("responses", {})
+        content = answers.get(str(status), answers.get("default", {}) if status >= 400 else {})
+        content = content.get("content", {})
+        if media_type in content:
+            content = {media_type: content[media_type]}
+        for kind, found in content.items():
+            if "json" in kind:
                 schema: Mapping[str, Any] = found["schema"]
                 return schema
         return None
+
+    def _find_entry(self, operation: Operation) -> Mapping[str, Any]:
+        """Return the description of an operation; some are described under a further path."""
+        for path in (operation.path, *operation.also):
+            found = self._paths.get(template_path(path), {}).get(operation.method.lower())
+            if found is not None:
+                entry: Mapping[str, Any] = found
+                return entry
+        return {}
 
     def _compare_formats(self, operation: Operation, body: Any) -> Iterator[Difference]:
         known = self._formats.get(operation.id, {})

@@ -58,6 +58,8 @@ class DriftFinding:
     """The assumptions that rest on it, by id."""
     accepted: str | None = None
     """Why it is accepted; `None` if it is not."""
+    original: dict[str, str] = field(default_factory=dict)
+    """`where`, `expected` and `got` with original names, where these are others."""
 
     @property
     def id(self) -> str:
@@ -79,6 +81,7 @@ class DriftFinding:
             "where": self.where,
             "expected": self.expected,
             "got": self.got,
+            "original": self.original,
             "count": self.count,
             "operations": list(self.operations),
             "places": self.places,
@@ -195,6 +198,9 @@ def make_report(drift: Drift, subject: str, register: Mapping[str, Assumption]) 
 def _count(finding: DriftFinding, operation: str, asked: AskedProbe, each: Difference) -> None:
     finding.count += 1
     finding.operations[operation] = None
+    for name, text in each.original.items():
+        if name != "where" or finding.where != "*":
+            finding.original.setdefault(name, text)
     if len(finding.occurrences) < _MAX_PLACES:
         seen = Occurrence(operation, asked.probe, asked.target, each.where, each.example)
         finding.occurrences.append(seen)

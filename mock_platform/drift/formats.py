@@ -78,7 +78,8 @@ def describe_id(text: str) -> str:
 
 def describe_moment(text: str) -> str:
     """Return the form of a moment: 9 for a digit, a or A for a letter."""
-    shape = re.sub(r"[0-9]", "9", text[:_MAX_SHAPE_CHARACTERS])
+    shape = re.sub(r"\b[A-Z][a-z]{2}\b", "Aaa", text[:_MAX_SHAPE_CHARACTERS])  # Tue, Nov
+    shape = re.sub(r"[0-9]", "9", shape)
     shape = re.sub(r"[a-z]", "a", shape)
     return re.sub(r"[A-SU-Y]", "A", shape)
 

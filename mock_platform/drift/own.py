@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import Call
+from mock_platform.core.spelling.exchange import HEADER
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.client import ProbeRequest, SigningCredentials
 from mock_platform.drift.values import singular
@@ -41,6 +42,8 @@ class OwnSandbox:
         headers = self._credentials.sign(request.method, url, request.schemes, request.signing)
         path, _, query = request.target.partition("?")
         pairs = [("Host", "localhost"), ("Accept", "application/json"), *headers.items()]
+        if request.names == "original":
+            pairs.append((HEADER, "original"))
         call = Call(request.method, url, path, _HERE, pairs, query_string=query)
         reply = self.platform.handle(call)
         return ComparedAnswer(reply.status, reply.headers, reply.body)

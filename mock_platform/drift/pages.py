@@ -9,7 +9,14 @@ from mock_platform.core.jsonio import pretty
 from mock_platform.core.junit import JunitCase, write_junit
 from mock_platform.drift.difference import escape
 from mock_platform.drift.findings import DriftFinding, Report
-from mock_platform.drift.report import as_json, describe, name_place, render_text, summarize
+from mock_platform.drift.report import (
+    as_json,
+    describe,
+    name_originals,
+    name_place,
+    render_text,
+    summarize,
+)
 
 Format = Literal["text", "json", "junit", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -69,6 +76,7 @@ def render_html(report: Report) -> str:
         summary=summarize(report),
         describe=describe,
         name_place=name_place,
+        name_originals=name_originals,
     )
 
 

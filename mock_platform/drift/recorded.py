@@ -18,13 +18,17 @@ from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.client import ProbeRequest
 from mock_platform.drift.difference import Difference
 from mock_platform.drift.exchange import Comparer, compare_headers
+from mock_platform.drift.names import OriginalNames
 from mock_platform.drift.own import OwnSandbox
 from mock_platform.drift.plan import PAGE_NAMES
 from mock_platform.drift.results import AskedProbe, CheckedOperation, Drift
 from mock_platform.har import HarExchange
+from mock_platform.settings import NamesMode
 
 Locate = Callable[[str], tuple[Surface, str]]
 """Returns the interface that an address is part of, and the path within it."""
+Recognize = Callable[[HarExchange], NamesMode]
+"""Returns whether an exchange has neutral or original names."""
 _MAX_STRANGE = 5
 _NOT_COMPARED = frozenset({401, 408, 429})
 _UNKNOWN_RECORDS = frozenset({403, 404})
@@ -33,10 +37,20 @@ _UNKNOWN_RECORDS = frozenset({403, 404})
 class RecordedComparison:
     """Compares one exchange after the other; only what was found is kept."""
 
-    def __init__(self, own: OwnSandbox, description: Mapping[str, Any], locate: Locate) -> None:
+    def __init__(
+        self,
+        own: OwnSandbox,
+        description: Mapping[str, Any],
+        locate: Locate,
+        recognize: Recognize = lambda _: "neutral",
+    ) -> None:
         self._own = own
         self._comparer = Comparer(description)
         self._locate = locate
+        self._recognize = recognize
+        self._names = OriginalNames()
+        self.with_original_names = 0
+        """Exchanges that had original names."""
         self._checked: dict[str, CheckedOperation] = {}
         self._strange: Counter[str] = Counter()
         self.entries = 0
@@ -56,7 +70,8 @@ class RecordedComparison:
         """Compare one exchange with its operation."""
         request, response = exchange.request, exchange.response
         surface, path = self._locate(request.url)
-        operation = self._own.platform.where(request.method, path, surface)
+        names = self._recognize(exchange)
+        operation = self._own.platform.where(request.method, path, surface, names)
         if operation is None:
             self._strange[f"{request.method} {request.host}{request.path}"] += 1
             return
@@ -68,14 +83,19 @@ class RecordedComparison:
         answer = ComparedAnswer(response.status, response.headers, response.body)
         found: list[Difference] = []
         assumptions: tuple[str, ...] = ()
+        if names == "original":
+            self.with_original_names += 1
+            answer = self._names.read_answer(operation, answer)
         if whole:
             found = self._check_declared(operation, answer)
-            asked = self._ask(operation, path, surface, exchange, answer)
+            asked = self._ask(operation, path, surface, exchange, answer, names)
             if asked is not None:
                 found += asked[0]
                 assumptions = asked[1].assumptions
         else:
             self.incomplete += 1
+        if names == "original":
+            found = self._names.add_names(operation, found)
         target = f"{request.method} {path}"
         probe = f"entry {exchange.place.entry}, line {exchange.place.line}"
         unique = tuple(dict.fromkeys(found))
@@ -88,6 +108,8 @@ class RecordedComparison:
     def list_notes(self) -> list[str]:
         """Return what was not compared."""
         notes = []
+        if self.with_original_names:
+            notes.append(f"{self.with_original_names:,} requests have original names")
         if self.unanswered:
             notes.append(f"{self.unanswered:,} requests got no answer")
         if self.incomplete:
@@ -124,6 +146,7 @@ class RecordedComparison:
         surface: Surface,
         exchange: HarExchange,
         answer: ComparedAnswer,
+        names: NamesMode,
     ) -> tuple[list[Difference], ComparedAnswer] | None:
         """Ask the sandbox the same, and compare; `None` if that says nothing."""
         query = tuple(decode_pairs(exchange.request.query))
@@ -137,7 +160,9 @@ class RecordedComparison:
         ):
             return None
         schemes = operation.auth.schemes
-        ours = self._own.ask(ProbeRequest(path, query, schemes=schemes))
+        ours = self._own.ask(ProbeRequest(path, query, schemes=schemes, names=names))
+        if names == "original":
+            ours = self._names.read_answer(operation, ours)
         if ours.status != answer.status:
             if ours.status in _UNKNOWN_RECORDS or answer.status in _UNKNOWN_RECORDS:
                 return None  # their records are not ours

@@ -78,6 +78,12 @@ def name_place(finding: DriftFinding) -> str:
     return ", ".join(places[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
+def name_originals(finding: DriftFinding) -> str:
+    """Return the original names of a finding's place and sides in a line; empty without any."""
+    words = {"where": "", "expected": "here ", "got": "there "}
+    return ", ".join(f"{words[name]}{shorten(text, 80)}" for name, text in finding.original.items())
+
+
 def summarize(report: Report) -> str:
     """Return the summary in one sentence."""
     differing = {name for each in report.list_open() for name in each.operations}
@@ -130,6 +136,8 @@ def _list_finding(finding: DriftFinding) -> Iterator[str]:
     yield often
     shown = f", for instance {shorten(first.example, 80)}" if first.example else ""
     yield f"  {shorten(first.target)} ({shorten(first.probe, 60)}){shown}"
+    if finding.original:
+        yield f"  original names: {name_originals(finding)}"
     if finding.assumptions:
         told = [f"{key} ({verdict})" for key, verdict in finding.assumptions.items()]
         yield f"  assumptions: {_name(told)}"

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from mock_platform.core.operation import Operation
 from mock_platform.drift.difference import Difference
 from mock_platform.drift.plan import PROBE_KINDS
+from mock_platform.settings import NamesMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class DriftScope:
     kinds: Collection[str] = PROBE_KINDS
     same_data: bool = False
     """Whether both servers have the same records, so that values are compared as well."""
+    names: NamesMode = "neutral"
+    """The names of the other server."""
     given: Mapping[str, str] = field(default_factory=dict)
     """Values of parameters for the other server, which its lists do not show."""
 

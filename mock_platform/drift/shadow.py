@@ -24,10 +24,12 @@ from mock_platform.drift.client import SigningCredentials
 from mock_platform.drift.difference import escape
 from mock_platform.drift.exchange import Comparer
 from mock_platform.drift.findings import Collector, DriftFinding
+from mock_platform.drift.names import OriginalNames, shows_names
 from mock_platform.drift.recorded import Locate
 from mock_platform.drift.report import describe, name_place
 from mock_platform.drift.results import AskedProbe
 from mock_platform.platform import Platform
+from mock_platform.settings import NamesMode
 from mock_platform.world import redact
 from mock_platform.world.journal import JournalEntry
 
@@ -59,6 +61,8 @@ class ShadowSettings:
     writes: bool = False
     credentials: SigningCredentials | None = None
     """Credentials in place of those that clients send; `None` passes these on."""
+    names: NamesMode | None = None
+    """The names of the service; `None` for those that its answers show."""
 
 
 class ShadowTraffic:
@@ -81,6 +85,7 @@ class ShadowTraffic:
         host = urlsplit(self._base).hostname or ""
         self._outbound = Outbound(timeout=_TIMEOUT_SECONDS, allow_hosts=(host,))
         self._comparer = Comparer(description)
+        self._names = OriginalNames()
         self._collector = Collector(platform.assumptions())
         self._queue: queue.Queue[JournalEntry | None] = queue.Queue(entries)
         self._lock = threading.Lock()
@@ -183,14 +188,19 @@ class ShadowTraffic:
         operation = self._operations[entry.operation or ""]
         _, path = self._locate(entry.url)
         query = urlsplit(entry.url).query
-        target = f"{path}?{query}" if query else path
+        target, body = f"{path}?{query}" if query else path, entry.request_body
+        ours = ComparedAnswer(entry.status, entry.response_headers, entry.response_body)
+        is_original = shows_names(ours) == "original"
+        if self.settings.names == "original" and not is_original:
+            kind = ComparedAnswer(0, entry.request_headers).media_type
+            target, body = self._names.write_sent(operation, path, query, kind, body)
         self._count("sent")
         try:
             answer = self._outbound.send(
                 entry.method,
                 self._base + target,
-                self._make_headers(operation, entry, target),
-                entry.request_body,
+                self._make_headers(operation, entry, target, body),
+                body,
                 most=MAX_ANSWER_BYTES + 1,
             )
         except OutboundFault as fault:
@@ -209,13 +219,20 @@ class ShadowTraffic:
                 "give credentials with --shadow-credentials",
             )
             return
-        ours = ComparedAnswer(entry.status, entry.response_headers, entry.response_body)
         theirs = ComparedAnswer(answer.status, answer.headers, answer.body)
+        named = self.settings.names or shows_names(theirs)
+        if is_original or named == "original":
+            whole = ours if is_original else self._names.write_answer(operation, ours)
+            ours = self._names.read_answer(operation, whole)
+        if named == "original" or (is_original and self.settings.names is None):
+            theirs = self._names.read_answer(operation, theirs)
         shown = redact.address(f"{self._base}{target}")
         with self._lock:
             own = {"base_url": entry.url.partition(path)[0]}
             other = {"base_url": self._base}
             found = tuple(self._comparer.compare(operation, ours, theirs, own, other))
+            if is_original or named == "original":
+                found = tuple(self._names.add_names(operation, found))
             name = f"{entry.method} {shown}"
             asked = AskedProbe(entry.id, name, theirs.status, found, tuple(entry.assumptions))
             findings = self._collector.add(operation.id, asked)
@@ -228,7 +245,7 @@ class ShadowTraffic:
             self._tell(entry, finding)
 
     def _make_headers(
-        self, operation: Operation, entry: JournalEntry, target: str
+        self, operation: Operation, entry: JournalEntry, target: str, body: bytes
     ) -> dict[str, str]:
         """Return the headers as the client sent them, signed again with other credentials."""
         headers = {
@@ -245,8 +262,8 @@ class ShadowTraffic:
             return kept  # the client sent none, and is refused for it
         schemes = operation.auth.schemes
         form = ComparedAnswer(0, entry.request_headers).media_type == FORM
-        body = entry.request_body.decode("utf-8", "replace") if form else None
-        return kept | replaced.sign(entry.method, self._base + target, schemes, "good", body)
+        sent = body.decode("utf-8", "replace") if form else None
+        return kept | replaced.sign(entry.method, self._base + target, schemes, "good", sent)
 
     def _tell(self, entry: JournalEntry, finding: DriftFinding) -> None:
         """Log a difference when it is seen for the first time."""

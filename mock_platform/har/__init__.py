@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from mock_platform.har.exchange import BadHar, HarExchange, HarPlace, HarRequest, HarResponse
+from mock_platform.har.names import NamesChoice, recognize_names
 from mock_platform.har.reading import read_har
 
-__all__ = ["BadHar", "HarExchange", "HarPlace", "HarRequest", "HarResponse", "read_har"]
+__all__ = [
+    "BadHar",
+    "HarExchange",
+    "HarPlace",
+    "HarRequest",
+    "HarResponse",
+    "NamesChoice",
+    "read_har",
+    "recognize_names",
+]

@@ -15,7 +15,7 @@ from mock_platform.control.known_credentials import credentials
 from mock_platform.core.jsonio import canonical, pretty
 from mock_platform.edge.address import is_control
 from mock_platform.edge.hosts import PLATFORM_HOSTS
-from mock_platform.har import HarExchange, read_har
+from mock_platform.har import HarExchange, NamesChoice, read_har, recognize_names
 from mock_platform.importing.deliveries import is_delivery, read_events
 from mock_platform.importing.records import Note, RecordCollection
 from mock_platform.importing.replaying import Player, RecordedCall, is_same, make_recorded
@@ -51,7 +51,8 @@ class ImportOptions:
     """What is imported: `hosts` are those of the service beside the platform's and this machine."""
 
     hosts: tuple[str, ...] = ()
-    names: NamesMode = "neutral"
+    names: NamesChoice = "auto"
+    """Those of the service; `auto` finds out what the recording has."""
     overwrite: bool = False
 
 
@@ -69,6 +70,8 @@ class ImportReport:
     with_secrets: int = 0
     """Those of them whose secrets the sandbox makes itself."""
     started: datetime | None = None
+    names: NamesMode = "neutral"
+    """The names that the recorded service used."""
     scenarios: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -77,9 +80,9 @@ class ImportReport:
         """The command that serves the folder."""
         scenarios = "".join(f" --scenario {self.folder / name}" for name in self.scenarios)
         freeze = f" --freeze {self.started:%Y-%m-%dT%H:%M:%SZ}" if self.started else ""
-        return (
-            f"mock-platform serve --no-default-fixtures --fixtures {self.folder}{scenarios}{freeze}"
-        )
+        names = " --names original" if self.names == "original" else ""
+        words = f"--no-default-fixtures --fixtures {self.folder}"
+        return f"mock-platform serve {words}{scenarios}{freeze}{names}"
 
 
 def import_har(
@@ -131,11 +134,13 @@ class _Import:
         self._collection = RecordCollection()
         self._notes: list[Note] = []
         self._foreign: Counter[str] = Counter()
+        self._names: NamesMode = "neutral"
         self.report = ImportReport(folder)
 
     def run(self) -> ImportReport:
         """Read the archive, and write the folder."""
         self._read()
+        self._choose_names()
         if self._calls:
             moments = [c.exchange.started for c in self._calls if c.exchange.started is not None]
             self.report.started = min(moments, default=None)
@@ -167,6 +172,14 @@ class _Import:
             else:
                 self._calls.append(recorded)
 
+    def _choose_names(self) -> None:
+        if self._options.names != "auto":
+            self._names = self.report.names = self._options.names
+            return
+        found = Counter(recognize_names(each.exchange, PLATFORM_HOSTS) for each in self._calls)
+        if found["original"]:
+            self._names = self.report.names = "original"
+
     def _add_delivery(self, exchange: HarExchange) -> None:
         webhook = next(iter(self._collection.read_defaults("webhooks")))
         for event in read_events(exchange, webhook, self.report.exchanges):
@@ -177,13 +190,13 @@ class _Import:
 
     def _collect(self) -> None:
         """Find out which operations were called, and collect the records of their answers."""
-        player = self._start(Settings(limits="off", names=self._options.names))
+        player = self._start(Settings(limits="off", names=self._names))
         operations = {each.id: each for each in player.platform.operations}
         for recorded in self._calls:
             player.send(recorded)
             operation = operations.get(recorded.operation or "")
             if operation is not None and recorded.is_success:
-                self._collection.add_answer(recorded, operation)
+                self._collection.add_answer(recorded, operation, self._names)
         player.platform.close()
 
     def _write_failures(self) -> None:
@@ -283,7 +296,7 @@ class _Import:
             fixtures=(self._folder,),
             scenarios=tuple(str(file) for file in scenarios),
             limits="off",
-            names=self._options.names,
+            names=self._names,
             freeze=self.report.started,
         )
         player = self._start(settings)
@@ -298,7 +311,7 @@ class _Import:
     def _start(self, settings: Settings) -> Player:
         platform = Platform(settings)
         platform.disable_connections()
-        return Player(platform, credentials(platform), self._options.names)
+        return Player(platform, credentials(platform), self._names)
 
     def _explain(self, recorded: RecordedCall) -> str:
         try:
@@ -334,6 +347,8 @@ def describe(report: ImportReport) -> Iterator[str]:
     """Yields the lines that say what was made, and what was not."""
     made = ", ".join(f"{name} {count}" for name, count in sorted(report.records.items()))
     yield f"{report.exchanges:,} exchanges read from the archive."
+    if report.names == "original":
+        yield "The recording has original names; the records have neutral ones."
     yield f"Records: {made or 'no'}."
     yield f"Rules for exactly the recorded requests: {report.rules:,}."
     yield f"Scenarios with a failure: {len(report.failures):,}."
@@ -351,6 +366,7 @@ def report_as_json(report: ImportReport) -> dict[str, Any]:
     return {
         "folder": str(report.folder),
         "exchanges": report.exchanges,
+        "names": report.names,
         "records": report.records,
         "rules": report.rules,
         "failures": report.failures,

@@ -8,11 +8,13 @@ from typing import Any
 from mock_platform.core import packaged
 from mock_platform.core.jsonio import loads
 from mock_platform.core.operation import Operation
+from mock_platform.core.spelling.exchange import make_neutral_spelling
 from mock_platform.core.spelling.pairs import PAIRS
 from mock_platform.core.spelling.translation import Reading
 from mock_platform.importing.replaying import RecordedCall
 from mock_platform.operations import TABLES
 from mock_platform.records.table import AS, RECORDED, Table
+from mock_platform.settings import NamesMode
 from mock_platform.store.interface import Record
 
 _IDENTITY = ("apps", "users", "tokens")
@@ -33,12 +35,16 @@ class RecordCollection:
         for name in _IDENTITY:
             self.records[name] = dict(self.read_defaults(name))
 
-    def add_answer(self, recorded: RecordedCall, operation: Operation) -> None:
+    def add_answer(
+        self, recorded: RecordedCall, operation: Operation, names: NamesMode = "neutral"
+    ) -> None:
         """Take the records of a successful answer, the first time that each is shown."""
         table = find_table(operation, self.tables)
         body = recorded.answer
         if table is None or not isinstance(body, dict):
             return
+        if names == "original":
+            body = make_neutral_spelling(operation).write(body)
         shown = body.get("data")
         for item in shown if isinstance(shown, list) else [shown]:
             if isinstance(item, dict):

@@ -90,7 +90,7 @@ class Player:
             surface=cast("Any", recorded.surface),
             names=self._names,
         )
-        operation = self.platform.where(sent.method, recorded.path, recorded.surface)
+        operation = self.platform.where(sent.method, recorded.path, recorded.surface, self._names)
         schemes: tuple[str, ...] = () if operation is None else operation.auth.schemes
         if (authorization := self._authorize(recorded, call, schemes)) is not None:
             call.headers = [*headers, ("Authorization", authorization)]

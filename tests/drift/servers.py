@@ -17,6 +17,7 @@ from mock_platform.drift import Drift, DriftScope, OwnSandbox, SigningCredential
 from mock_platform.drift.client import HttpClient
 from mock_platform.platform import Platform
 from mock_platform.server import ServerThread
+from mock_platform.settings import Settings
 from mock_platform.world.clock import machine_now
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ Patch = Callable[[Request, Response], None]
 class Differing:
     """A second sandbox. `patches` change its answers, `asked` has what it was asked."""
 
-    def __init__(self) -> None:
-        self.platform = Platform()
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.platform = Platform(settings or Settings())
         self._inner = create_app(self.platform).wsgi_app
         self.patches: list[Patch] = []
         self.asked: list[tuple[str, str]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from mock_platform.control.har import archive
 from mock_platform.control.known_credentials import credentials
@@ -11,6 +12,7 @@ from mock_platform.control.sample_values import MINUTE
 from mock_platform.control.samples import sample
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
+from mock_platform.drift.names import OriginalNames
 from mock_platform.operations import OPERATIONS
 from mock_platform.settings import Settings
 from tests.support import Sandbox
@@ -41,6 +43,27 @@ def send_sample(box: Sandbox, operation: Operation) -> None:
     asked = sample(operation, credentials(box.platform))
     body = None if asked.body is None else asked.body.replace(MINUTE, "202603011159")
     box.client.open(asked.path, method=asked.method, headers=asked.headers, data=body)
+
+
+def send_original(box: Sandbox, operation: Operation) -> None:
+    """Send the sample of an operation as a client of the real service would, in original names."""
+    asked = sample(operation, credentials(box.platform))
+    parts = urlsplit(asked.path)
+    kind = dict(asked.headers).get("Content-Type", "").partition(";")[0]
+    sent = (asked.body or "").replace(MINUTE, "202603011159").encode()
+    target, body = OriginalNames().write_sent(operation, parts.path, parts.query, kind, sent)
+    data = None if asked.body is None else body
+    box.client.open(target, method=asked.method, headers=asked.headers, data=data)
+
+
+def write_bare_journal(box: Sandbox, file: Path) -> Path:
+    """The journal of a sandbox as an archive of the real service: without the sandbox's headers."""
+    document = archive(list(box.world.journal), 0)
+    for entry in document["log"]["entries"]:
+        shown = entry["response"]["headers"]
+        entry["response"]["headers"] = [x for x in shown if not x["name"].startswith("X-Mock-")]
+    file.write_bytes(dumps(document))
+    return file
 
 
 def write_journal(box: Sandbox, file: Path) -> Path:

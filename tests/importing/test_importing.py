@@ -15,7 +15,13 @@ from mock_platform.importing import ImportReport, import_har
 from mock_platform.importing.folder import describe
 from mock_platform.settings import Settings
 from tests.har.support import make_entry, write_har
-from tests.importing.support import list_operations, send_sample, write_journal
+from tests.importing.support import (
+    list_operations,
+    send_original,
+    send_sample,
+    write_bare_journal,
+    write_journal,
+)
 from tests.support import Sandbox
 from tests.test_kept_worlds import NOON
 
@@ -91,6 +97,23 @@ def test_the_folder_passes_check(imported: Imported, options: tuple[str, ...]) -
     )
 
     assert 0 == result.exit_code, result.output
+
+
+def test_original_names(tmp_path: Path) -> None:
+    """Traffic with original names becomes neutral records, served under the original names."""
+    box = Sandbox(Settings(freeze=NOON, limits="off", names="original"))
+    wanted = {"posts.list", "promoted_posts.list", "line_items.list", "media_library.list",
+              "scheduled_posts.list", "users.me", "public_posts.list"}  # fmt: skip
+    for operation in list_operations():
+        if operation.id in wanted:
+            send_original(box, operation)
+
+    report = import_har(write_bare_journal(box, tmp_path / "real.har"), tmp_path / "made")
+
+    assert ("original", len(wanted)) == (report.names, report.answered)
+    assert report.command.endswith(" --names original")
+    kept = json.loads((report.folder / "promoted_posts.json").read_text())
+    assert all("post_id" in record and "tweet_id" not in record for record in kept)
 
 
 def test_failures_become_scenarios(tmp_path: Path) -> None:

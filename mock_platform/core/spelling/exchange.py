@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
+
+from marshmallow import Schema
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import FORM, Call, Reply
@@ -118,9 +121,29 @@ def _read_body(call: Call, reading: Reading) -> bytes:
 
 def list_declared(operation: Operation) -> Iterator[str]:
     """Returns the names of all parameters of an operation, at any depth of its body."""
-    if operation.params is None:
+    return _list_keys(operation.params)
+
+
+def list_answered(operation: Operation) -> frozenset[str]:
+    """Returns the names of all declared keys of an operation's answers, at any depth."""
+    return frozenset(_list_keys(operation.returns.schema))
+
+
+def make_neutral_spelling(operation: Operation, mark: str = "") -> Spelling:
+    """Returns what reads an operation's answers that have original names.
+
+    An original that is itself a neutral name of these answers stays; for `mark` see
+    `Spelling.to_neutral`.
+    """
+    pairs, declared = PAIRS[operation.dialect], list_answered(operation)
+    names = {n: o for n, o in pairs.names.items() if o not in declared or n in declared}
+    return Spelling.to_neutral(replace(pairs, names=names), mark)
+
+
+def _list_keys(schema: type[Schema] | None) -> Iterator[str]:
+    if schema is None:
         return
-    shapes: Sequence[Shape] = [shape_of(operation.params())]
+    shapes: Sequence[Shape] = [shape_of(schema())]
     while shapes:
         following: list[Shape] = []
         for shape in shapes:

@@ -7,7 +7,7 @@ elsewhere: `post_id` is `tweet_id` on the advertising interface and `post_id` un
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from mock_platform.core.dialect import Dialect
@@ -177,6 +177,23 @@ _SEGMENTS = {
     "post_previews": "tweet_previews",
 }
 _VERSION = re.compile(r"/12/")
+
+
+def write_original_path(path: str, template: str, older: Collection[str] = ()) -> str:
+    """Returns a path as the platform has it; `template` is that of its operation.
+
+    `older` are the operation's further templates, which have the original names under `/2`.
+    """
+    own, given = template.split("/"), path.split("/")
+    named = [_SEGMENTS.get(segment, segment) for segment in own]
+    if template.startswith("/2/") and "/".join(named) not in older:
+        return path
+    fixed = [not segment.startswith(":") for segment in own]
+    if len(own) != len(given) or any(
+        f and o != g for f, o, g in zip(fixed, own, given, strict=True)
+    ):
+        return path  # one of the older templates
+    return "/".join(new if f else sent for f, new, sent in zip(fixed, named, given, strict=True))
 
 
 def list_original_paths(path: str, dialect: Dialect) -> list[str]:

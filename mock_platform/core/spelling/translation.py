@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,21 +17,33 @@ _OF_ITS_OWN = re.compile(r'^"([a-z_]+)"(?= is a required parameter)')
 
 _NOUN = re.compile(
     r"^(Could not find |You are not allowed to create a |You are not authorized to delete this )"
-    r"([Pp]ost)\b"
+    r"([Pp]ost|[Tt]weet)\b"
 )
 """The sentences that name what they are about."""
 _NOUNS = {"post": "tweet", "Post": "Tweet"}
 
 
 class Spelling:
-    """The names of one dialect in their original form."""
+    """The names of one dialect in their original form; `nouns` are those of sentences."""
 
-    def __init__(self, pairs: Pairs) -> None:
+    def __init__(self, pairs: Pairs, nouns: Names = _NOUNS) -> None:
         self._pairs = pairs
         self._words = _collect_words(pairs)
+        self._nouns = nouns
+
+    @classmethod
+    def to_neutral(cls, pairs: Pairs, mark: str = "") -> Spelling:
+        """Returns what reads answers with original names: the same table, the other way.
+
+        A key or value that has its neutral name although the original is another one is not what
+        the platform would write; `mark` is added to it.
+        """
+        found = cls(invert(pairs, mark), _invert(_NOUNS))
+        found._words = _invert(_collect_words(pairs))
+        return found
 
     def write(self, value: Any) -> Any:
-        """Returns a value with original names; neither order nor types change."""
+        """Returns a value with the other names; neither order nor types change."""
         return self._write(value, self._pairs.names, self._pairs.values)
 
     def _write(self, value: Any, names: Names, values: Mapping[str, Names]) -> Any:
@@ -69,7 +81,8 @@ class Spelling:
 
     def write_sentence(self, text: str) -> str:
         """Returns a sentence of the sandbox with original names; what it quotes stays as it is."""
-        text = _NOUN.sub(lambda found: f"{found[1]}{_NOUNS[found[2]]}", text)
+        nouns = self._nouns
+        text = _NOUN.sub(lambda found: f"{found[1]}{nouns.get(found[2], found[2])}", text)
         own = _OF_ITS_OWN.match(text)
         begin = ""
         if own is not None:
@@ -79,6 +92,40 @@ class Spelling:
             _WORD.sub(lambda word: self._write_word(word[0]), part) for part in parts[::2]
         ]
         return begin + "".join(parts)
+
+    def write_pairs(self, sent: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Returns the parameters of a query or form with the other names and values."""
+        pairs, found = self._pairs, []
+        for name, value in sent:
+            text = value
+            if name in pairs.named:
+                text = ",".join(self.write_name(each.strip()) for each in value.split(","))
+            elif name in pairs.values:
+                text = _map_items(value, pairs.values[name])
+            found.append((pairs.names.get(name, name), text))
+        return found
+
+    def write_place(self, place: str) -> str:
+        """Returns a place in a body, such as `data[].post_id`, with the other names."""
+        names = dict(self._pairs.names)
+        if place in names:
+            return names[place]
+        found = []
+        for part in place.split("."):
+            name, bracket, rest = part.partition("[")
+            found.append(names.get(name, name) + bracket + rest)
+            if (inner := self._pairs.within.get(name)) is not None:
+                names |= inner.names
+        return ".".join(found)
+
+    def write_value(self, place: str, value: str) -> str:
+        """Returns an enumerated value, or several with commas, of the field at a place."""
+        name = place.rpartition(".")[2].partition("[")[0]
+        values = dict(self._pairs.values.get(name, {}))
+        for each in place.split("."):
+            inner = self._pairs.within.get(each.partition("[")[0])
+            values |= {} if inner is None else inner.values.get(name, {})
+        return ", ".join(values.get(each, each) for each in value.split(", "))
 
     def _write_word(self, word: str) -> str:
         whole = self._words.get(word)
@@ -140,6 +187,31 @@ class Reading:
             else:
                 found[neutral] = self.read(inner, repeated)
         return found
+
+
+def invert(pairs: Pairs, mark: str = "") -> Pairs:
+    """Returns the same pairs, each from original to neutral; `mark` is added to neutral keys."""
+
+    def turn(names: Names) -> dict[str, str]:
+        marked = {name: f"{name}{mark}" for name in names} if mark else {}
+        return {**_invert(names), **marked}
+
+    def rename(found: frozenset[str]) -> frozenset[str]:
+        return frozenset(pairs.names.get(name, name) for name in found)
+
+    return Pairs(
+        turn(pairs.names),
+        values={pairs.names.get(n, n): turn(values) for n, values in pairs.values.items()},
+        within={pairs.names.get(n, n): invert(inner, mark) for n, inner in pairs.within.items()},
+        named=rename(pairs.named),
+        keyed=rename(pairs.keyed),
+        spoken=rename(pairs.spoken),
+        free=rename(pairs.free),
+    )
+
+
+def _invert(names: Names) -> dict[str, str]:
+    return {original: neutral for neutral, original in names.items()}
 
 
 def _map_items(text: str, values: Names) -> str:
