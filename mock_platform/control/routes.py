@@ -32,6 +32,7 @@ from mock_platform.control import (
     worlds,
 )
 from mock_platform.control.description import describe_all
+from mock_platform.control.late_rule import LateRule
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.mistakes import MISTAKES, describe_mistake
 from mock_platform.control.refusal import MEDIA_TYPE, ControlRefusal
@@ -253,6 +254,7 @@ def create_control(
     """Returns the Flask application of the control plane; `extend` adds routes to it."""
     app = Flask("mock_platform.control", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.url_rule_class = LateRule
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True

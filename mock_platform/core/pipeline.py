@@ -8,9 +8,9 @@ need is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.auth.authenticate import Authenticator
@@ -55,12 +55,26 @@ Check = Callable[[Call, World], None]
 """Refuses a call by raising a failure, or passes it; records in it what it found out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """An operation with its stages."""
+Run = Callable[[Call, World, Mapping[str, str]], tuple[Reply, Sequence[Change]]]
+"""Answers a call in a world, with the parameters of its path; returns the changes as well."""
 
-    operation: Operation
-    run: Callable[[Call, World, Mapping[str, str]], tuple[Reply, Sequence[Change]]]
+
+class Compiled:
+    """An operation with its stages.
+
+    The stages are made for the first call: a server has hundreds of operations, and most programs
+    and tests call a few.
+    """
+
+    def __init__(self, operation: Operation, make: Callable[[], Run]) -> None:
+        """`make` returns the function with all stages."""
+        self.operation = operation
+        self._make = make
+
+    @cached_property
+    def run(self) -> Run:
+        """The function with all stages."""
+        return self._make()
 
 
 def compile_operation(
@@ -76,6 +90,18 @@ def compile_operation(
     places of scenarios. All run within one transaction; an operation that wants a challenge has
     two, and `challenger` makes it between them.
     """
+    return Compiled(
+        operation, lambda: _make_run(operation, settings, before_auth, before_handler, challenger)
+    )
+
+
+def _make_run(
+    operation: Operation,
+    settings: Settings,
+    before_auth: Stage,
+    before_handler: Stage,
+    challenger: Challenger,
+) -> Run:
     checks = _checks(operation, settings)
     handle = _answer(operation, settings)
     echo_of_path, dress = operation.echo.echo_path, operation.dress
@@ -119,7 +145,7 @@ def compile_operation(
         call.extra_headers += headers
         return work(call, world, enter) if wanted is None else work_twice(call, world)
 
-    return Compiled(operation, run)
+    return run
 
 
 _ASKED = 202
