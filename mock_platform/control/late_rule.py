@@ -15,7 +15,10 @@ class LateRule(Rule):
     more than a hundred of them, and most addresses are never built.
     """
 
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+    def _compile_builder(
+        self,
+        append_unknown: bool = True,  # noqa: FBT001, FBT002 - declared so by werkzeug
+    ) -> Callable[..., tuple[str, str]]:
         compile_now = super()._compile_builder
         made: Callable[..., tuple[str, str]] | None = None
 
