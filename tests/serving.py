@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,6 +18,20 @@ from tests.waits import PATIENCE
 
 WORKERS = int(os.environ.get("TEST_SERVER_WORKERS", "1"))
 """Number of processes of the servers that tests start: TEST_SERVER_WORKERS=2 pytest -m live."""
+
+STORE = os.environ.get("TEST_SERVER_STORE")
+"""The engine of the servers that tests start: TEST_SERVER_STORE=redis://127.0.0.1 pytest -m live.
+Each server has keys of its own there.
+"""
+_SERVERS = itertools.count(1)
+
+
+def choose_store(options: Sequence[object]) -> list[str]:
+    """Returns the option for worlds on an engine, where a run of the tests asks for it."""
+    if STORE is None or "--store" in options:
+        return []
+    joint = "&" if "?" in STORE else "?"
+    return ["--store", f"{STORE}{joint}prefix=t{os.getpid()}-s{next(_SERVERS)}:"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +96,7 @@ class LiveServer:
         command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0", *options]
         if WORKERS > 1 and "--workers" not in options and "--intercept" not in options:
             command += ["--workers", str(WORKERS)]
+        command += choose_store(options)
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.commands import environment, finished
-from tests.serving import WORKERS
+from tests.serving import WORKERS, choose_store
 from tests.waits import PATIENCE
 
 
@@ -40,7 +40,7 @@ class Served:
 
     def __init__(self, args: Sequence[object], env: dict[str, str]) -> None:
         self.process = subprocess.Popen(
-            command("serve", "--port", 0, *args, *_share(args)),
+            command("serve", "--port", 0, *args, *_share(args), *choose_store(args)),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

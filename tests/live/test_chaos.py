@@ -15,4 +15,4 @@ def test_nothing_acknowledged_is_lost(tool: Tool) -> None:
 
     figures = chaos.run(rounds=2, worlds=4, clients=2, workers=2, lease="1s")
 
-    assert figures["acknowledged"]
+    assert figures.acknowledged

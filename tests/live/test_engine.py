@@ -1,0 +1,153 @@
+"""Servers on an engine, as clients and receivers see them: pauses, kills, an engine that hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import requests
+
+from mock_platform.store.redis.address import parse_address
+from tests.engine import EngineServer
+from tests.live.processes import Served, serving
+from tests.support import BEARER
+from tests.support_receiver import Receiver, hang
+from tests.support_replay import WEBHOOK
+from tests.waits import PATIENCE
+
+pytestmark = [pytest.mark.live, pytest.mark.crash]
+_LEASE = "--lease", "1s"
+
+
+@pytest.fixture(scope="module")
+def url(engine: EngineServer) -> str:
+    """The address of the engine, with keys of this module."""
+    return engine.url()
+
+
+@pytest.fixture(scope="module")
+def second(url: str) -> Iterator[Served]:
+    """The server that takes over the worlds of another one."""
+    with serving("--store", url, *_LEASE) as found:
+        yield found
+
+
+@pytest.fixture
+def first(url: str) -> Iterator[Served]:
+    """The server that something happens to."""
+    with serving("--store", url, *_LEASE) as found:
+        yield found
+
+
+def ask(served: Served, method: str, path: str, body: Any = None) -> requests.Response:
+    """One request of a client."""
+    headers = {"Authorization": f"Bearer {BEARER}"}
+    return requests.request(method, served.url + path, json=body, headers=headers, timeout=PATIENCE)
+
+
+def put_user(served: Served, key: str) -> int:
+    """Write a record of the world `w1`; returns the status."""
+    user = {"id": key, "screen_name": f"u{key}", "name": "Someone"}
+    return ask(served, "PUT", f"/~w1/_mock/state/users/{key}", user).status_code
+
+
+def wait_until_gone(engine: EngineServer, url: str, served: Served) -> None:
+    """Wait until the lease of a process has ended."""
+    with engine.connect() as client:
+        while any(
+            str(served.process.pid).encode() in (client.get(key) or b"")
+            for key in client.scan_iter(f"{parse_address(url).prefix}process:*")
+        ):
+            client.blpop(["nothing"], timeout=0.05)
+
+
+def test_a_process_that_was_paused(
+    engine: EngineServer, url: str, first: Served, second: Served
+) -> None:
+    """Awake after its lease has ended, it writes nothing: the next owner alone decides."""
+    assert 200 == ask(first, "PUT", "/_mock/worlds/w1").status_code
+    assert 200 == put_user(first, "901")
+    with ThreadPoolExecutor() as threads:
+        os.kill(first.process.pid, signal.SIGSTOP)
+        try:
+            late = threads.submit(put_user, first, "902")
+            wait_until_gone(engine, url, first)
+            assert 200 == put_user(second, "903")
+        finally:
+            os.kill(first.process.pid, signal.SIGCONT)
+        status = late.result(PATIENCE)
+
+    assert status in {200, 503}  # 200 if it handed the request to the owner
+    wanted = {"901", "903"} | ({"902"} if status == 200 else set())
+    found = ask(second, "GET", "/~w1/_mock/state/users").json()["records"]
+    assert wanted == {each["id"] for each in found if each["id"].startswith("90")}
+    with engine.connect() as client:
+        log: Any = client.xrange(f"{parse_address(url).prefix}log:w1")
+    tokens = [int(fields[b"t"]) for _, fields in log]
+    assert sorted(tokens) == tokens
+    assert 2 == len(set(tokens))
+
+
+def test_a_replay_goes_on_in_the_next_process(
+    engine: EngineServer, url: str, first: Served, second: Served, receiver: Receiver
+) -> None:
+    """No event comes twice, except the one whose acknowledgement was lost, which is named."""
+    receiver.plan.extend([200, 200, hang])
+    ask(first, "PUT", "/_mock/worlds/w2")
+    ask(first, "PATCH", f"/~w2/_mock/state/webhooks/{WEBHOOK}", {"url": receiver.url})
+    now = datetime.fromisoformat(ask(first, "GET", "/~w2/_mock/clock").json()["now"])
+    body = {
+        "webhook_id": WEBHOOK,
+        "from_date": f"{now - timedelta(hours=24):%Y%m%d%H%M}",
+        "to_date": f"{now:%Y%m%d%H%M}",
+    }
+    created = ask(first, "POST", "/~w2/2/webhooks/replay", body)
+    assert 200 == created.status_code, created.text
+    receiver.wait_until(lambda found: len(found.event_ids) == 3)
+    os.kill(first.process.pid, signal.SIGKILL)
+    wait_until_gone(engine, url, first)
+
+    assert 200 == ask(second, "GET", "/~w2/2/webhooks").status_code
+    assert "Complete" == receiver.wait_for_end()["job_state"]
+
+    events = receiver.event_ids
+    assert events[2] == events[3]
+    assert 15 == len(set(events)) == len(events) - 1
+    assert 1 == len(receiver.challenges)
+    said = ask(second, "GET", "/~w2/_mock/deliveries").json()["deliveries"][0]
+    assert (events[2], 0) == (said["event_id"], said["attempt"])
+    assert "may arrive twice" in said["error"]
+
+
+def test_health_while_the_engine_hangs() -> None:
+    """The server answers for itself, refuses writes at once, and goes on when the engine does."""
+    engine = EngineServer(durable=True)
+    try:
+        with serving("--store", f"{engine.url()}&timeout=0.2", "--lease", "60s") as served:
+            assert 200 == put_world(served)
+            os.kill(engine.pid, signal.SIGSTOP)
+            try:
+                with ThreadPoolExecutor(4) as threads:
+                    late = [threads.submit(put_user, served, str(n)) for n in range(901, 909)]
+                    for _ in range(20):
+                        assert 200 == ask(served, "GET", "/_mock/health").status_code
+                    assert {503} == {each.result(PATIENCE) for each in late}
+                assert 503 == ask(served, "GET", "/_mock/health/ready").status_code
+                assert 200 == ask(served, "GET", "/~w1/12/accounts").status_code
+            finally:
+                os.kill(engine.pid, signal.SIGCONT)
+            served.wait_for_log("can be reached again")
+            assert 200 == put_user(served, "910")
+            assert 404 == ask(served, "GET", "/~w1/_mock/state/users/901").status_code
+    finally:
+        engine.close()
+
+
+def put_world(served: Served) -> int:
+    """Make the world `w1`; returns the status."""
+    return ask(served, "PUT", "/_mock/worlds/w1").status_code
