@@ -12,6 +12,7 @@ from mock_platform.core.spelling.exchange import make_neutral_spelling
 from mock_platform.core.spelling.pairs import PAIRS
 from mock_platform.core.spelling.translation import Reading
 from mock_platform.importing.replaying import RecordedCall
+from mock_platform.importing.v2_records import ShownRecords
 from mock_platform.operations import TABLES
 from mock_platform.records.table import AS, RECORDED, Table
 from mock_platform.settings import NamesMode
@@ -31,6 +32,7 @@ class RecordCollection:
         self.notes: list[Note] = []
         self._defaults: dict[str, dict[str, Record]] = {}
         self._seen: set[tuple[str, str]] = set()
+        self._shown = ShownRecords()
         self._sources: dict[tuple[str, str], RecordedCall] = {}
         for name in _IDENTITY:
             self.records[name] = dict(self.read_defaults(name))
@@ -41,10 +43,13 @@ class RecordCollection:
         """Take the records of a successful answer, the first time that each is shown."""
         table = find_table(operation, self.tables)
         body = recorded.answer
-        if table is None or not isinstance(body, dict):
+        if not isinstance(body, dict) or (table is None and operation.dialect != "v2"):
             return
         if names == "original":
             body = make_neutral_spelling(operation).write(body)
+        if table is None:
+            self._shown.add(recorded, operation, body)
+            return
         shown = body.get("data")
         for item in shown if isinstance(shown, list) else [shown]:
             if isinstance(item, dict):
@@ -56,6 +61,7 @@ class RecordCollection:
 
     def finish(self) -> dict[str, list[Record]]:
         """Returns the records by table, without those that no folder may hold."""
+        self._add_shown()
         self._check_records()
         while missing := self._find_missing():
             for name, key, other, target in missing:
@@ -95,6 +101,20 @@ class RecordCollection:
         self.records.setdefault(table.name, {})[key] = record
         self._sources[table.name, key] = recorded
 
+    def _add_shown(self) -> None:
+        """Take the posts and users of the v2 interface that no other answer showed."""
+        for name, key, source, record in self._shown.finish():
+            if key in self.records.get(name, {}):
+                continue
+            known = self.read_defaults(name).get(key)
+            if known is None and isinstance(record, str):
+                self.notes.append((source, f"{name}/{key} is no record: {record}"))
+            elif known is not None:
+                self.records.setdefault(name, {})[key] = known
+            elif isinstance(record, dict):
+                self.records.setdefault(name, {})[key] = {**record, AS: RECORDED}
+                self._sources[name, key] = source
+
     def _check_records(self) -> None:
         for name, found in self.records.items():
             for key, record in list(found.items()):
@@ -123,12 +143,15 @@ class RecordCollection:
         return found
 
     def _follow(self, name: str, key: str) -> bool:
-        """Take a record that others refer to from the defaults; an account is made up."""
+        """Take a record that others refer to from the defaults; accounts and users are made up."""
         known = self.read_defaults(name).get(key)
         if known is None and name == "accounts":
             model = next(iter(self.read_defaults(name).values()))
             known = {**model, "id": key, "name": f"Account {key}", "_post_grants": []}
             self.notes.append((None, f"accounts/{key} was never shown, so it is made up"))
+        elif known is None and name == "users":
+            known = {"id": key, "screen_name": f"user_{key}"[:15], "name": f"User {key}"}
+            self.notes.append((None, f"users/{key} was never shown, so it is made up"))
         if known is None:
             return False
         self.records.setdefault(name, {})[key] = known

@@ -59,9 +59,37 @@ class UserObject(UserProfile):
     created_at = Text()
 
 
+_COUNTS = {
+    "followers_count": "followers_count",
+    "following_count": "friends_count",
+    "post_count": "statuses_count",
+    "listed_count": "listed_count",
+    "like_count": "favourites_count",
+    "media_count": "media_count",
+}
+"""Counts of the v2 object, and the keys under which they are stored."""
+
+
+def _read_v2_object(user: Record) -> Record:
+    """Return a user object of the v2 interface with the keys of a record."""
+    own = {name: value for name, value in user.items() if value is not None}
+    own["screen_name"] = own.pop("username")
+    counts = own.pop("public_metrics", None)
+    if isinstance(counts, dict):
+        own |= {stored: counts[name] for name, stored in _COUNTS.items() if name in counts}
+    if "profile_image_url" in own:
+        own["profile_image_url_https"] = own["profile_image_url"]
+    if "confirmed_email" in own:
+        own["_confirmed_email"] = own.pop("confirmed_email")
+    own.pop("most_recent_post_id", None)  # follows from the posts
+    return own
+
+
 def _to_stored_form(record: Record) -> Record:
     """Convert a user object into a record: id as text, time in the form of the other tables."""
     own = dict(record)
+    if "username" in own and "screen_name" not in own:
+        own = _read_v2_object(own)
     if isinstance(own.get("id"), int) and not isinstance(own["id"], bool):
         own["id"] = str(own["id"])
     if "id_str" in own and own.setdefault("id", own["id_str"]) == own["id_str"]:

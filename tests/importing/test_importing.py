@@ -116,6 +116,49 @@ def test_original_names(tmp_path: Path) -> None:
     assert all("post_id" in record and "tweet_id" not in record for record in kept)
 
 
+def test_v2_records(tmp_path: Path) -> None:
+    """Posts and users of the v2 interface become records, put together from several answers."""
+    counts = {"followers_count": 5, "following_count": 1, "tweet_count": 9, "listed_count": 0,
+              "like_count": 2, "media_count": 0}  # fmt: skip
+    author = {"id": "77", "name": "Ada", "username": "ada_l", "description": "counts",
+              "created_at": "2020-05-01T10:00:00.000Z", "public_metrics": counts}  # fmt: skip
+    post = {"id": "1800000000000000001", "text": "hello", "edit_history_tweet_ids":
+            ["1800000000000000001"]}  # fmt: skip
+    whole = {**post, "author_id": "77", "created_at": "2026-02-01T10:00:00.000Z"}
+    stray = {**whole, "id": "1800000000000000002", "author_id": "78",
+             "edit_history_tweet_ids": ["1800000000000000002"]}  # fmt: skip
+    bare = {**post, "id": "1800000000000000003",
+            "edit_history_tweet_ids": ["1800000000000000003"]}  # fmt: skip
+    base = "https://api.x.com/2/tweets"
+    sent = [{"name": "Authorization", "value": "Bearer [redacted-1]"}]
+    fields = "tweet.fields=author_id,created_at"
+    file = write_har(tmp_path, *(
+        make_entry(url=url, text=json.dumps(body), request_headers=sent)
+        for url, body in (
+            (f"{base}/{post['id']}", {"data": post}),
+            (f"{base}/{post['id']}?{fields}&expansions=author_id&user.fields=created_at,description,"
+             "public_metrics", {"data": whole, "includes": {"users": [author]}}),
+            (f"{base}/{stray['id']}?{fields}", {"data": stray}),
+            (f"{base}/{bare['id']}", {"data": bare}),
+        )
+    ))  # fmt: skip
+
+    report = import_har(file, tmp_path / "made")
+
+    posts = {each["id"]: each for each in json.loads((report.folder / "posts.json").read_text())}
+    users = {each["id"]: each for each in json.loads((report.folder / "users.json").read_text())}
+    assert {post["id"], stray["id"]} == posts.keys()
+    assert ("77", "hello") == (posts[post["id"]]["author_id"], posts[post["id"]]["text"])
+    assert ("ada_l", "User 78") == (users["77"]["username"], users["78"]["name"])
+    assert 4 == report.answered
+    notes = "\n".join(report.notes)
+    assert "users/78 was never shown, so it is made up" in notes
+    assert (
+        "posts/1800000000000000003 is no record: no answer shows its author_id,created_at" in notes
+    )
+    assert 1 == report.rules, "the other posts are answered from the records"
+
+
 def test_failures_become_scenarios(tmp_path: Path) -> None:
     """A recorded failure can be provoked for any request of its operation."""
     text = json.dumps({"errors": [{"code": "CARD_NOT_FOUND"}], "request": {"params": {}}})
