@@ -38,7 +38,7 @@ class ShownRecords:
                     kept.setdefault(name, value)
 
     def finish(self) -> Iterator[tuple[str, str, RecordedCall, Record | str]]:
-        """Yields table, id and source of each with its record, or why it is none."""
+        """Yields table, id and source of each, and its record or why it cannot be one."""
         for (table, key), (source, record) in self._found.items():
             missing = [name for name in _NEEDED[table] if record.get(name) is None]
             if missing:
