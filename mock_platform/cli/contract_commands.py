@@ -70,15 +70,32 @@ def diff(
     "--har", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
     help="Read the requests from an HTTP archive instead of the journal of a server.",
 )  # fmt: skip
+@click.option(
+    "--names", type=click.Choice(["neutral", "original"]), default="neutral", show_default=True,
+    help="With --har: the names that the recorded service uses.",
+)  # fmt: skip
 @click.option("--consumer", required=True, metavar="NAME", help="Name of the client.")
 @click.option("--provider", required=True, metavar="NAME", help="Name of the interface.")
 @click.option("--out", type=_FILE, required=True, metavar="FILE", help="The Pact file to write.")
-def pact(*, har: Path | None, consumer: str, provider: str, out: Path, **server: Any) -> None:
+def pact(
+    *,
+    har: Path | None,
+    names: Literal["neutral", "original"],
+    consumer: str,
+    provider: str,
+    out: Path,
+    **server: Any,
+) -> None:
     """Write what a client exercised as a Pact file (version 4), without secrets.
 
     It is read from the journal of a world of a running server, or from an HTTP archive. Requests
     that cannot be repeated are left out, and listed with the reason.
     """
     from mock_platform.cli.pacting import write_pact
+    from mock_platform.pact import Parties
 
-    write_pact(har, consumer, provider, out, server)
+    if har is None and names != "neutral":
+        raise click.UsageError(
+            "--names needs --har; the journal knows which names each answer has."
+        )
+    write_pact(har, names, Parties(consumer, provider), out, server)

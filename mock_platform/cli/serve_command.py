@@ -111,10 +111,6 @@ def serve(
         raise click.UsageError(text)
     if tls_folder is not None and not tls:
         raise click.UsageError("--tls-folder needs --tls.")
-    if intercept and workers > 1:
-        raise click.UsageError("--intercept needs one process: leave out --workers.")
-    if shadow is not None and workers > 1:
-        raise click.UsageError("--shadow needs one process: leave out --workers.")
     shadowed = None
     if shadow is not None:
         from mock_platform.cli.comparing import read_shadow

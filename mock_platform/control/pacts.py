@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from flask import Response
 from marshmallow import EXCLUDE, Schema, fields
 
-from mock_platform.control.clock import settle
+from mock_platform.control.pact_states import begin_again
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import WORLD, ControlRequest
 from mock_platform.control.worlds import addresses
@@ -20,11 +20,7 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.delivery.envelope import make_body
 from mock_platform.pact import BEGINNING, EVENT, SIGNED, Parties, make_pact, read_world
 from mock_platform.pact.recorded import FORM
-from mock_platform.scenario.director import find_engine
-from mock_platform.scenario.document import loads as loads_scenario
-from mock_platform.scenario.library import Library
 from mock_platform.store.interface import Record
-from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.world import World
 
@@ -126,11 +122,12 @@ def make_message(request: ControlRequest) -> Response:
         )
     world = request.world
     with world.lock:
-        event = _find_event(world, (state["params"] or {}).get("event"))
+        params = state["params"] or {}
+        event = _find_event(world, params.get("event"))
         webhook = world.store.get("webhooks", event["webhook_id"] or "")
         app = None if webhook is None else world.store.get("apps", webhook["_app_id"])
         owner = "" if app is None else app.get("_owner_user_id") or ""
-        made = make_body(event, owner, world.names)
+        made = make_body(event, owner, params.get("names", world.names))
     metadata = base64.b64encode(dumps({"contentType": "application/json"})).decode()
     return Response(
         dumps(made), content_type="application/json", headers={"Pact-Message-Metadata": metadata}
@@ -139,19 +136,7 @@ def make_message(request: ControlRequest) -> Response:
 
 def _begin(request: ControlRequest, params: Mapping[str, Any]) -> dict[str, Any]:
     """Reset the world, then change what the state says."""
-    world = request.world
-    world.reset()
-    if "clock" in params:
-        with world.work():
-            world.clock.freeze(parse_instant(params["clock"]))
-            settle(world)
-    for name, keys in params.get("removed", {}).items():
-        for key in keys:
-            if key in request.state[name]:
-                request.state[name].delete(key)
-    for name, rows in params.get("records", {}).items():
-        _put_records(request, name, rows)
-    _activate(world, request.platform.library, params.get("scenarios", ()))
+    begin_again(request.platform, request.world, params)
     return {}
 
 
@@ -165,23 +150,6 @@ def _require_event(request: ControlRequest, params: Mapping[str, Any]) -> dict[s
     with request.world.lock:
         _find_event(request.world, params.get("event"))
     return {}
-
-
-def _put_records(request: ControlRequest, name: str, rows: Sequence[Record]) -> None:
-    """Store records as they are; keys that the state leaves out stay as they were."""
-    table = request.platform.tables[name]
-    for row in rows:
-        held = request.state[name].get(table.key_of(row) or "") or {}
-        request.state[name].put({**held, **row}, unchecked=True)
-
-
-def _activate(world: World, library: Library, scenarios: Sequence[Mapping[str, Any]]) -> None:
-    engine = find_engine(world)
-    for each in scenarios:
-        if "document" in each:
-            text = dumps(each["document"])
-            engine.define(loads_scenario(text, library.catalog, f"{each['name']}.json"))
-        engine.activate(each["name"], each.get("parameters", {}))
 
 
 def _find_event(world: World, key: str | None) -> Record:

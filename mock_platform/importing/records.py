@@ -26,7 +26,11 @@ Note = tuple[RecordedCall | None, str]
 class RecordCollection:
     """The records of a folder, by table and key, and why others could not become records."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_made: bool = False) -> None:
+        """`with_made`: also take the records that a recorded request made."""
+        self._with_made = with_made
+        self.made: dict[tuple[str, str], RecordedCall] = {}
+        """By table and key, the request that made a record; it was not there before."""
         self.tables: dict[str, Table] = {table.name: table for table in TABLES}
         self.records: dict[str, dict[str, Record]] = {}
         self.notes: list[Note] = []
@@ -55,6 +59,11 @@ class RecordCollection:
             if isinstance(item, dict):
                 self._add(recorded, operation, table, item)
 
+    def add_account(self, key: str) -> None:
+        """Take an account that answered, whether or not an answer shows it."""
+        if key not in self.records.get("accounts", {}):
+            self._follow("accounts", key)
+
     def add_event(self, event: Record) -> None:
         """Take an event that a webhook got."""
         self.records.setdefault("events", {})[event["id"]] = event
@@ -72,6 +81,12 @@ class RecordCollection:
                 self.notes.append((self._sources.get((name, key)), text))
         return {name: list(found.values()) for name, found in self.records.items() if found}
 
+    def list_shown(self) -> dict[str, list[Record]]:
+        """Returns all records as they were shown, with those they refer to as far as known."""
+        while any(self._follow(name, key) for _, _, name, key in self._find_missing()):
+            pass
+        return {name: list(found.values()) for name, found in self.records.items() if found}
+
     # -- details ------------------------------------------------------------------------------
 
     def _add(
@@ -85,7 +100,9 @@ class RecordCollection:
             return
         self._seen.add((table.name, key))
         if operation.method == "POST" and not recorded.path.endswith(key):
-            return  # the request made it, so it was not there before
+            self.made[table.name, key] = recorded
+            if not self._with_made:
+                return
         if operation.method == "DELETE" and record.get("deleted") is True:
             record["deleted"] = False
         for name in table.fields:
@@ -95,7 +112,7 @@ class RecordCollection:
         known = self.read_defaults(table.name).get(key)
         if known is not None:  # our own record: its keys that are not served are known
             own = {name: value for name, value in known.items() if name[0] == "_"}
-            record = {**record, **own}
+            record = {**own, **record}
         elif table.name == "accounts":
             record["_users"] = [next(iter(self.records["users"]))]
         self.records.setdefault(table.name, {})[key] = record

@@ -9,10 +9,11 @@ from urllib.parse import urlsplit
 
 from oauthlib.oauth1 import Client
 
-from mock_platform.core.call import Call, Reply
+from mock_platform.core.call import FORM, Call, Reply
 from mock_platform.core.jsonio import BadJson, canonical, loads
 from mock_platform.edge.address import split_surface, split_world
 from mock_platform.har import HarExchange
+from mock_platform.pact.recorded import find_callback
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
 
@@ -122,18 +123,23 @@ class Player:
         if scheme == "bearer" or (not scheme and "oauth1" not in schemes):
             of_user = self._user.get("oauth2_access_token")
             return f"Bearer {self._bearer if not schemes or 'bearer' in schemes else of_user}"
-        return self._sign(call)
+        return self._sign(recorded, call)
 
-    def _sign(self, call: Call) -> str:
+    def _sign(self, recorded: RecordedCall, call: Call) -> str:
+        shown = recorded.exchange.request.header("authorization") or ""
+        has_token = not shown or "oauth_token=" in shown or "oauth_consumer_key=" not in shown
         client = Client(
             self._app.get("consumer_key", ""),
             self._app.get("consumer_secret"),
-            self._user.get("access_token"),
-            self._user.get("access_token_secret"),
+            self._user.get("access_token") if has_token else None,
+            self._user.get("access_token_secret") if has_token else None,
+            callback_uri=find_callback(shown),
         )
-        is_form = call.media_type == "application/x-www-form-urlencoded"
+        # Not read from the call, which would keep its headers as they are without the signature.
+        kind_sent = recorded.exchange.request.header("content-type") or ""
+        is_form = kind_sent.partition(";")[0].strip().lower() == FORM
         body = call.body.decode("utf-8", "replace") if is_form else None
-        kind = {"Content-Type": call.media_type} if is_form else {}
+        kind = {"Content-Type": FORM} if is_form else {}
         try:
             _, headers, _ = client.sign(call.url, cast("Any", call.method), body, kind)
         except ValueError:  # a query or form that no client can sign

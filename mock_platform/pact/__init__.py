@@ -9,12 +9,13 @@ from __future__ import annotations
 from mock_platform.pact.document import Parties, make_pact
 from mock_platform.pact.journal import read_world
 from mock_platform.pact.recorded import LeftOut, PactDelivery, PactExchange, SentCredentials
-from mock_platform.pact.states import BEGINNING, EVENT, SIGNED, make_beginning
+from mock_platform.pact.states import BEGINNING, EVENT, SIGNED, History, make_beginning
 
 __all__ = [
     "BEGINNING",
     "EVENT",
     "SIGNED",
+    "History",
     "LeftOut",
     "PactDelivery",
     "PactExchange",

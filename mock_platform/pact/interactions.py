@@ -10,8 +10,10 @@ from urllib.parse import parse_qsl, unquote
 
 from mock_platform.core.description.openapi import template_path
 from mock_platform.core.jsonio import BadJson, canonical, loads
+from mock_platform.core.spelling.pairs import PAIRS
 from mock_platform.pact.matching import Matcher
 from mock_platform.pact.recorded import (
+    NAMES,
     Headers,
     LeftOut,
     PactDelivery,
@@ -66,9 +68,10 @@ class InteractionWriter:
 
     def write_message(self, delivery: PactDelivery) -> JsonObject:
         """Returns the message of a delivery."""
-        matcher = Matcher(self._components, frozenset(), failed=False)
+        matcher = Matcher(self._components, frozenset())
         content = matcher.match([delivery.body], {})
-        state = {"name": EVENT, "params": {"event": delivery.event_id}}
+        params = {"event": delivery.event_id, "names": delivery.names}
+        state = {"name": EVENT, "params": params}
         return _finish(
             "Asynchronous/Messages",
             f"a webhook receives {delivery.event_type}",
@@ -93,7 +96,14 @@ class InteractionWriter:
         text = redact.content(exchange.answer_body.decode(), kind)
         if _JSON.fullmatch(media_type):
             fixed = {unquote(part) for part in exchange.path.split("/")}
-            matcher = Matcher(self._components, frozenset(fixed), failed=exchange.status >= 400)
+            matcher = Matcher(
+                self._components,
+                frozenset(fixed),
+                failed=exchange.status >= 400,
+                originals=PAIRS[exchange.operation.dialect]
+                if exchange.names == "original"
+                else None,
+            )
             schema = self._find_schema(exchange, media_type)
             template = matcher.match([loads(text.encode(), max_nesting=_NESTING)], schema)
             response["body"] = _write_body(template, media_type)
@@ -156,6 +166,8 @@ def _write_request(exchange: PactExchange, query: Sequence[tuple[str, str]]) -> 
         "path": exchange.path,
         "headers": {name: [value] for name, value in _keep(exchange.headers) if value},
     }
+    if exchange.names == "original":
+        request["headers"][NAMES.title()] = ["original"]
     if query:
         asked: dict[str, list[str]] = {}
         for name, value in query:

@@ -126,6 +126,6 @@ def _read_deliveries(
         needed = f"{event['id']} {event['webhook_id']}"
         state = make_beginning(None, [], history.describe(needed))
         found[each["event_id"]] = PactDelivery(
-            each["event_id"], event["event_type"], each["body"], (state,)
+            each["event_id"], event["event_type"], each["body"], (state,), world.names
         )
     return list(found.values())

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mock_platform.core.spelling.pairs import Pairs
+
 Schema = Mapping[str, Any]
 Rules = dict[str, dict[str, Any]]
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z", re.ASCII)
@@ -26,11 +28,26 @@ _EXACT_IN_FAILURES = frozenset({"code", "status", "title"})
 class Matcher:
     """Makes templates and rules with the components of one OpenAPI document."""
 
-    def __init__(self, components: Mapping[str, Schema], fixed: frozenset[str], *, failed: bool):
-        """`fixed` are texts that come back as they were sent; `failed`: codes are exact."""
+    def __init__(
+        self,
+        components: Mapping[str, Schema],
+        fixed: frozenset[str],
+        *,
+        failed: bool = False,
+        originals: Pairs | None = None,
+    ) -> None:
+        """`fixed` are texts that come back as they were sent; `failed`: codes are exact.
+
+        `originals` are the original names, if the values have them; schemas have the neutral ones.
+        """
         self._components = components
         self._fixed = fixed
         self._failed = failed
+        self._values = {} if originals is None else originals.values
+        self._neutral: dict[str, str] = {}
+        if originals is not None:
+            for pairs in (*originals.within.values(), originals):
+                self._neutral |= {original: name for name, original in pairs.names.items()}
         self.rules: Rules = {}
 
     def match(self, values: Sequence[Any], schema: Schema, path: str = "$", name: str = "") -> Any:
@@ -60,12 +77,15 @@ class Matcher:
         return {
             key: self.match(
                 [value[key] for value in values],
-                properties.get(key, other),
+                self._find_property(properties, key, other),
                 _extend(path, key),
                 key,
             )
             for key in common
         }
+
+    def _find_property(self, properties: Mapping[str, Schema], key: str, other: Schema) -> Schema:
+        return properties.get(key) or properties.get(self._neutral.get(key, key), other)
 
     def _match_lists(self, values: Sequence[list[Any]], schema: Schema, path: str) -> list[Any]:
         elements = [element for value in values for element in value]
@@ -95,6 +115,8 @@ class Matcher:
         """Returns the regular expression of a text; `None` if it can be any text."""
         if "enum" in schema or "const" in schema:
             allowed = schema.get("enum", [schema.get("const")])
+            originals = self._values.get(self._neutral.get(name, name), {})
+            allowed = [originals.get(each, each) for each in allowed]
             texts = [re.escape(each) for each in allowed if isinstance(each, str)]
             if value in allowed and not _HOST.fullmatch(value):
                 return f"^({'|'.join(texts)})$"

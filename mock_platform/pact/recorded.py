@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from mock_platform.core.operation import Operation
+from mock_platform.settings import NamesMode
 
 _CALLBACK = re.compile(r'\boauth_callback="([^"]*)"', re.ASCII)
 FORM = "application/x-www-form-urlencoded"
+NAMES = "x-mock-names"
+"""The header that chooses names for a request, and says which names an answer has."""
 Headers = Sequence[tuple[str, str]]
 
 
@@ -63,6 +66,12 @@ class PactExchange:
         return asked or any(state["params"].get("scenarios") for state in self.states)
 
     @property
+    def names(self) -> NamesMode:
+        """The names that the client was answered with."""
+        asked = find_header(self.headers, NAMES) or find_header(self.answer_headers, NAMES)
+        return "original" if asked.lower() == "original" else "neutral"
+
+    @property
     def label(self) -> str:
         """Method and path, for people."""
         return f"{self.method} {self.path}"
@@ -76,6 +85,8 @@ class PactDelivery:
     event_type: str
     body: Any
     states: Sequence[Mapping[str, Any]] = ()
+    names: NamesMode = "neutral"
+    """The names that the body is written with; those in the event are translated to them."""
 
 
 class LeftOut(NamedTuple):

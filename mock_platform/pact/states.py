@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from mock_platform.core.jsonio import dumps
 from mock_platform.pact.recorded import PactExchange, SentCredentials
 from mock_platform.store.interface import Change, Record
 
@@ -43,17 +44,30 @@ class History:
     def describe(self, mentioned: str | None) -> dict[str, Any]:
         """Returns `records` and `removed` of a state.
 
-        Records whose key is not in the text `mentioned` are left out; `None` leaves nothing out.
+        Records whose key neither the text `mentioned` nor a record that is taken has are left out;
+        `None` leaves nothing out.
         """
         records: dict[str, list[Record]] = {}
         removed: dict[str, list[str]] = {}
+        taken = self._follow(mentioned)
         for (table, key), record in self._slots.items():
             if record is None:
                 removed.setdefault(table, []).append(key)
-            elif mentioned is None or key in mentioned:
+            elif (table, key) in taken:
                 shown = {name: value for name, value in record.items() if name not in _HIDDEN_KEYS}
                 records.setdefault(table, []).append(shown)
         return ({"records": records} if records else {}) | ({"removed": removed} if removed else {})
+
+    def _follow(self, mentioned: str | None) -> set[tuple[str, str]]:
+        """Returns the records whose keys a text has, and those whose keys these have."""
+        waiting = {slot: record for slot, record in self._slots.items() if record is not None}
+        if mentioned is None:
+            return set(waiting)
+        taken: set[tuple[str, str]] = set()
+        while found := {slot: waiting.pop(slot) for slot in [*waiting] if slot[1] in mentioned}:
+            taken |= set(found)
+            mentioned = dumps(list(found.values())).decode()
+        return taken
 
     def _set(self, table: str, key: str, record: Record | None) -> None:
         if table.startswith("_") or table in _SECRET_TABLES:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from mock_platform.core.spelling.pairs import PAIRS
 from mock_platform.pact.matching import Matcher
 
 TEXT = {"type": "string"}
@@ -114,3 +115,21 @@ def test_keys_that_are_no_names() -> None:
 def test_a_schema_that_contains_itself() -> None:
     """A circle of references ends."""
     assert rules(["x"], {"$ref": "#/A"}, A={"$ref": "#/A"})[0] == "x"
+
+
+def test_original_names_have_the_rules_of_the_neutral_ones() -> None:
+    """Keys and values of enumerations with original names are matched by the neutral schema."""
+    schema = {
+        "properties": {
+            "product_type": {"enum": ["MEDIA", "PROMOTED_POSTS"]},
+            "post_ids": {"type": "array", "items": {"type": "integer"}},
+        }
+    }
+    matcher = Matcher({}, frozenset(), originals=PAIRS["ads"])
+
+    matcher.match([{"product_type": "PROMOTED_TWEETS", "tweet_ids": [1]}], schema)
+
+    assert {"match": "regex", "regex": "^(MEDIA|PROMOTED_TWEETS)$"} in (
+        matcher.rules["$.product_type"]["matchers"]
+    )
+    assert [{"match": "integer"}] == matcher.rules["$.tweet_ids[*]"]["matchers"]

@@ -39,6 +39,16 @@ def test_history_goes_back_to_the_beginning() -> None:
     assert {} == history.describe(None)
 
 
+def test_a_state_has_what_its_records_refer_to() -> None:
+    """A record brings those whose keys it has, and none that nothing mentions."""
+    made = [{"id": "li1", "campaign_id": "ca1"}, {"id": "ca1"}, {"id": "ca2"}]
+    history = History(
+        [Change("campaigns", str(each["id"]), each, None) for each in made], lambda *_: None
+    )
+
+    assert {"campaigns": made[:2]} == history.describe("GET /line_items/li1")["records"]
+
+
 def test_the_beginning_with_changes(box: Sandbox) -> None:
     """The world is reset, its clock stopped; records are changed, added and removed."""
     first = box.call("GET", LIST, keys=HARBOR).get_json()["data"][0]["id"]

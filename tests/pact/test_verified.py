@@ -18,6 +18,7 @@ from mock_platform import MockPlatform
 from mock_platform.cli.main import group
 from mock_platform.testing.webhook_receiver import WebhookReceiver
 from tests.drift.servers import Differing, Patch, differing, each, on
+from tests.har.support import make_entry
 from tests.pact.verifying import verify
 
 pytestmark = pytest.mark.live
@@ -50,6 +51,7 @@ def exercise(platform: MockPlatform) -> None:
     user.put(f"{items}/{first}", params={"name": "Café & more"})
     user.get(f"{items}/{first}")
     user.get(f"{items}/nothing")
+    user.get(f"{platform.ads_base_url}/12/accounts/{account}/campaigns/8wku2")
     made = user.post(items, params=NEW_ITEM)
     assert made.status_code == 200, made.text
     user.get(f"{items}/{made.json()['data']['id']}")
@@ -122,9 +124,9 @@ def test_the_file_is_verified_by_another_sandbox(recorded: Recorded, tmp_path: P
         assert "" == verify(recorded.pact, platform.base_url, tmp_path)
 
     kinds = [each["type"] for each in recorded.pact["interactions"]]
-    assert 15 == kinds.count("Synchronous/HTTP")
+    assert 16 == kinds.count("Synchronous/HTTP")
     assert 1 == kinds.count("Asynchronous/Messages")
-    assert recorded.output.endswith(": 16 interactions, 0 requests left out.\n")
+    assert recorded.output.endswith(": 17 interactions, 0 requests left out.\n")
 
 
 @pytest.fixture(scope="module")
@@ -199,21 +201,53 @@ def test_the_file_has_no_secrets(recorded: Recorded) -> None:
     assert "oauth_signature=" not in text
 
 
-def test_an_archive_makes_a_file_as_well(recorded: Recorded, tmp_path: Path) -> None:
-    """The archive of the run has the same requests; those that need no earlier one are verified."""
-    done = write_pact("--har", recorded.archive, "--out", tmp_path / "har.json")
-    pact = json.loads((tmp_path / "har.json").read_text())
-
-    assert done.exit_code == 0, done.output
-    assert "left out: POST /2/webhooks/replay: how many requests came before" in done.output
-    assert {e["description"] for e in pact["interactions"]} == {
-        e["description"]
-        for e in recorded.pact["interactions"]
-        if "request" in e and e["response"]["status"] != 429
+DELIVERY = {
+    "data": {
+        "event_uuid": "u1", "filter": {"user_id": "77"}, "event_type": "post.create",
+        "payload": {"id": "5", "text": "hello"},
     }
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def archived(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """The Pact file of the run's archive, as if another service had been asked: with other ids."""
+    folder = tmp_path_factory.mktemp("archived")
+    text = recorded.archive.read_text().replace("18ce54d4x5t", "9abc2").replace("itttx", "2zzz9")
+    archive = json.loads(text.replace("8wku2", "3yyy8").replace("m2k8s", "f0f0f"))
+    delivery = make_entry(
+        method="POST", url="https://shop.example/hook", text="", status=200,
+        posted={"mimeType": "application/json", "text": json.dumps(DELIVERY)},
+    )  # fmt: skip
+    archive["log"]["entries"].append(delivery)
+    (folder / "service.har").write_text(json.dumps(archive))
+    done = write_pact("--har", folder / "service.har", "--out", folder / "har.json")
+    assert done.exit_code == 0, done.output
+    return Recorded(json.loads((folder / "har.json").read_text()), folder, done.output)
+
+
+def test_an_archive_makes_a_file_as_well(
+    recorded: Recorded, archived: Recorded, tmp_path: Path
+) -> None:
+    """It has the same interactions; each is verified by itself, from the world's beginning."""
     with MockPlatform.start() as platform:
-        assert "" == verify(pact, platform.base_url, tmp_path, "line_items.list")
-        assert "" == verify(pact, platform.base_url, tmp_path, "users.me")
+        assert "" == verify(archived.pact, platform.base_url, tmp_path)
+
+    operations = [each["description"].split(":")[0] for each in archived.pact["interactions"]]
+    assert operations == [
+        *(e["description"].split(":")[0] for e in recorded.pact["interactions"] if "request" in e),
+        "a webhook receives post.create",
+    ]
+    assert archived.output.endswith(": 17 interactions, 0 requests left out.\n")
+
+
+def test_a_sandbox_that_differs_from_an_archive_is_found(
+    archived: Recorded, other: Differing, tmp_path: Path
+) -> None:
+    """A record that a state brings is compared like all others."""
+    other.patches = [on("/line_items/2zzz9", lambda body: body["data"].pop("campaign_id"))]
+
+    assert "campaign_id" in verify(archived.pact, other.url, tmp_path, "line_items.get")
 
 
 def test_nothing_to_write(tmp_path: Path) -> None:
