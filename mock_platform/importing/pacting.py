@@ -244,17 +244,24 @@ class _Reader:
 
 
 def _read_credentials(exchange: HarExchange, operation: Operation) -> SentCredentials | None:
-    """Returns with what kind of credentials a request was signed; whose they were is not known."""
+    """Returns with what kind of credentials a request was signed; whose they were is not known.
+
+    Some programs write no credentials into an archive: then a success shows that there were some.
+    """
     sent = exchange.request.header("authorization") or ""
     kind = sent.partition(" ")[0].lower()
+    schemes = operation.auth.schemes
     if exchange.response.status == 401:
         return None
+    if not kind and schemes and exchange.response.status < 300:
+        return SentCredentials(
+            next(each for each in ("oauth1", "bearer", *schemes) if each in schemes)
+        )
     if kind == "oauth":
         scheme = "oauth1" if "oauth_token=" in sent else "oauth1-app"
         return SentCredentials(scheme, callback=find_callback(sent))
     if kind == "bearer":
-        return SentCredentials("bearer" if "bearer" in operation.auth.schemes else "oauth2")
+        return SentCredentials("bearer" if "bearer" in schemes else "oauth2")
     if kind == "basic":
-        client = "oauth2-client" in operation.auth.schemes
-        return SentCredentials("oauth2-client" if client else "basic")
+        return SentCredentials("oauth2-client" if "oauth2-client" in schemes else "basic")
     return None

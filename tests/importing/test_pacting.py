@@ -116,6 +116,8 @@ def test_original_names(tmp_path: Path) -> None:
 
     assert isinstance(exchange, PactExchange)
     assert ("promoted_posts.list", "original") == (exchange.operation.id, exchange.names)
+    assert exchange.credentials is not None  # the archive has none, but the request succeeded
+    assert "oauth1" == exchange.credentials.scheme
 
 
 def test_a_damaged_archive(tmp_path: Path) -> None:

@@ -199,7 +199,6 @@ def test_servers_are_started_with_the_settings_of_python(node_project: NodeProje
         parameters
         - {each.parameter for each in SETTINGS}
         - {"server", "stop_with_stdin", "intercept", "allow_host", "intercept_hosts"}
-        - {"workers", "shadow", "shadow_writes", "shadow_credentials"}
     )
     program = "require('mock-platform').MockPlatform.start({ x: 1 }).catch((e) => console.log(e))"
     ran = node_project.run("-e", program)

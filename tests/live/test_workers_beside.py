@@ -11,7 +11,7 @@ import pytest
 import requests
 
 from tests.drift.servers import Differing, differing, each, on
-from tests.live.processes import Served, ended, serving
+from tests.live.processes import Served, serving
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -68,9 +68,10 @@ def test_the_proxy_and_the_shadow_of_all_workers(served: Served) -> None:
     assert {"1", "2"} == {world["process"] for world in worlds}
     assert [200] * 8 == [answer.status_code for answer in answers]
     report = read_shadow(served, compared=8)
-    (finding,) = report["findings"]
-    assert ("missing", "data[].name", 8) == (finding["kind"], finding["where"], finding["count"])
-    assert 8 == len(finding["occurrences"])
+    found = report["findings"]
+    assert {("missing", "data[].name")} == {(each["kind"], each["where"]) for each in found}
+    assert 8 == sum(each["count"] for each in found)
+    assert 8 == sum(len(each["occurrences"]) for each in found)
     assert (8, 0) == (report["compared"], report["failed"])
 
 
@@ -80,11 +81,3 @@ def test_another_host_is_refused(served: Served) -> None:
         requests.get(
             "https://example.com/", proxies={"https": served.ready["proxy"]}, timeout=PATIENCE
         )
-
-
-def test_a_shadow_that_cannot_be(other: Differing) -> None:
-    """A bad address is refused before any worker starts."""
-    refused = ended("serve", "--workers", 2, "--shadow", "ftp://x")
-
-    assert 2 == refused.returncode
-    assert "ftp" in refused.stderr

@@ -23,7 +23,10 @@ const INSTALL =
   `the variable ${COMMAND}, such as '/project/.venv/bin/mock-platform'.`;
 
 /** What `serve` has besides settings. */
-const SERVING = ["tls", "tlsFolder", "watch", "logFormat", "logLevel"];
+const SERVING = [
+  "tls", "tlsFolder", "watch", "logFormat", "logLevel",
+  "workers", "shadow", "shadowWrites", "shadowCredentials",
+];
 
 /**
  * Returns the arguments of `serve` for some settings.

@@ -69,6 +69,21 @@ test("a connection leaves the server as it was", async () => {
   assert.deepEqual(await platform.worlds(), ["default"]);
 });
 
+test("a server of two processes sends what it answers to another one as well", async () => {
+  const shadow = platform.baseUrl;
+  const server = await MockPlatform.start({ workers: 2, shadow, shadowWrites: false });
+  try {
+    const answer = await fetch(`${server.controlUrl}/shadow`);
+
+    const { upstream, writes } = await answer.json();
+    assert.deepEqual({ upstream, writes }, { upstream: shadow, writes: false });
+    const { worlds } = await (await fetch(`${server.controlUrl}/worlds`)).json();
+    assert.equal(worlds[0].process, "1");
+  } finally {
+    await server.stop();
+  }
+});
+
 test("the address may come from the environment", async () => {
   process.env.MOCK_PLATFORM_URL = platform.baseUrl;
   process.env.MOCK_PLATFORM_CONTROL_TOKEN = "known";

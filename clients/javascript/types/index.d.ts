@@ -369,6 +369,14 @@ export interface StartOptions extends Settings {
   logFormat?: "text" | "json";
   /** What is logged to this process's standard error; by default warnings, but no requests. */
   logLevel?: "info" | "warning" | "error" | "off";
+  /** Number of processes that share the address; each has a part of the worlds. */
+  workers?: number;
+  /** Send each read to the real service at this address as well, and report how it differs. */
+  shadow?: string;
+  /** Send writes to the real service as well. */
+  shadowWrites?: boolean;
+  /** A file of credentials with which the requests to the real service are signed. */
+  shadowCredentials?: string;
   /** The command, or its words: `["uv", "run", "mock-platform"]`. */
   command?: string | readonly string[];
   /** More variables for the environment of the server. */
