@@ -47,6 +47,12 @@ class ComparedAnswer:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
+    def charset(self) -> str:
+        """The charset that the media type names, in lower case; empty without one."""
+        rest = self.headers.get("content-type", "").lower().partition("charset=")[2]
+        return rest.partition(";")[0].strip(' "')
+
+    @property
     def is_success(self) -> bool:
         """Whether the status says so."""
         return 200 <= self.status < 300

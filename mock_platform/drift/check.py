@@ -7,7 +7,7 @@ what was not asked is named, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -358,7 +358,10 @@ class _Run:
         self, operation: Operation, ours: Asked, theirs: Asked, done: CheckedOperation
     ) -> None:
         sides = tuple(
-            {**side.values, "base_url": side.server.base_url} for side in (self._own, self._other)
+            {**each, **side.values, "base_url": side.server.base_url}
+            for each, side in zip(
+                _list_own_values(ours, theirs), (self._own, self._other), strict=True
+            )
         )
         found = self._comparer.compare(operation, ours.answer, theirs.answer, *sides)
         if ours.answer.is_success and theirs.answer.is_success:
@@ -376,6 +379,12 @@ class _Run:
                 ours.answer.assumptions,
             )
         )
+
+
+def _list_own_values(ours: Asked, theirs: Asked) -> Iterator[dict[str, str]]:
+    """Yield, for each of two requests, the parameters that have another value in the other one."""
+    for one, other in ((ours.query, theirs.query), (theirs.query, ours.query)):
+        yield {name: value for name, value in one.items() if other.get(name) != value}
 
 
 def _learn(

@@ -84,7 +84,10 @@ class Comparer:
         found += [each for each in declared if (each.kind, each.where) not in flaws]
         found += self._compare_formats(operation, there)
         seen = {(each.kind, each.where) for each in found} | flaws
-        around = _compare_envelopes(ours, theirs)
+        around = [
+            *_compare_envelopes(ours, theirs),
+            *_compare_echo(ours, theirs, own or {}, other or {}),
+        ]
         found += [each for each in around if (each.kind, each.where) not in seen]
         found += _find_empty(here, there)
         if self._same_data:
@@ -178,6 +181,8 @@ def compare_headers(
     if ours.body and ours.media_type != theirs.media_type:
         got = theirs.headers.get("content-type", "")
         yield Difference("media type", "content-type", ours.media_type, shorten(got) or "absent")
+    elif ours.body and theirs.charset not in {"", ours.charset}:
+        yield Difference("media type", "charset", ours.charset or "absent", shorten(theirs.charset))
     for name, value in ours.headers.items():
         if name in _NOT_COMPARED:
             continue
@@ -230,6 +235,22 @@ def _compare_envelopes(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator
             elif where.startswith(("request", "meta")):
                 yield Difference("extra", place, "absent", find_kind(there[name]))
     yield from _compare_records(ours, theirs)
+
+
+def _compare_echo(
+    ours: ComparedAnswer, theirs: ComparedAnswer, own: PathValues, other: PathValues
+) -> Iterator[Difference]:
+    """Compare the parameters that the answers repeat: those that were sent to each server."""
+    here, there = (_dig(each.json, ("request", "params")) for each in (ours, theirs))
+    if not isinstance(here, dict) or not isinstance(there, dict):
+        return
+    for name in sorted(here.keys() & there.keys()):
+        place, mine, got = f"request.params.{name}", here[name], there[name]
+        if own.get(name) == other.get(name):
+            if mine != got:
+                yield Difference("value", place, shorten(mine), shorten(got))
+        elif str(mine) == own.get(name) and str(got) != other.get(name):
+            yield Difference("value", place, "the value that was sent", shorten(got))
 
 
 def _compare_records(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator[Difference]:

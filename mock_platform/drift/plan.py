@@ -160,12 +160,22 @@ class Plan:
             for value in wrong:
                 query = (*rest, (name, value))
                 yield Probe(f"{name}={value}", "refusals", query, about=name)
+        yield from self._combine_faults()
         for name in self.operation.path_names:
             yield Probe(f"unknown {name}", "refusals", self.required, unknown=name, about=name)
         if self.operation.auth.refuses:
             yield Probe("no credentials", "refusals", self.required, signing="none")
             yield Probe("unknown token", "refusals", self.required, signing="unknown")
         yield Probe("other method", "methods", method=UNKNOWN_METHOD, unknown="*")
+
+    def _combine_faults(self) -> Iterator[Probe]:
+        """Return a request with two faults: one refusal should name both."""
+        forms = {**self.described.required, **self.described.optional}
+        wrong = {name: values[0] for name, form in forms.items() if (values := _find_wrong(form))}
+        if len(wrong) > 1:
+            chosen = dict(list(wrong.items())[:2])
+            rest = tuple(pair for pair in self.required if pair[0] not in chosen)
+            yield Probe("two faults", "refusals", (*rest, *chosen.items()))
 
 
 PAGES_OF = frozenset(PAGE_NAMES)

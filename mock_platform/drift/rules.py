@@ -129,6 +129,11 @@ def _check_total(asked: Asked) -> Iterator[RuleVerdict]:
         total, count = body.get("total_count"), len(asked.answer.records)
         rule = "the number of all records"
         yield RuleVerdict("paging", "total_count", rule, total == count, f"{total} for {count}")
+    total = body.get("total_count")
+    if total is not None and total == len(asked.answer.records) and _is_first(asked):
+        found = asked.answer.next_page
+        text = "a page with all records names no next page"
+        yield RuleVerdict("paging", "next_cursor", text, found is None, shorten(found, 40))
     if "result_count" in asked.answer.meta:
         total, count = asked.answer.meta["result_count"], len(asked.answer.records)
         rule = "the number of records of the page"

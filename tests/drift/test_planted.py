@@ -114,6 +114,18 @@ def reword(body: Any) -> None:
         error["message"] += "!"
 
 
+def keep_cursor(body: Any) -> None:
+    """A page with all records that names a next one."""
+    if "total_count" in body:
+        body["next_cursor"] = body["next_cursor"] or "abc"
+
+
+def charset(asked: Request, response: Response) -> None:
+    """Another encoding of characters."""
+    if asked.path.endswith("/placements"):
+        response.headers["Content-Type"] = "application/json; charset=latin-1"
+
+
 def set_all(**fields: Any) -> Any:
     """Sets fields of each record."""
     return each(lambda record: record.update(fields))
@@ -147,6 +159,12 @@ PLANTED: list[tuple[str, Patch, str, str]] = [
     ("id", on("/campaigns", each(lambda r: r.update(id="C_" + r["id"]))), "format", "data[].id"),
     ("moment", on("/campaigns", each(millis)), "format", "data[].created_at"),
     ("next_cursor", on("/line_items", lambda b: b.update(next_cursor="")), "empty", "next_cursor"),
+    ("echo of values", on("/campaigns", lambda b: b["request"]["params"].update(count=7)),
+     "value", "request.params.count"),
+    ("one of two faults", on("/line_items", lambda b: b.update(errors=b["errors"][:1]), 400),
+     "value", "errors[]"),
+    ("charset", charset, "media type", "charset"),
+    ("cursor of the last page", on("/campaigns", keep_cursor), "paging", "next_cursor"),
     ("echo", on("/campaigns", lambda b: b.update(request={"params": {}})), "missing",
      "request.params.account_id"),
 ]  # fmt: skip
