@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from mock_platform.drift.shadow import ShadowSettings
 
 _LOG = logging.getLogger(__name__)
-_NEW_OBJECTS = 20_000
-"""Number of new objects (beyond those freed) after which the garbage collector scans them."""
+_NEW_OBJECTS = 5_000
+"""Number of new objects (beyond those freed) after which the garbage collector scans them.
+
+While the journal is full, several times as many are made and freed until then, and all requests
+wait for the scan: a larger number makes it rarer, and as many times longer.
+"""
+_YOUNG_SCANS = 40
+"""Number of such scans after which it scans again what survived them."""
 
 
 @contextlib.contextmanager
@@ -31,7 +37,7 @@ def collect_rarely() -> Iterator[None]:
     """
     gc.freeze()
     before = gc.get_threshold()
-    gc.set_threshold(_NEW_OBJECTS)
+    gc.set_threshold(_NEW_OBJECTS, _YOUNG_SCANS)
     try:
         yield
     finally:

@@ -259,4 +259,7 @@ class Reply:
     def header(self, name: str) -> str | None:
         """Returns the first header of that name in any case, or `None`."""
         folded = name.lower()
-        return next((value for key, value in self.headers if key.lower() == folded), None)
+        for key, value in self.headers:
+            if key.lower() == folded:
+                return value
+        return None

@@ -164,9 +164,9 @@ def _pairs_reader(operation: Operation, schema: Schema | None, known: frozenset[
 def _find_sent(sent: Any, known: frozenset[str]) -> Iterable[str]:
     """Returns which known parameters were sent; for a batch, those of the first items."""
     if isinstance(sent, dict):
-        return known.intersection(sent)
+        return tuple([name for name in sent if name in known])
     items = [item for item in sent[:_TELLING] if isinstance(item, dict)]
-    return known.intersection(name for item in items for name in item)
+    return tuple(known.intersection(name for item in items for name in item))
 
 
 def _list_names(schema: Schema) -> list[tuple[str, str]]:

@@ -24,6 +24,9 @@ def make_entry(
 
     `at` is the start by the world's clock, `milliseconds` the real duration, `failed` the traceback
     of an error in the sandbox. Changes to the sandbox's own tables (`_…`) are left out.
+
+    A journal keeps thousands of entries, and the garbage collector looks at every list that they
+    refer to. So what is not read as a list is a tuple here.
     """
     return JournalEntry(
         id=call.request_id,
@@ -37,14 +40,14 @@ def make_entry(
         caller=call.caller.as_json(),
         rule=call.rule,
         near_misses=call.near_misses,
-        changes=[change for change in changes if not change.table.startswith("_")],
+        changes=[change for change in changes if change.table[0] != "_"],
         assumptions=assumptions,
         warnings=call.warnings,
-        coded_warnings=call.coded_warnings,
+        coded_warnings=call.coded_warnings or (),
         custom=call.custom,
         diagnosis=call.diagnosis,
         traceback=failed,
-        request_headers=call.headers,
+        request_headers=tuple(call.headers),
         request_body=call.body,
         response_headers=reply.headers,
         response_body=reply.body,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any, Unpack
 
@@ -373,10 +374,10 @@ def draw_unused_id(world: World, table: str, length: int = 6) -> str:
     return found
 
 
-def make_timestamps(world: World) -> dict[str, Any]:
-    """Returns the timestamps of a record that is created now."""
-    now = wire_seconds(world.clock.now())
-    return {"created_at": now, "updated_at": now, "deleted": False}
+def make_timestamps(world: World, now: datetime | None = None) -> dict[str, Any]:
+    """Returns the timestamps of a record that is created now, by the world's clock if not given."""
+    created = wire_seconds(now or world.clock.now())
+    return {"created_at": created, "updated_at": created, "deleted": False}
 
 
 def apply_changes(world: World, record: Record, changes: Mapping[str, Any]) -> Record:

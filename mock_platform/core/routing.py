@@ -103,7 +103,7 @@ class Router(Generic[T]):
             if following is None:
                 following = node.varying if segment else None
                 if following is not None:
-                    values.append(unquote(segment))
+                    values.append(unquote(segment) if "%" in segment else segment)
             node = following
         if node is None or not node.methods or (node.reserved and values[-1] in node.reserved):
             return Found(None, {})
@@ -112,7 +112,9 @@ class Router(Generic[T]):
             entry = node.methods.get("GET")
         if entry is None:
             return Found(None, {}, tuple(sorted(node.methods)))
-        return Found(entry[0], {**dict(zip(entry[1], values, strict=True)), **entry[2]})
+        target, names, fixed = entry
+        params = dict(zip(names, values, strict=True))
+        return Found(target, {**params, **fixed} if fixed else params)
 
 
 def fix_parameters(path: str, alias: str) -> dict[str, str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from mock_platform.core.pairs import Pairs
 from mock_platform.edge.request import Request
 
+_MAX_SHARED = 1000
+"""Maximum number of headers that requests share."""
 _MAX_NAMES = 1000
 """Maximum number of names whose spelling is cached; clients may send any number of others."""
 
@@ -14,6 +16,7 @@ class HeaderNames:
 
     def __init__(self) -> None:
         self._known: dict[bytes, str] = {}
+        self._shared: dict[tuple[str, str], tuple[str, str]] = {}
 
     def read(self, request: Request) -> tuple[Pairs, str]:
         """Returns the headers (those of the body last, repeated ones joined), and the host."""
@@ -39,7 +42,7 @@ class HeaderNames:
                 length = str(len(body))
             if length:
                 found["Content-Length"] = length
-        return list(found.items()), host
+        return self._share(found), host
 
     def find(self, request: Request, name: str) -> str | None:
         """Returns one header as `read` returns it; `name` is spelled as there."""
@@ -49,6 +52,17 @@ class HeaderNames:
                 text = value.decode("latin-1")
                 found = text if found is None else f"{found}, {text}"
         return found
+
+    def _share(self, found: dict[str, str]) -> Pairs:
+        """Returns headers as pairs; requests with equal ones share them, also in the journal.
+
+        A client sends nearly the same headers with each request, and what the journal shares is
+        not made, kept and freed for each.
+        """
+        shared = self._shared
+        if len(shared) > _MAX_SHARED:  # nonces and the like: begin again with what comes now
+            shared.clear()
+        return [shared.setdefault(pair, pair) for pair in found.items()]
 
     def _spell(self, name: bytes) -> str:
         spelled = name.decode("latin-1").upper().replace("_", "-").title()

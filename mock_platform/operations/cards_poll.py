@@ -112,9 +112,11 @@ class PollCardCreate(Schema):
         """Require for each choice all those before it."""
         faults: dict[str, list[Fault]] = {}
         for place, ordinal in enumerate(ORDINALS[2:], 2):
-            lacking = [f"{o}_choice" for o in ORDINALS[:place] if f"{o}_choice" not in original]
             name = f"{ordinal}_choice"
-            if name in original and lacking:
+            if name not in original:
+                continue
+            lacking = [f"{o}_choice" for o in ORDINALS[:place] if f"{o}_choice" not in original]
+            if lacking:
                 faults[name] = [Fault(f"{name} needs {' and '.join(lacking)}", INCLUSIVE)]
         if faults:
             raise ValidationError(faults)
@@ -125,17 +127,17 @@ def create(call: Call, world: World) -> Record:
     sent = call.params
     media = _find_media(call, world)
     now = world.clock.now()
-    card_id = world.ids.snowflake()
+    card_id, stamps = world.ids.snowflake(), make_timestamps(world, now)
     record = {
         "id": card_id,
         "name": sent["name"],
         **{name: sent[name] for o in ORDINALS if (name := f"{o}_choice") in sent},
         "duration_in_minutes": str(sent["duration_in_minutes"]),
-        "start_time": wire_seconds(now),
+        "start_time": stamps["created_at"],
         "end_time": wire_seconds(now + timedelta(minutes=sent["duration_in_minutes"])),
         "card_uri": make_card_uri(card_id),
         **_describe_media(call, media),
-        **make_timestamps(world),
+        **stamps,
         "_media_key": None if media is None else media["media_key"],
         "_account_id": call.path_params["account_id"],
     }

@@ -456,9 +456,11 @@ class World:
             finally:
                 self._begun.pop()
             if fault is None and not self._begun:  # the outermost piece decides, and notifies
-                for observer in self._observers:
-                    observer(self, changes)
-                ready, self._outbox = self._outbox, []
+                if changes:
+                    for observer in self._observers:
+                        observer(self, changes)
+                if self._outbox:
+                    ready, self._outbox = self._outbox, []
         finally:
             self.lock.release()
         if ready:
