@@ -8,7 +8,7 @@ from flask import Blueprint, Response, render_template
 from marshmallow import Schema
 
 from mock_platform.control.route import ControlRequest
-from mock_platform.control.trying import PARTS, arrange, list_authorizations
+from mock_platform.control.trying import PARTS, SIGNED, arrange, list_authorizations
 from mock_platform.core.fields import Choice
 from mock_platform.world.ids import unguessable
 
@@ -43,6 +43,7 @@ def docs(request: ControlRequest) -> Response:
         assets=f"{request.base_url}{ASSETS}",
         description=f"{request.base_url}/_mock/docs/openapi.json?part={part}",
         authorizations=list_authorizations(request.platform, request.world),
+        signed=SIGNED,
         part=part,
     )
     return Response(

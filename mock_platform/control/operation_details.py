@@ -98,9 +98,20 @@ def collect(platform: Platform, operation: Operation, world: World) -> Operation
         operation.id in NEEDS_STEPS,
         operation.returns.status,
         failures,
-        tuple(_find_scenarios(platform, operation)),
+        tuple(find_naming_scenarios(platform).get(operation.id, ())),
         tuple(dict.fromkeys(operation.all_assumptions)),
     )
+
+
+def find_naming_scenarios(platform: Platform) -> dict[str, list[str]]:
+    """Returns the scenarios of the package that name an operation, by its id."""
+    found: dict[str, list[str]] = {}
+    for scenario in platform.library:
+        rules = platform.library.bind_defaults(scenario)
+        named = (name for rule in rules if not rule.everywhere for name in rule.on)
+        for name in dict.fromkeys(named):
+            found.setdefault(name, []).append(scenario.name)
+    return found
 
 
 def _fill_in(example: Sample, world: World) -> Sample:
@@ -151,14 +162,3 @@ def _list_allowed(field: Any) -> str:
     values: Sequence[str] = [str(value) for value in field.values]
     many = len(values) > _MAX_VALUES
     return f"{len(values)} values" if many else ", ".join(values)
-
-
-def _find_scenarios(platform: Platform, operation: Operation) -> Iterator[str]:
-    """Yields the scenarios that name an operation."""
-    for scenario in platform.library:
-        if any(
-            operation.id in rule.on
-            for rule in platform.library.bind_defaults(scenario)
-            if not rule.everywhere
-        ):
-            yield scenario.name

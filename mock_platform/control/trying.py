@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from mock_platform.control.known_credentials import credentials
-from mock_platform.control.operation_details import make_example
+from mock_platform.control.operation_details import find_naming_scenarios, make_example
 from mock_platform.control.samples import Sample
 from mock_platform.core.call import FORM
 from mock_platform.core.jsonio import loads
@@ -23,6 +23,11 @@ JsonObject = dict[str, Any]
 CONTROL = "control"
 """The tag of the control plane."""
 PARTS = ("platform", CONTROL)
+SIGNED: Mapping[str, str] = {
+    "oauth1": "OAuth signed-by-this-page-as-user",
+    "oauth1-app": "OAuth signed-by-this-page-as-app",
+}
+"""What the page fills in for schemes of OAuth 1.0a; it puts a signature in its place."""
 _BEARER = {"type": "http", "scheme": "bearer"}
 
 
@@ -43,10 +48,19 @@ def arrange(
 
 
 def list_authorizations(platform: Platform, world: World) -> dict[str, Any]:
-    """Returns what the page fills in: tokens by scheme, and pairs of name and password."""
+    """Returns what the page fills in: tokens by scheme, pairs of name and password, keys to sign.
+
+    The keys are by the placeholder that they replace.
+    """
     found = credentials(platform, world)
     app, user = found["app"] or {}, found["user"] or {}
+    of_app = {name: app.get(name) for name in ("consumer_key", "consumer_secret")}
+    of_user = {"token": user.get("access_token"), "token_secret": user.get("access_token_secret")}
+    signing = {SIGNED["oauth1-app"]: of_app} if app else {}
+    if app and of_user["token"]:
+        signing[SIGNED["oauth1"]] = of_app | of_user
     return {
+        "signing": signing,
         "tokens": {"bearer": found["bearer_token"], "oauth2": user.get("oauth2_access_token")},
         "pairs": {
             "basic": [app.get("consumer_key"), app.get("consumer_secret")],
@@ -67,11 +81,19 @@ def _choose(path: str, item: JsonObject, part: str) -> Iterator[tuple[str, JsonO
 
 def _add_examples(document: JsonObject, platform: Platform, world: World, base_url: str) -> None:
     operations = {operation.id: operation for operation in platform.operations}
+    scenarios = find_naming_scenarios(platform)
     for path, item in document["paths"].items():
         for entry in item.values():
             operation = operations.get(entry.get("x-mock-operation", ""))
             if operation is None:
                 continue
+            named = [
+                f"[{name}]({base_url}/_mock/console/scenarios/{name})"
+                for name in scenarios.get(operation.id, ())
+            ]
+            if named:
+                told = [entry.get("description", ""), f"Scenarios: {', '.join(named)}."]
+                entry["description"] = "\n\n".join(filter(None, told))
             entry["externalDocs"] = {
                 "description": "Page with scenarios, failures and an example",
                 "url": f"{base_url}/_mock/console/operations/{operation.id}",

@@ -11,11 +11,15 @@ from tests.serving import LiveServer
 pytestmark = [pytest.mark.live, pytest.mark.browser]
 
 
-@pytest.mark.parametrize(("operation", "status"), [("webhooks.replay", 200)])
+@pytest.mark.parametrize(
+    ("operation", "status"),
+    [("webhooks.replay", 200), ("account.verify_credentials", 200)],
+    ids=["bearer token", "OAuth 1.0a"],
+)
 def test_the_first_click_works(
     live_server: LiveServer, new_context: NewContext, operation: str, status: int
 ) -> None:
-    """Token, path, query and body are filled in: one opens an operation and executes it."""
+    """Credentials, path, query and body are filled in: one opens an operation and executes it."""
     world = live_server.world()
     page = new_context().new_page()
     faults: list[str] = []

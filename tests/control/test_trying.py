@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mock_platform.control.trying import SIGNED, list_authorizations
 from tests.control.support import call
 from tests.support import Sandbox
 
@@ -62,3 +63,38 @@ def test_another_part_is_refused(box: Sandbox) -> None:
 
     assert 400 == answer.status_code
     assert "platform" in answer.text
+
+
+def test_tags_are_in_the_order_of_the_documents(box: Sandbox) -> None:
+    """Document A first, each family where its section is; what no document shows comes after."""
+    tags = [tag["name"] for tag in _read(box)["tags"]]
+
+    documented = [
+        "webhooks", "oauth", "oauth2", "product_catalogs", "product_sets", "insights",
+        "tailored_audiences", "custom_audiences", "do_not_reach_lists", "account_media", "cards",
+        "media_library", "cards_poll", "cards_video_conversation", "post", "accounts",
+        "line_items", "line_item_curated_categories",
+    ]  # fmt: skip
+    assert documented == [tag for tag in tags if tag in documented]
+    assert ["webhooks", "oauth", "oauth2"] == tags[:3]
+    assert tags.index("line_item_curated_categories") < tags.index("campaigns")
+
+
+def test_an_operation_leads_to_its_scenarios(box: Sandbox) -> None:
+    """Each is a link to its page in the console."""
+    replay = _read(box)["paths"]["/2/webhooks/replay"]["post"]
+
+    link = "(http://localhost/_mock/console/scenarios/replay-conflict)"
+    assert f"[replay-conflict]{link}" in replay["description"]
+
+
+def test_the_page_has_the_keys_to_sign_with(box: Sandbox) -> None:
+    """Those of the app, and of the app with its user, under the placeholders that they replace."""
+    signing = list_authorizations(box.platform, box.world)["signing"]
+
+    user, app = signing[SIGNED["oauth1"]], signing[SIGNED["oauth1-app"]]
+    assert {"consumer_key", "consumer_secret", "token", "token_secret"} == set(user)
+    assert {name: user[name] for name in app} == app
+    page = call(box, "GET", "/docs/").text
+    assert user["token_secret"] in page
+    assert SIGNED["oauth1"] in page

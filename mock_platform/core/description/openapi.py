@@ -17,6 +17,7 @@ from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.scopes import SCOPES, refuse_missing
 from mock_platform.core.call import FORM, MULTIPART, Call
 from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
+from mock_platform.core.description.tag_order import sort_tags, tag_of
 from mock_platform.core.envelope import Configurable
 from mock_platform.core.failures.errors import (
     BadBody,
@@ -163,15 +164,14 @@ def describe(
     )
     converter = Converter(plugin.converter)
     writer = _Writer(spec, converter, settings, sandbox=sandbox)
-    tags: list[str] = []
+    operations = tuple(operations)
     for operation in operations:
         writer.add(operation)
-        tags.append(_tag(operation))
     if extend is not None:
         extend(spec, converter)
     writer.add_shared()
     document: JsonObject = spec.to_dict()
-    document["tags"] = [{"name": name} for name in dict.fromkeys(tags)] + document.get("tags", [])
+    document["tags"] = [{"name": name} for name in sort_tags(operations)] + document.get("tags", [])
     converter.finish(document["components"].get("schemas", {}), names.owners)
     return document
 
@@ -299,7 +299,7 @@ class _Writer:
         entry: JsonObject = {
             "operationId": operation.id,
             "summary": operation.summary,
-            "tags": [_tag(operation)],
+            "tags": [tag_of(operation)],
             "responses": {str(returns.status): success, **self._failures(operation)},
             "x-mock-operation": operation.id,
             "x-mock-spec": operation.spec,
@@ -450,7 +450,3 @@ def _body(content: JsonObject, *, required: bool, description: str = "") -> Json
 
 def _ref(name: str) -> JsonObject:
     return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _tag(operation: Operation) -> str:
-    return operation.id.partition(".")[0]
