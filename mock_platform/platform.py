@@ -6,10 +6,9 @@ import itertools
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from mock_platform.core import packaged as shipped
@@ -32,14 +31,12 @@ from mock_platform.core.failures.errors import (
 )
 from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, problem
 from mock_platform.core.failures.rendering import make_internal_error, render
-from mock_platform.core.jsonio import dumps
 from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.markers import make_markers
 from mock_platform.core.operation import Operation, table
-from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, Compiled, compile_operation
-from mock_platform.core.routing import Router, fix_parameters
+from mock_platform.core.operation_routes import OperationRoutes
+from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, compile_operation
 from mock_platform.core.spelling.exchange import ORIGINAL_NAMES, Translator, choose_names
-from mock_platform.core.spelling.pairs import list_original_paths
 from mock_platform.core.unanswered import (
     Unanswered,
     reply_to_closed_world,
@@ -53,14 +50,10 @@ from mock_platform.placement.peers import Alone, Peers
 from mock_platform.records import fixtures
 from mock_platform.records.overlays import Overlays
 from mock_platform.records.table import Tables
-from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.custom_answers import CustomAnswers
 from mock_platform.scenario.director import bind_stages, find_engine
-from mock_platform.scenario.document import BadParameters, Scenario
-from mock_platform.scenario.engine import CannotPerform, Engine
-from mock_platform.scenario.library import Library
-from mock_platform.scenario.start_up import StartUp
-from mock_platform.settings import NamesMode, Settings
+from mock_platform.scenario.server_scenarios import ServerScenarios
+from mock_platform.settings import Settings
 from mock_platform.store.errors import StoreError, StoreUnreachable, StoreUnwritable, WorldLost
 from mock_platform.store.interface import Change
 from mock_platform.store.memory import Base
@@ -149,22 +142,26 @@ class Platform:
         """Delivers to webhooks; starts its threads with the first delivery."""
         self.on_world(self.deliverer.attach)
         self.on_world(self._open_streams)
-        self.worlds.dropped_listeners.append(self.deliverer.detach)
-        self.worlds.dropped_listeners.append(
-            lambda world: world.find_attachment(OpenStreams).close("world_removed")
-        )
-        self.worlds.dropped_listeners.append(lambda world: world.journal.close())
+        self.worlds.dropped_listeners += [
+            self.deliverer.detach,
+            lambda world: world.find_attachment(OpenStreams).close("world_removed"),
+            lambda world: world.journal.close(),
+        ]
         self.closing = threading.Event()
         """Set when the platform closes: all waiting ends."""
-        self.connections = True
-        """Whether the server can break connections when a scenario asks for it."""
-        self.library = Library(shipped.folder("scenarios"), Catalog.collect(self.operations))
+        self._scenarios = ServerScenarios(
+            settings.scenarios, self.operations, self.tables, self.worlds
+        )
+        self.library = self._scenarios.library
         """The scenarios that every world knows."""
-        self.start_up = StartUp(settings.scenarios, self.library)
+        self.start_up = self._scenarios.start_up
         """The scenarios of the start, and their files."""
-        self.fired_rules: set[tuple[str, int]] = set()
+        self.fired_rules = self._scenarios.fired_rules
         """The rules that acted so far, in any world: the name of a scenario and a number."""
-        self.on_world(self._direct)
+        self.check_scenario = self._scenarios.check
+        self.reload_scenario = self._scenarios.reload
+        self.disable_connections = self._scenarios.disable_connections
+        self.on_world(self._scenarios.add_engine)
         self._custom = CustomAnswers(settings)
         self._requests = itertools.count(1)
         self.observers: list[Callable[[JournalEntry], None]] = []
@@ -173,15 +170,16 @@ class Platform:
         """Returns how another service answers differently, if requests are sent there as well."""
         self.stray_listeners: list[Callable[[Call, str], None]] = []
         """Called for each request to a missing world, with the world's name."""
-        compiled = [
-            compile_operation(op, settings, *bind_stages(op), self._challenge)
-            for op in self.operations
-        ]
-        self._challenging = _list_challenging(self.operations)
-        """Where paths of operations begin that may wait for a challenge, by method."""
-        self._routers = _make_routers(compiled)
-
-        self._compiled = compiled
+        self._routes = OperationRoutes(
+            [
+                compile_operation(op, settings, *bind_stages(op), self._challenge)
+                for op in self.operations
+            ],
+            [entry.path for entry in NOT_SERVED],
+        )
+        self.where = self._routes.find_operation
+        self.methods_at = self._routes.list_methods
+        self.may_block = self._routes.may_block
         self._translator = Translator()
 
     # -- a request -------------------------------------------------------------------------------
@@ -254,10 +252,12 @@ class Platform:
         try:
             if refused is not None:
                 raise refused
-            routers = self._routers if call.names == "neutral" else self._original_routers
-            found = routers[call.surface].find(call.method, call.path)
+            found = self._routes.find(call)
             if found.target is None:
-                return self._answer_unserved(call, world, found.allowed)
+                allowed = found.allowed
+                return self._custom.answer(
+                    call, world, lambda: self.unanswered_requests.failure(call, allowed)
+                )
             if call.names == "original":
                 self._translator.read(call, found.target.operation)
             reply, changes = found.target.run(call, world, found.params)
@@ -288,30 +288,6 @@ class Platform:
                     return world
         return self.worlds.default
 
-    def may_block(self, method: str, path: str) -> bool:
-        """Whether a request may wait for an address that it wants challenged."""
-        if not path.startswith(self._challenging.get(method, ())):
-            return False
-        operation = self.where(method, path)
-        return operation is not None and operation.challenge is not None
-
-    def where(
-        self, method: str, path: str, surface: str = "plain", names: NamesMode = "neutral"
-    ) -> Operation | None:
-        """Returns the operation for this method and path; with original names, either is taken."""
-        routers = self._routers if names == "neutral" else self._original_routers
-        found = routers[surface].find(method, path)
-        return None if found.target is None else found.target.operation
-
-    def methods_at(self, path: str, surface: str = "plain") -> tuple[str, ...]:
-        """Returns the methods of the operations with this path; empty if no operation has it."""
-        return self._routers[surface].find("", path).allowed
-
-    @cached_property
-    def _original_routers(self) -> dict[str, Router[Compiled]]:
-        """The routers of calls with original names, which take either name."""
-        return _make_routers(self._compiled, original=True)
-
     @cached_property
     def unanswered_requests(self) -> Unanswered:
         """The answers for requests that no operation answers."""
@@ -329,49 +305,6 @@ class Platform:
         self.worlds.rebase(base)
         self.base = base
 
-    def check_scenario(self, file: Path, scenario: Scenario) -> None:
-        """Check that a file may hold a scenario from now on.
-
-        Raises:
-            BadScenario: Its scenario has a name that is not allowed.
-            BadParameters: It needs parameters, but a scenario of the start must not.
-            CannotPerform: It is a scenario of the start and breaks connections, which the server
-                cannot do.
-        """
-        self.start_up.check_name(file, scenario)
-        if scenario.name in self.start_up.active:
-            scenario.bind({})
-            if scenario.needs_connection and not self.connections:
-                raise CannotPerform(scenario.name)
-
-    def reload_scenario(self, file: Path) -> list[str]:
-        """Load a new scenario file, or a changed one; the last version stays if it has faults.
-
-        Where the scenario is active it starts again with the same parameters. Returns, for each
-        world, why it cannot; there the last version stays active.
-
-        Raises:
-            BadScenario: The file has faults, or its scenario has a name that is not allowed.
-            BadParameters: It needs parameters, but a scenario of the start must not.
-            CannotPerform: It is a scenario of the start and breaks connections, which the server
-                cannot do.
-        """
-        scenario = self.start_up.read(file)
-        self.check_scenario(file, scenario)
-        known = self.library.find(scenario.name)
-        self.start_up.put(file, scenario)
-        if known is not None and dumps(known.document) == dumps(scenario.document):
-            return []  # nothing starts again because a file was only touched
-        kept = []
-        for world in self.worlds:
-            try:
-                find_engine(world).refresh(scenario)
-            except (BadParameters, CannotPerform, StoreUnwritable) as fault:
-                kept.append(f"World {world.name!r} goes on with the last version. {fault}")
-            except UnknownWorld:  # dropped meanwhile
-                continue
-        return kept
-
     def close(self) -> None:
         """Stop all background work: running deliveries and open streams are ended. Idempotent.
 
@@ -381,20 +314,6 @@ class Platform:
         for world in self.worlds:
             world.find_attachment(OpenStreams).close("server_stop")
         self.deliverer.close()
-
-    def disable_connections(self) -> None:
-        """Declare that the server cannot break connections.
-
-        Raises:
-            CannotPerform: A start-up scenario needs it.
-        """
-        self.connections = False
-        for name in self.start_up.active:
-            scenario = self.library.find(name)
-            if scenario is not None and scenario.needs_connection:
-                raise CannotPerform(name)
-        for world in self.worlds:
-            find_engine(world).deactivate_unperformable()
 
     def number_requests(self, first: int, step: int) -> None:
         """Number the requests in steps, so that several processes never use the same number."""
@@ -427,17 +346,6 @@ class Platform:
     def _open_streams(self, world: World) -> None:
         OpenStreams(world, self.settings)
 
-    def _direct(self, world: World) -> None:
-        engine = Engine(
-            world,
-            self.library,
-            self.tables,
-            self.start_up.active,
-            connections=lambda: self.connections,
-            on_fired=lambda name, rule: self.fired_rules.add((name, rule)),
-        )
-        world.add_companion(engine)
-
     def _describe(self) -> dict[str, Any]:
         return describe(
             [operation for operation in self.operations if operation.dialect == "v2"],
@@ -449,39 +357,15 @@ class Platform:
             "specification does not show.",
         )
 
-    def _answer_unserved(
-        self, call: Call, world: World, allowed: Sequence[str]
-    ) -> tuple[Reply, Sequence[Change]]:
-        """Returns the answer of a scenario's rule to a request that no operation answers.
-
-        Raises:
-            Failure: No rule answers it; the path accepts only these methods.
-        """
-
-        def make_failure() -> Failure:
-            return self.unanswered_requests.failure(call, allowed)
-
-        answered = self._custom.answer(call, world, make_failure)
-        if answered is None:
-            raise make_failure()
-        return answered
-
-    def _answer_unknown_world(self, call: Call, fault: UnknownWorld) -> Reply:
-        """Returns the reply to a call whose world does not exist."""
-        call.operation = None  # none answers
-        self._stray(call, fault.name)
-        reply = reply_to_unknown_world(fault)
-        if self.settings.markers:
-            reply.headers += make_markers(call, sorted(call.assumptions))
-        return reply
-
     def _answer_without_world(self, call: Call, fault: UnknownWorld | StoreError) -> Reply:
         """Returns the reply to a call whose world does not exist, or cannot be opened here."""
+        call.operation = None  # none answers
         if isinstance(fault, UnknownWorld):
-            return self._answer_unknown_world(call, fault)
-        call.operation = None
-        _LOG.warning("%s", fault)
-        reply = reply_to_closed_world(fault)
+            self._stray(call, fault.name)
+            reply = reply_to_unknown_world(fault)
+        else:
+            _LOG.warning("%s", fault)
+            reply = reply_to_closed_world(fault)
         if self.settings.markers:
             reply.headers += make_markers(call, sorted(call.assumptions))
         return reply
@@ -509,41 +393,3 @@ def load_base(settings: Settings) -> Base:
     """
     folders = [shipped.folder("fixtures")] if settings.default_fixtures else []
     return fixtures.load([*folders, *settings.fixtures], TABLES, settings.freeze)
-
-
-def _list_challenging(operations: Iterable[Operation]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for operation in operations:
-        if operation.challenge is not None:
-            paths = (operation.path, *operation.also)
-            starts = tuple(path.partition(":")[0] for path in paths)
-            found[operation.method] = (*found.get(operation.method, ()), *starts)
-    return found
-
-
-def _make_routers(
-    compiled: Sequence[Compiled], *, original: bool = False
-) -> dict[str, Router[Compiled]]:
-    """Returns a router for each surface."""
-    return {
-        "plain": _router([c for c in compiled if not c.operation.sandbox_only], original=original),
-        "sandbox": _router(
-            [c for c in compiled if c.operation.dialect == "ads"], original=original
-        ),
-    }
-
-
-def _router(compiled: Sequence[Compiled], *, original: bool) -> Router[Compiled]:
-    router: Router[Compiled] = Router()
-    for each in compiled:
-        operation = each.operation
-        for path in (operation.path, *operation.also):
-            fixed = fix_parameters(operation.path, path)
-            router.add(operation.method, path, each, fixed)
-    for each in compiled if original else ():
-        operation = each.operation
-        for path in list_original_paths(operation.path, operation.dialect):
-            router.add(operation.method, path, each)
-    for entry in NOT_SERVED:
-        router.reserve(entry.path)
-    return router

@@ -185,6 +185,7 @@ def _parts(platform: Platform) -> list[object]:
     lists = [len(each) for each in values if isinstance(each, list)]
     worlds = platform.worlds
     own = [id(worlds.default), worlds.default.seed, len(worlds), len(worlds.dropped_listeners)]
+    own.append(platform._scenarios.connections)
     return [*map(id, values), *lists, *own, platform.closing.is_set()]
 
 

@@ -29,24 +29,24 @@ class CustomAnswers:
 
     def answer(
         self, call: Call, world: World, make_failure: Callable[[], Failure]
-    ) -> tuple[Reply, Sequence[Change]] | None:
-        """Return the answer to a call and what it changed; `None` if no rule is for its path.
+    ) -> tuple[Reply, Sequence[Change]]:
+        """Return the answer to a call and what it changed.
 
         Rules that act on everything act first, then those for the path.
 
         Raises:
-            Failure: None of the rules for the path acted; `make_failure` made it.
+            Failure: No rule is for its path, or none of them acted; `make_failure` made it.
         """
         engine = find_engine(world)
         if not engine.custom and call.header(HEADER) is None:
-            return None
+            raise make_failure()
         try:
             rules = _list_rules(call, engine)
         except (UnknownScenario, BadParameters, CannotPerform) as fault:
             return make_refusal(fault), ()
         found = next((found for a in rules if (found := find_route(a.rule.routes, call))), None)
         if found is None:
-            return None
+            raise make_failure()
         call.custom, call.path_params = str(found[0]), found[1]
         call.echo = dict(found[1])
         if call.header("prefer") is not None:
