@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
-import re
-from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from socket import gethostname
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -24,8 +20,9 @@ if TYPE_CHECKING:
     import requests
 
     from mock_platform.client.interface import PlatformFace, WorldFace
-    from mock_platform.coverage import Gate, GateFailure
-    from mock_platform.testing.servers import LocalServers, Stray
+    from mock_platform.coverage import Gate
+    from mock_platform.testing.run_outcome import RunOutcome
+    from mock_platform.testing.servers import LocalServers
     from mock_platform.testing.webhook_receiver import WebhookReceiver
 
 _MARKERS = {
@@ -55,39 +52,6 @@ _COVERAGE_OPTIONS = (
     "--mock-coverage-only",
     "--mock-coverage-baseline",
 )
-
-
-class RunOutcome:
-    """What a run collects beside its tests' results, over all workers."""
-
-    def __init__(self) -> None:
-        self.strays: Counter[Stray] = Counter()
-        self.coverage: dict[str, Any] | None = None
-        self.warnings: list[dict[str, Any]] = []
-        self.written: list[str] = []
-        self.failures: list[GateFailure] = []
-
-    def add_coverage(self, document: dict[str, Any]) -> None:
-        """Add the coverage of a server."""
-        from mock_platform.coverage import merge
-
-        self.coverage = document if self.coverage is None else merge(self.coverage, document)
-
-    def as_output(self) -> dict[str, Any]:
-        """Returns the result as plain data, for another process."""
-        return {
-            "strays": [[*stray, count] for stray, count in self.strays.items()],
-            "coverage": self.coverage,
-            "warnings": self.warnings,
-        }
-
-    def add_output(self, output: dict[str, Any]) -> None:
-        """Add the result of another process."""
-        for test, method, path, count in output["strays"]:
-            self.strays[test, method, path] += count
-        self.warnings += output["warnings"]
-        if output["coverage"] is not None:
-            self.add_coverage(output["coverage"])
 
 
 # -- options and markers -------------------------------------------------------------------------
@@ -170,7 +134,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers of the plugin, and read its options."""
     for text in _MARKERS.values():
         config.addinivalue_line("markers", text)
-    config.stash[_outcome_key] = RunOutcome()
     if _wants_coverage(config) and not hasattr(config, "workerinput"):
         config.stash[_gate_key] = _read_gate(config)
     if config.getoption("--mock-block-network"):
@@ -198,17 +161,14 @@ def _make_servers(config: pytest.Config) -> Any:
 
         return LocalServers(warnings or "ignore", names or "neutral")
     from mock_platform.client.errors import Refused, Unreachable
-    from mock_platform.testing.shared import SharedServer
+    from mock_platform.testing.shared import SharedServer, name_worker
 
-    given: dict[str, Any] = getattr(config, "workerinput", {})
-    # Several runs, from several machines, may share a server.
-    run = given.get("testrunuid", f"{os.getpid()}-{gethostname()}")
-    name = re.sub("[^A-Za-z0-9-]", "-", f"pytest-{given.get('workerid', 'main')}-{run}")
+    world = name_worker(getattr(config, "workerinput", {}))
     try:
-        return SharedServer(url, name[:64], warnings, names)
+        return SharedServer(url, world, warnings, names)
     except (Refused, Unreachable) as fault:
-        told = str(fault)
-    return pytest.fail(f"mock_platform: --mock-platform-url: {told}", pytrace=False)
+        problem = str(fault)
+    return pytest.fail(f"mock_platform: --mock-platform-url: {problem}", pytrace=False)
 
 
 @contextmanager
@@ -283,12 +243,8 @@ def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[LocalServers
     servers = _make_servers(pytestconfig)
     try:
         yield servers
-        outcome = pytestconfig.stash[_outcome_key]
-        outcome.strays += servers.strays()
-        outcome.warnings += [found for found in servers.warnings() if found["requests"]]
-        if _wants_coverage(pytestconfig):
-            for document in servers.coverage():
-                outcome.add_coverage(document)
+        outcome = _get_outcome(pytestconfig)
+        outcome.add_servers(servers, coverage=_wants_coverage(pytestconfig))
     finally:
         servers.stop()
 
@@ -407,70 +363,46 @@ def pytest_runtest_makereport(
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the result of a worker to its controller; else write the coverage and check it."""
     config = session.config
-    outcome = config.stash[_outcome_key]
     output = getattr(config, "workeroutput", None)
     if output is not None:
-        output[_OUTPUT] = outcome.as_output()
+        if _outcome_key in config.stash:
+            output[_OUTPUT] = _get_outcome(config).as_output()
         return
     if not _wants_coverage(config):
         return
-    gate = config.stash[_gate_key]
-    if outcome.coverage is not None:
-        from mock_platform.coverage import write_files
-
-        found = outcome.coverage = gate.scope.restrict(outcome.coverage)
-        names = config.getoption("--mock-coverage") or ()
-        outcome.written = list(write_files(found, names, gate, config.invocation_params.dir))
-    outcome.failures = gate.list_failures(outcome.coverage)
+    names = config.getoption("--mock-coverage") or ()
+    outcome = _get_outcome(config)
+    outcome.judge_coverage(config.stash[_gate_key], names, config.invocation_params.dir)
     if outcome.failures and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Receive the result of a worker; a crashed worker has none."""
+    """Receive the result of a worker; a crashed worker has none, nor one that used no fixture."""
     output = getattr(node, "workeroutput", {}).get(_OUTPUT)
     if output is not None:
-        node.config.stash[_outcome_key].add_output(output)
+        _get_outcome(node.config).add_output(output)
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Print warnings, requests after a test's end, and the coverage."""
-    outcome = config.stash[_outcome_key]
-    if outcome.warnings:
-        from mock_platform.core.warning_counts import (
-            count_requests,
-            describe_warnings,
-            merge_warnings,
-        )
-
-        merged = merge_warnings(outcome.warnings)
-        terminalreporter.section(f"mock_platform: {count_requests(merged)}")
-        for line in describe_warnings(merged):
-            terminalreporter.line(line)
-    if outcome.strays:
-        terminalreporter.section("mock_platform: requests after their test's end")
-        from mock_platform.testing import report
-
-        for line in report.strays(outcome.strays):
-            terminalreporter.line(line)
-    if _wants_coverage(config):
-        terminalreporter.section("mock_platform: contract coverage")
-        for line in _coverage_lines(config):
+    if _outcome_key not in config.stash:
+        return
+    coverage = _wants_coverage(config)
+    for title, lines in _get_outcome(config).list_sections(coverage=coverage):
+        terminalreporter.section(f"mock_platform: {title}")
+        for line in lines:
             terminalreporter.line(line)
 
 
-def _coverage_lines(config: pytest.Config) -> Iterator[str]:
-    outcome = config.stash[_outcome_key]
-    if outcome.coverage is None:
-        yield "no test used the sandbox"
-    else:
-        from mock_platform.coverage import render_totals
+def _get_outcome(config: pytest.Config) -> RunOutcome:
+    """Returns what the run has collected so far."""
+    found = config.stash.get(_outcome_key, None)
+    if found is None:
+        from mock_platform.testing.run_outcome import RunOutcome
 
-        yield from render_totals(outcome.coverage)  # the files have the details
-        yield from outcome.written
-    for failure in outcome.failures:
-        yield f"FAILED: {failure.text}"
-        yield from (f"  {lost}" for lost in failure.lost)
+        found = config.stash[_outcome_key] = RunOutcome()
+    return found

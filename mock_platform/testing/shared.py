@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from socket import gethostname
 from typing import Any, Literal
 
 from mock_platform.client.errors import Unreachable
@@ -128,3 +131,13 @@ class SharedServer:
             path = strip_origin(entry.url).partition("?")[0]
             self._strays[self._ended, entry.method, path] += 1
         self._ended = None
+
+
+def name_worker(given: Mapping[str, Any]) -> str:
+    """Returns the name of a worker's world; `given` is its `workerinput`, empty without workers.
+
+    No other worker has it: several runs, from several machines, may share a server.
+    """
+    run = given.get("testrunuid", f"{os.getpid()}-{gethostname()}")
+    name = re.sub("[^A-Za-z0-9-]", "-", f"pytest-{given.get('workerid', 'main')}-{run}")
+    return name[:64]
