@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from mock_platform.core.ads import Batch, account_scope, may_write
 from mock_platform.core.call import Call
-from mock_platform.core.description.openapi import HERE, possible_failures
+from mock_platform.core.description.openapi import HERE
+from mock_platform.core.description.possible_failures import possible_failures
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.errors import Failure, InternalError, InvalidParameters
 from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES

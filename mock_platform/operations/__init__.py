@@ -12,6 +12,7 @@ from mock_platform.world.transitions import TransitionKind
 
 FAMILIES = (
     "oauth",
+    "oauth_pages",
     "webhooks",
     "activity",
     "posts_search_stream",

@@ -10,10 +10,9 @@ from typing import Any
 
 from marshmallow import Schema
 
-from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth, Scheme
-from mock_platform.core.auth.scopes import MISSING, find_missing, refuse_missing
-from mock_platform.core.auth.user_tokens import is_granted
+from mock_platform.core.auth.scopes import MISSING
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat, remove_internal_keys
 from mock_platform.core.failures.errors import ProblemFailure
@@ -24,6 +23,12 @@ from mock_platform.core.operation import Handler, Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
 from mock_platform.records.activity import ActivityFilter
 from mock_platform.rules.activities import DIRECTION, FAN_OUT, make_topic, takes_direction
+from mock_platform.rules.activity_rights import (
+    PRIVATE,
+    SCOPE_BY_TYPE,
+    require_grant,
+    require_scope,
+)
 from mock_platform.rules.release_history import (
     canonicalize_name,
     explain_not_in_force,
@@ -46,19 +51,6 @@ SHAPES = public_fact(
     "section 3.1 of the named endpoints",
     gap=True,
 )
-PRIVATE = settled(
-    "activity.private-types",
-    "For private event types (like, chat, dm, mention, reply, quote, repost, mute, block) the user "
-    "must have granted the app access, or sign the request; dm and chat also need the app's "
-    "permission for direct messages. Otherwise 403 about:blank.",
-    "Events and streams",
-)
-SCOPE_BY_TYPE = expectation(
-    "activity.scope-by-type",
-    "A user's token needs post.read and the scope of the type: dm.read for dm and chat, like.read "
-    "for like, mute.read, block.read, follows.read and space.read for theirs. So does the grant "
-    "that a private type rests on, if it is one of OAuth 2.0.",
-)
 DUPLICATE = settled(
     "activity.duplicate",
     "A second subscription of an app with the same type, filter and webhook is refused with 409 "
@@ -74,15 +66,6 @@ CAP = settled(
 _KINDS: tuple[Scheme, ...] = ("bearer", "oauth1", "oauth2")
 SUBSCRIBER = Auth(_KINDS, scopes=("post.read",))
 READER = Auth(_KINDS, scopes=("post.read", "like.read"))
-_PRIVATE = (
-    "like.", "chat.", "dm.", "post.mention.", "post.reply.", "post.quote.", "post.repost.",
-    "mute.", "block.", "broadcast.chat",
-)  # fmt: skip
-_SCOPES = (
-    ("dm.", "dm.read"), ("chat.", "dm.read"), ("like.", "like.read"), ("mute.", "mute.read"),
-    ("block.", "block.read"), ("follow.", "follows.read"), ("spaces.", "space.read"),
-)  # fmt: skip
-"""The scope that each type needs beside post.read, by the beginning of its name."""
 _NEWS = "news.new"
 _REVOKE = "oauth.revoke"
 _SPEC = "Events"
@@ -248,8 +231,8 @@ def _check_new(call: Call, world: World, limit: int) -> int:
     assert known is not None
     for text in find_name_warnings(known, world.clock.now()):
         call.warn(text)
-    _require_scope(call, params["event_type"])
-    _require_grant(call, world, params["event_type"], params["filter"].get("user_id"))
+    require_scope(call, params["event_type"])
+    require_grant(call, world, params["event_type"], params["filter"].get("user_id"))
     if "webhook_id" in params:
         find_webhook(world, app, params["webhook_id"])
     own = [entry.record for entry in _page_of(world, app)]
@@ -315,43 +298,6 @@ def _find_own(call: Call, world: World, subscription_id: str) -> Record:
         text = f"the app has no subscription {subscription_id}"
         raise make_refusal("SubscriptionNotFound", text, "subscription_id", subscription_id)
     return record
-
-
-def _require_scope(call: Call, event_type: str) -> None:
-    """Require that a user's token has the scope of a type of events."""
-    caller = call.caller
-    if caller.scheme != "oauth2" or caller.token is None:
-        return
-    missing = find_missing([_find_scope(canonicalize_name(event_type))], caller.token["scopes"])
-    if missing:
-        raise refuse_missing(missing, caller.token)
-
-
-def _find_scope(name: str) -> str:
-    return next((scope for start, scope in _SCOPES if name.startswith(start)), "post.read")
-
-
-def _require_grant(call: Call, world: World, event_type: str, user_id: str | None) -> None:
-    """Require that the app may hear of a user's private activities (`activity.private-types`)."""
-    name = canonicalize_name(event_type)
-    if user_id is None or not name.startswith(_PRIVATE):
-        return
-    caller, app = call.caller, get_app(call)
-    signs = caller.scheme in {"oauth1", "oauth2"}
-    signs = signs and caller.user is not None and caller.user["id"] == user_id
-    scope = _find_scope(name)
-    if not signs and not is_granted(world, app["id"], user_id, scope):
-        text = (
-            f"{event_type} is private: user {user_id} has not granted app {app['id']} access. "
-            f"The user signs in with the app, by OAuth 2.0 with the scope {scope}, or signs this "
-            "request."
-        )
-        raise _refuse(403, "Forbidden", text, PRIVATE)
-    if name.startswith(("dm.", "chat.")) and "direct_messages" not in app["_permissions"]:
-        text = (
-            f"{event_type} needs the permission for direct messages, which app {app['id']} lacks."
-        )
-        raise _refuse(403, "Forbidden", text, PRIVATE)
 
 
 def _is_same(record: Record, params: Mapping[str, Any]) -> bool:

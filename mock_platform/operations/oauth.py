@@ -1,23 +1,21 @@
 """OAuth 1.0a, three-legged: request token, the user's answer, access token, revocation (spec A).
 
-The user's part is in `mock_platform.consent`; here are the declarations and what apps call.
+Here is what apps call; the pages of the user are in `oauth_pages`.
 """
 
 from __future__ import annotations
 
 import hmac
 from difflib import get_close_matches
-from functools import partial
 
 from marshmallow import Schema
 
-from mock_platform.consent import access_tokens, browser, request_tokens
-from mock_platform.consent.login import REFUSALS
+from mock_platform.consent import access_tokens, request_tokens
 from mock_platform.consent.pages import OUT_OF_BAND
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER, Auth
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Document, Flat, Page, Pairwise
+from mock_platform.core.envelope import Flat, Pairwise
 from mock_platform.core.failures.errors import (
     OAUTH_CODES,
     Failure,
@@ -27,7 +25,7 @@ from mock_platform.core.failures.errors import (
     UnsupportedAuthentication,
 )
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.operation import Handler, Location, Operation, Origin
+from mock_platform.core.operation import Handler, Location, Operation
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.rules.account_activity import REVOKED
 from mock_platform.rules.revocations import REVOKE_EVENT, record_revocation
@@ -74,13 +72,7 @@ GRANT_ENDS = expectation(
     "Invalidating an access token removes the user's grant to the app, so that authenticate "
     "asks again.",
 )
-WEB_PATHS = expectation(
-    "oauth.web-paths",
-    "The pages answer below /i/ as well, where the web host has them for some clients.",
-)
-
 APP = Auth(("oauth1-app", "oauth1-request-token"), (AGAIN,))
-SESSION = Auth(("session",))
 
 
 def _translate_refusal(fault: Failure) -> Failure:
@@ -115,27 +107,6 @@ class RequestToken(Schema):
     oauth_token = Text(required=True)
     oauth_token_secret = Text(required=True)
     oauth_callback_confirmed = Text(required=True)
-
-
-class BrowserRequest(Schema):
-    """Parameters of oauth/authorize and oauth/authenticate."""
-
-    oauth_token = Text(
-        metadata={
-            "description": "the request token; a page says if it is missing",
-            "x_required": True,
-        }
-    )
-    force_login = Text(metadata={"description": "true: the user logs in again"})
-    screen_name = Text(metadata={"description": "prefills the username box"})
-
-
-class BrowserForm(BrowserRequest):
-    """Fields of the forms on the pages of these two addresses."""
-
-    authenticity_token = Text(metadata={"description": "proves that the page was shown"})
-    action = Text(metadata={"description": "log_in, allow, deny or switch"})
-    password = Text()
 
 
 class AccessTokenRequest(Schema):
@@ -290,54 +261,6 @@ def _require_granting_user(call: Call, world: World, token: Record | None) -> Re
     return user
 
 
-def authorize(call: Call, world: World) -> Document:
-    """Ask the user, each time, whether the app may act for them."""
-    _note_web_path(call)
-    return browser.show(call, world, "authorize")
-
-
-def submit_authorize(call: Call, world: World) -> Document:
-    """Handle the form of the page of oauth/authorize."""
-    _note_web_path(call)
-    return browser.answer(call, world, "authorize")
-
-
-def authenticate(call: Call, world: World) -> Document:
-    """Redirect a user who granted the app before; ask all others."""
-    _note_web_path(call)
-    return browser.show(call, world, "authenticate")
-
-
-def submit_authenticate(call: Call, world: World) -> Document:
-    """Handle the form of the page of oauth/authenticate."""
-    _note_web_path(call)
-    return browser.answer(call, world, "authenticate")
-
-
-def _note_web_path(call: Call) -> None:
-    if call.path.startswith("/i/"):
-        call.assume(WEB_PATHS)
-
-
-_browser_step = partial(
-    Operation,
-    returns=Page(),
-    auth=SESSION,
-    statuses=(302, 303, 400, 403, 404, 410),
-    assumptions=(browser.PAGES,),
-    may_assume=(
-        browser.ASKED,
-        REFUSALS,
-        browser.OUT_OF_BAND_REFUSED,
-        request_tokens.LIFETIME,
-        request_tokens.SHAPES,
-        request_tokens.CALLBACK_PARAMETERS,
-        WEB_PATHS,
-    ),
-    oauth_step=True,
-    dress=browser.render_failure,
-)
-
 OPERATIONS = (
     Operation(
         id="oauth.request_token",
@@ -355,48 +278,6 @@ OPERATIONS = (
         oauth_step=True,
         assumptions=(FORM_ENCODED, request_tokens.SHAPES),
         may_assume=(CALLBACK, ACCESS_LEVEL, OAUTH_CODES),
-    ),
-    _browser_step(
-        id="oauth.authorize",
-        method="GET",
-        path="/oauth/authorize",
-        also=("/i/oauth/authorize",),
-        handler=authorize,
-        summary="Show the page on which the user allows or denies the app",
-        spec="A, Endpoints: GET {base_url}/oauth/authorize",
-        params=BrowserRequest,
-    ),
-    _browser_step(
-        id="oauth.submit_authorize",
-        method="POST",
-        path="/oauth/authorize",
-        also=("/i/oauth/authorize",),
-        handler=submit_authorize,
-        summary="The form of that page",
-        spec="A, Endpoints: GET {base_url}/oauth/authorize",
-        params=BrowserForm,
-        origin=Origin.EXPECTATION,
-    ),
-    _browser_step(
-        id="oauth.authenticate",
-        method="GET",
-        path="/oauth/authenticate",
-        also=("/i/oauth/authenticate",),
-        handler=authenticate,
-        summary="Show the page, or skip it if the user granted the app before",
-        spec="A, Endpoints: GET {base_url}/oauth/authenticate",
-        params=BrowserRequest,
-    ),
-    _browser_step(
-        id="oauth.submit_authenticate",
-        method="POST",
-        path="/oauth/authenticate",
-        also=("/i/oauth/authenticate",),
-        handler=submit_authenticate,
-        summary="The form of that page",
-        spec="A, Endpoints: GET {base_url}/oauth/authenticate",
-        params=BrowserForm,
-        origin=Origin.EXPECTATION,
     ),
     Operation(
         id="oauth.access_token",

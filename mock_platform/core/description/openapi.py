@@ -7,39 +7,23 @@ failures come from rendering each failure that an operation's stages can raise.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from marshmallow import EXCLUDE, Schema
 
-from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import Scheme
-from mock_platform.core.auth.scopes import SCOPES, refuse_missing
+from mock_platform.core.auth.scopes import SCOPES
 from mock_platform.core.call import FORM, MULTIPART, Call
+from mock_platform.core.description.possible_failures import WRITES, possible_failures
 from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
 from mock_platform.core.description.tag_order import sort_tags, tag_of
 from mock_platform.core.envelope import Configurable
-from mock_platform.core.failures.errors import (
-    BadBody,
-    Failure,
-    InternalError,
-    InvalidParameters,
-    NotShown,
-    NumericFailure,
-    RateLimited,
-    TooLarge,
-    Unauthorized,
-    UnsupportedAuthentication,
-    UnsupportedMediaType,
-)
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.failures.statuses import phrase
-from mock_platform.core.faults import INVALID, MISSING, Fault
 from mock_platform.core.jsonio import dumps, loads
-from mock_platform.core.limits import counter
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.spelling.naming import describe_original_names
-from mock_platform.core.unread import IGNORED
 from mock_platform.settings import Settings
 
 if TYPE_CHECKING:
@@ -112,7 +96,6 @@ SECURITY_SCHEMES: Mapping[Scheme, JsonObject] = {
         "request token.",
     },
 }
-_WRITES = frozenset({"POST", "PUT", "PATCH"})
 _VARYING = re.compile(r":([a-z_]+)")
 
 
@@ -179,47 +162,6 @@ def describe(
 def template_path(path: str) -> str:
     """Returns a path of the spec's notation in that of OpenAPI: `/12/accounts/{account_id}`."""
     return _VARYING.sub(r"{\1}", path)
-
-
-def possible_failures(operation: Operation, settings: Settings) -> Iterator[Failure]:
-    """Returns one failure of each kind that the stages before an operation's handler can raise."""
-    yield InternalError("a fault of the sandbox itself")
-    if operation.oauth_step:
-        yield NumericFailure(92)
-    if settings.strict:
-        yield NotShown(_any_assumption(operation))
-    if operation.auth.refuses:
-        worded = operation.auth.on_failure
-        for refusal in _refusals(operation):
-            yield refusal if worded is None else worded(refusal)
-    if operation.params is not None:
-        for code in (MISSING, INVALID):
-            yield InvalidParameters([("parameter", Fault("", code))], {})
-    if operation.location is Location.JSON:
-        yield BadBody("")
-        yield UnsupportedMediaType("", "application/json")
-    elif operation.location is Location.UPLOAD:
-        yield BadBody("")
-        yield UnsupportedMediaType("", MULTIPART)
-    elif operation.location is Location.OAUTH and operation.method in _WRITES:
-        yield UnsupportedMediaType("", FORM)
-    if operation.method in _WRITES:
-        yield TooLarge(operation.max_body or settings.max_body)
-    if counter(operation, settings) is not None:
-        yield RateLimited([])
-
-
-def _refusals(operation: Operation) -> Iterator[Failure]:
-    """Returns one refusal of each kind that authentication can raise."""
-    yield UnsupportedAuthentication("another scheme", operation.auth.names)
-    for fault in ("absent", "malformed", "signature", "timestamp", "token", "revoked"):
-        yield Unauthorized(fault, "")
-    if operation.auth.scopes:
-        yield refuse_missing(operation.auth.scopes, {"scopes": []})
-
-
-def _any_assumption(operation: Operation) -> Assumption:
-    return next(iter(operation.all_assumptions), IGNORED)
 
 
 class _Names:
@@ -329,7 +271,7 @@ class _Writer:
         if operation.params is None:
             return
         schema = operation.params(unknown=EXCLUDE)
-        form = operation.method in _WRITES and operation.location is not Location.JSON
+        form = operation.method in WRITES and operation.location is not Location.JSON
         if operation.location is Location.JSON:
             if operation.in_query:
                 shown = operation.params(unknown=EXCLUDE, only=operation.in_query)
