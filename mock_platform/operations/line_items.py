@@ -6,7 +6,7 @@ are reads of one and batches. Placements have a module of their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +17,7 @@ from mock_platform.core.ads_batch import declare_batch
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsFailure, InvalidParameters
-from mock_platform.core.faults import (
-    flatten,
-)
+from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, Long, Text
 from mock_platform.core.fields import OneOf as OneOfValues
 from mock_platform.core.operation import Handler, Operation, Origin
@@ -64,8 +62,9 @@ from mock_platform.rules.business_categories import (
     check_preroll_categories,
     require_known_categories,
 )
+from mock_platform.rules.line_item_lists import count_line_items, find_campaigns
 from mock_platform.settings import Settings
-from mock_platform.store.interface import Record, Within
+from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 MERGED = settled(
@@ -334,32 +333,6 @@ def _refuse_new_pay_by(call: Call, before: Record) -> None:
         raise InvalidParameters(found, {"pay_by": value}, call.params) from fault
 
 
-def _find_campaigns(call: Call, world: World, instruments: Sequence[str]) -> list[str]:
-    """Return the ids of the account's campaigns that these funding instruments pay for."""
-    match = {"_account_id": call.path_params["account_id"]}
-    paid_by = Within("funding_instrument_id", instruments)
-    return [entry.key for entry in world.store.page("campaigns", match, within=paid_by)]
-
-
-def _count(call: Call, world: World, match: Mapping[str, Any], within: Within | None) -> int:
-    """Return how many line items a list has: without drafts and those of deleted campaigns."""
-
-    def count_shown(where: Mapping[str, Any], within: Within | None) -> int:
-        found = world.store.count("line_items", where, within=within)
-        if not call.params["with_draft"]:
-            drafts = {**where, "entity_status": "DRAFT"}
-            found -= world.store.count("line_items", drafts, within=within)
-        return found
-
-    total = count_shown(match, within)
-    if call.params["with_deleted"]:
-        return total
-    gone = world.store.page("campaigns", {"_account_id": match["_account_id"], "deleted": True})
-    wanted = None if within is None else set(within.values)
-    hidden = [entry.key for entry in gone if wanted is None or entry.key in wanted]
-    return total - count_shown(match, Within("campaign_id", hidden))
-
-
 _SHOWN: tuple[Assumption, ...] = (PAY_BY_FOLLOWS, DELIVERY)
 _READ: tuple[Assumption, ...] = (READS, FUNDING, EXPANSION, *_SHOWN)
 
@@ -417,13 +390,13 @@ OPERATIONS: tuple[Operation, ...] = (
         (
             IdsFilter("line_item_ids"),
             ExactFilter("campaign_ids", "campaign_id"),
-            ExactFilter("funding_instrument_ids", "campaign_id", find=_find_campaigns),
+            ExactFilter("funding_instrument_ids", "campaign_id", find=find_campaigns),
             PrefixFilter("q", longest=255),
         ),
         sort=("created_at", "updated_at", "deleted", "bid_amount_local_micro"),
         extra={"with_draft": Flag(load_default=False)},
         where=leave_out_drafts,
-        total=_count,
+        total=count_line_items,
         origin=Origin.NAMED,
         assumptions=(*_READ, DRAFTS),
         show=_show_read,

@@ -286,16 +286,6 @@ def test_connections(box: Sandbox) -> None:
     assert 400 == call(box, **{"X-Mock-Scenario": "s"})
 
 
-def test_connections_at_start_up(tmp_path: Any) -> None:
-    """A start-up scenario that breaks connections needs a server that can."""
-    file = tmp_path / "lost.yaml"
-    file.write_text("name: lost\nrules: [{then: {fault: reset}}]")
-    box = sandbox(scenarios=(str(file),))
-
-    with pytest.raises(CannotPerform):
-        box.platform.disable_connections()
-
-
 def test_expectations(box: Sandbox) -> None:
     """Rules that were expected to act and did not are listed, with how often they matched."""
     arm(
