@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.engine import EngineServer
+from tests.lanes import arrange
 from tests.serving import LiveServer, LiveWorld, serving
 from tests.support import Sandbox, Sandboxes
 from tests.support_receiver import Receiver
@@ -19,6 +20,14 @@ from tests.support_receiver import Receiver
 Tool = Callable[..., str]
 
 pytest_plugins = ["pytester"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the longest tests where several processes share them."""
+    shared = getattr(config, "workerinput", None)
+    if shared is not None:
+        arrange(items, shared["workercount"])
 
 
 def pytest_collection_finish() -> None:

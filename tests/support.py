@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -17,6 +17,7 @@ from mock_platform.app import CONTROL, create_app
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.local import LocalWorld
 from mock_platform.control.plane import ControlPlane
+from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
@@ -80,7 +81,15 @@ def packaged_fixtures(freeze: datetime | None) -> Base:
 def make_platform(settings: Settings) -> Platform:
     """A platform, which takes half the time where its fixtures are the packaged ones."""
     packaged = settings.default_fixtures and not settings.fixtures
-    return Platform(settings, base=packaged_fixtures(settings.freeze) if packaged else None)
+    made = Platform(settings, base=packaged_fixtures(settings.freeze) if packaged else None)
+    made.description._make = lambda: loads(_describe_v2(settings), max_nesting=256)
+    return made
+
+
+@lru_cache(16)
+def _describe_v2(settings: Settings) -> bytes:
+    """The description of v2, made once for the same settings: many tests only ask for it."""
+    return dumps(Platform(settings)._describe())
 
 
 @dataclass

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from marshmallow import Schema
 
 from mock_platform.core.ads import Batch, account_scope, may_write
 from mock_platform.core.call import Call
@@ -33,12 +36,14 @@ def list_documented(operation: Operation, settings: Settings) -> tuple[Outcome, 
 
 def list_parameters(operation: Operation) -> tuple[tuple[str, bool], ...]:
     """Return each parameter outside the path: its name on the wire, and whether it is required."""
-    if operation.params is None:
-        return ()
-    return tuple(
-        (field.data_key or name, field.required)
-        for name, field in operation.params().load_fields.items()
-    )
+    return () if operation.params is None else _list_fields(operation.params)
+
+
+@lru_cache(512)
+def _list_fields(params: type[Schema]) -> tuple[tuple[str, bool], ...]:
+    """Return the fields of a schema, which are asked for several times for each operation."""
+    fields = params().load_fields.items()
+    return tuple((field.data_key or name, field.required) for name, field in fields)
 
 
 def find_match(outcome: Outcome, among: Sequence[Outcome]) -> Outcome | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
@@ -53,7 +54,7 @@ class InvalidRequestItem(Schema):
 _Fields = Mapping[str, fields.Field[Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ProblemType:
     """One problem type. `fields` are the extra ones beside type, title, detail and status."""
 
@@ -108,9 +109,8 @@ class ProblemType:
         Raises:
             ValueError: A required one is missing, one is unknown, or a value is not allowed.
         """
-        schema = Schema.from_dict({**self.fields, **self.public_fields})()
         try:
-            schema.load(dict(extra), partial=partial)
+            _make_extras(self).load(dict(extra), partial=partial)
         except ValidationError as fault:
             texts = [
                 self._unknown(name) if str(text) == "Unknown field." else text.explanation
@@ -124,6 +124,12 @@ class ProblemType:
         near = get_close_matches(name, known, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         return f"{name!r} is no extra field of this type; its extra fields: {allowed}.{hint}"
+
+
+@cache
+def _make_extras(kind: ProblemType) -> Schema:
+    """Returns what checks the extra fields of a type: made once, since each problem is checked."""
+    return Schema.from_dict({**kind.fields, **kind.public_fields})()
 
 
 @dataclass(frozen=True, slots=True)
