@@ -19,6 +19,7 @@ import pytest
 import requests
 from ruamel.yaml import YAML
 
+from mock_platform.cli.main import group
 from tests.commands import python
 from tests.conftest import Tool
 from tests.live.conftest import NodeProject
@@ -321,17 +322,38 @@ def test_the_container_is_called_where_it_listens() -> None:
     assert token == job["env"]["MOCK_PLATFORM_CONTROL_TOKEN"]
 
 
-def test_the_action_verifies_a_command(tmp_path: Path) -> None:
+def test_the_gate_job(project: Path, tool: Tool) -> None:
     """With the input `verify`, a command runs with a sandbox, and its page is in the summary."""
-    place = tmp_path / "mock-platform" / "bin"
+    tool("curl")
+    step = next(step for step in JOBS["gate"]["steps"] if "mock-platform" in step.get("uses", ""))
+    place = project / "mock-platform" / "bin"
     place.mkdir(parents=True)
     (place / "mock-platform").symlink_to(Path(sys.executable).parent / "mock-platform")
-    summary = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "OPTIONS": "--seed 7"}
+    summary = {"GITHUB_STEP_SUMMARY": str(project / "summary.md")}
     name = "Verify with mock_platform"
 
-    passed = run_step(name, tmp_path, VERIFY='test -n "$MOCK_PLATFORM_URL"', **summary)
-    failed = run_step(name, tmp_path, VERIFY="exit 3", **summary)
+    given = {"VERIFY": step["with"]["verify"], "OPTIONS": step["with"]["options"]}
+    passed = run_step(name, project, **given, **summary)
+    failed = run_step(name, project, VERIFY="exit 3", OPTIONS="--seed 7", **summary)
 
-    assert (0, 1) == (passed.returncode, failed.returncode), passed.stderr + failed.stderr
+    assert (0, 1) == (passed.returncode, failed.returncode), passed.stdout + passed.stderr
     assert "mock-platform verify: failed (command)" in failed.stdout
-    assert (tmp_path / "summary.md").read_text("utf-8").count("## mock-platform verify: ") == 2
+    assert (project / "summary.md").read_text("utf-8").count("## mock-platform verify: ") == 2
+    upload = JOBS["gate"]["steps"][-1]
+    assert (project / upload["with"]["path"] / "gate.xml").exists()
+
+
+def test_inputs_and_options_of_the_action_exist() -> None:
+    """Each input that the workflow sets is one of the action, each option one of its command."""
+    steps = [step for job in JOBS.values() for step in job["steps"]]
+    given = [step["with"] for step in steps if "mock-platform/" in step.get("uses", "")]
+    unknown = []
+    for inputs in given:
+        command = group.commands["verify" if "verify" in inputs else "serve"]
+        known = {option for each in command.params for option in [*each.opts, *each.secondary_opts]}
+        words = inputs.get("options", "").split()
+        unknown += [word for word in words if word.startswith("--") and word not in known]
+        unknown += [name for name in inputs if name not in ACTION["inputs"]]
+
+    assert len(given) == 2
+    assert unknown == []

@@ -25,7 +25,7 @@ const INSTALL =
 /** What `serve` has besides settings. */
 const SERVING = [
   "tls", "tlsFolder", "watch", "logFormat", "logLevel",
-  "workers", "shadow", "shadowWrites", "shadowCredentials",
+  "workers", "shadow", "shadowWrites", "shadowCredentials", "shadowNames",
 ];
 
 /**

@@ -377,6 +377,8 @@ export interface StartOptions extends Settings {
   shadowWrites?: boolean;
   /** A file of credentials with which the requests to the real service are signed. */
   shadowCredentials?: string;
+  /** The names with which requests are sent to the real service. */
+  shadowNames?: "neutral" | "original";
   /** The command, or its words: `["uv", "run", "mock-platform"]`. */
   command?: string | readonly string[];
   /** More variables for the environment of the server. */
