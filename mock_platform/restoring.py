@@ -74,8 +74,12 @@ def open_platform(settings: Settings, owners: Owners | None = None) -> Opened:
             opened.
     """
     module, _ = find_backend(settings.store)  # before the fixtures, which take longer
-    if settings.rest_after is not None and module != ENGINE:
-        raise NeedsEngine("--rest-after", settings.store)
+    for option, value in (
+        ("--rest-after", settings.rest_after),
+        ("--advertise", settings.advertise),
+    ):
+        if value is not None and module != ENGINE:
+            raise NeedsEngine(option, settings.store)
     base = load_base(settings)
     archive = open_archive(settings.store, settings.durability)
     try:

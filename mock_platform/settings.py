@@ -83,6 +83,10 @@ class Settings:
     durability: Durability = "log"
     lease: float = 2.0
     """Seconds after which another process takes over the worlds of one that has gone."""
+    advertise: str | None = None
+    """`HOST:PORT` at which the processes of other machines reach this one, to hand over requests
+    for worlds on an engine. Further workers have the next ports. Only those of this machine unless
+    set."""
     rest_after: float | None = None
     """Seconds without a request after which a world on an engine is put to rest; never unless set.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from socket import gethostname
@@ -14,15 +14,17 @@ from mock_platform.platform import Platform
 from mock_platform.rules.webhook_log import OUTGOING
 from mock_platform.settings import Settings
 from mock_platform.store.archive import KeptWorld
-from mock_platform.store.errors import StoreDamaged, StoreError
+from mock_platform.store.errors import StoreDamaged, StoreError, WorldElsewhere
 from mock_platform.store.memory import Base
 from mock_platform.store.redis.encoding import REMEDY
 from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.world.clock import UPTIME
+from mock_platform.world.names import UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.transitions import PENDING
 from mock_platform.world.world import World
 from mock_platform.world.world_store import WorldStore
+from mock_platform.world.worlds import TooManyWorlds
 
 if TYPE_CHECKING:
     from mock_platform.store.redis_archive import RedisArchive
@@ -82,8 +84,51 @@ class EngineKeeper:
         )
 
     def list_owners(self) -> Mapping[str, str | None]:
-        """Returns every world with the address of its owner; `None` for those that rest."""
-        return self._archive.list_owners()
+        """Returns every world with the label of its owner; `None` for those that rest."""
+        owners = self._archive.list_owners()
+        return {name: text and text.partition(" ")[0] for name, text in owners.items()}
+
+
+class EngineLeases:
+    """What an engine knows of processes and of the worlds they own, as `ByLease` needs it."""
+
+    def __init__(self, archive: RedisArchive, worlds: SharedWorlds) -> None:
+        self._archive = archive
+        self._worlds = worlds
+        self.owns = worlds.owns
+        self.find_trouble = worlds.find_trouble
+
+    def claim(self, world: str) -> str | None:
+        """Open a world here, unless another process has it; returns how that is reached.
+
+        `None` also if it does not exist or cannot be opened: then a request for it is refused.
+        """
+        try:
+            self._worlds.get(world)
+        except WorldElsewhere as fault:
+            return fault.address
+        except (StoreError, UnknownWorld, TooManyWorlds) as fault:
+            _LOG.debug("World %r is not opened: %s", world, fault)
+        return None
+
+    def announce(self, text: str) -> None:
+        """Say how this process is reached, to whoever asks for a world that it has."""
+        self._archive.lease.address = text
+        self._archive.lease.renew()
+
+    def join(self, on_turn: Callable[[], object]) -> None:
+        """Be among the living processes; `on_turn` is called each time the lease is renewed."""
+        self._archive.processes.enter(self._archive.lease.process)
+        self._archive.turn_listeners.append(on_turn)
+
+    def list_living(self) -> Sequence[str] | None:
+        """Returns how the living processes are reached; `None` if the engine cannot be."""
+        processes = self._archive.processes
+        try:
+            processes.enter(self._archive.lease.process)
+            return processes.list_living()
+        except StoreError:
+            return None
 
 
 class EngineOwners:

@@ -13,6 +13,7 @@ from mock_platform.world.clock import parse_instant
 from mock_platform.world.durations import DURATION_EXAMPLES, parse_duration
 
 _SECONDS = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
+_LAST_PORT = 65_535
 _SIZE = re.compile(r"(\d+)([KMG]?)i?B?", re.ASCII | re.IGNORECASE)
 _POWERS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
@@ -117,6 +118,33 @@ class StoreKind(OptionKind):
         return "|".join(BACKENDS)
 
 
+def split_address(text: str) -> tuple[str, int]:
+    """Returns host and port of `HOST:PORT`; the host of IPv6 is in brackets.
+
+    Raises:
+        ValueError: It is something else, or not the address of one machine.
+    """
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) <= _LAST_PORT:
+        raise ValueError(f"{text!r} is not HOST:PORT, for instance 10.0.0.5:8081")
+    if host in {"0.0.0.0", "::"}:  # noqa: S104 - it is refused
+        raise ValueError(f"{host} is no address that others can reach; name one of this machine")
+    return host, int(port)
+
+
+class AddressKind(OptionKind):
+    """The address of a process, for others."""
+
+    name = "address"
+
+    def parse(self, text: str) -> str:
+        """Returns the address as it was given."""
+        split_address(text)
+        return text
+
+
+ADDRESS = AddressKind()
 INSTANT = InstantKind()
 SECONDS = SecondsKind()
 WHOLE_SECONDS = SecondsKind(whole=True)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from mock_platform.cli.kinds import BODY_SIZE, INSTANT, SECONDS, SIZE, STORE, WHOLE_SECONDS
+from mock_platform.cli.kinds import ADDRESS, BODY_SIZE, INSTANT, SECONDS, SIZE, STORE, WHOLE_SECONDS
 from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
 
 _DEFAULTS = Settings()
@@ -98,6 +98,9 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("lease", "Time after which another process takes over the worlds of one that is gone; "
                      "for a store that processes share.", SECONDS),
+    Setting("advertise", "Address at which the processes of other machines reach this one, to hand "
+                         "over requests for worlds of a store that processes share.", ADDRESS,
+            plain_default="those of this machine reach it", metavar="HOST:PORT"),
     Setting("rest-after", "Time without a request after which a world of a store that processes "
                           "share is put to rest.", SECONDS),
     Setting("seed", "Seed for ids and tokens: the same seed draws the same ones.", int),

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
     from mock_platform.client.intercepting import OpenProxy
+    from mock_platform.edge.application import PlatformApplication
+    from mock_platform.restoring import Opened
+    from mock_platform.server.loop_server import LoopCompanion
     from mock_platform.server.proxy import ProxyServer
 
 _STANDARD_INPUT = 0
@@ -75,13 +78,15 @@ def serve_until_stopped(serving: ServeOptions) -> None:
             _intercept(application, settings.connection, serving.intercept) as proxy,
             collect_rarely(),
         ):
+            front, hop, join = _join_engine(opened, application)
 
             def ready(bound: Bound) -> None:
+                join()
                 made_up = serving.settings.control_token is None
                 _print_ready_line(bound, settings, material, proxy, made_up=made_up)
 
             serve_forever(
-                application,
+                front,
                 settings.host,
                 settings.port,
                 tls=material,
@@ -89,8 +94,22 @@ def serve_until_stopped(serving: ServeOptions) -> None:
                 log=log,
                 on_ready=ready,
                 stop=stop,
+                companion=hop,
             )
     _LOG.info("Stopped.")
+
+
+def _join_engine(
+    opened: Opened, application: PlatformApplication
+) -> tuple[WSGIApplication, LoopCompanion | None, Callable[[], object]]:
+    """Returns what serves, what runs beside it, and what to call when the server answers."""
+    if not opened.platform.worlds.shared:
+        return application, None, lambda: None
+    from mock_platform.cli.joining import join_engine, make_hop
+
+    placement, listener = join_engine(opened)
+    hop, front = make_hop(opened, application, placement, listener)
+    return front, hop, placement.join
 
 
 def _serve_with_workers(serving: ServeOptions, given: Settings) -> None:

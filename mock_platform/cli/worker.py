@@ -12,12 +12,13 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
-from mock_platform.app import CONTROL, create_app
+from mock_platform.app import create_app
 from mock_platform.cli import logs
+from mock_platform.cli.joining import join_engine, make_hop
 from mock_platform.cli.serve_options import ServeOptions
 from mock_platform.cli.signals import StopSignals
 from mock_platform.cli.surroundings import (
@@ -30,17 +31,17 @@ from mock_platform.cli.surroundings import (
 from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.placement import Place
 from mock_platform.placement.by_hash import ByHash
+from mock_platform.placement.by_lease import ByLease
 from mock_platform.placement.directory import Directory
 from mock_platform.restoring import open_platform
 from mock_platform.server import Bound, serve_forever
 from mock_platform.server.binding import share
 from mock_platform.server.hop.hop import Hop
-from mock_platform.server.hop.placed import Application, PlacedApplication
+from mock_platform.server.hop.placed import PlacedApplication
 from mock_platform.store.shares import name_share
 from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
-    from mock_platform.control.plane import ControlPlane
     from mock_platform.server.beside import SharedProxy
     from mock_platform.server.loop_server import LoopCompanion
     from mock_platform.server.tls import TlsMaterial
@@ -173,20 +174,24 @@ def _serve(team: Team, index: int, wire: Wire, stop: StopSignals) -> None:
             wire.say(OPEN)
             wire.wait_for_go()
             wire.follow()
-            placement = ByHash(places, index, team.secret, directory.list_kept())
+            placement: ByHash | ByLease
+            listener = None
+            if platform.worlds.shared:
+                placement, listener = join_engine(opened, index)
+            else:
+                placement = ByHash(places, index, team.secret, directory.list_kept())
             application = create_app(platform)
-            control: ControlPlane = application.extensions[CONTROL]
-            edge = cast("Application", application.wsgi_app)
-            hop = Hop(placement, edge, control.list_questions())
+            hop, front = make_hop(opened, application, placement, listener)
             hop.on_drained = wire.drain
-            platform.peers = hop
 
             def ready(_: Bound) -> None:
                 if not hop.is_open:
-                    raise BadInput(f"Worker {index + 1} cannot listen at {places[index].address}.")
+                    here = placement.here.address
+                    raise BadInput(f"Worker {index + 1} cannot listen at {here}.")
+                if isinstance(placement, ByLease):
+                    placement.join()
                 wire.say(READY)
 
-            front = PlacedApplication(edge, placement, hop.hand_over)
             with (
                 watch_files(opened, active=serving.watch),
                 send_to_shadow(platform, serving.shadow, aloud=index == 0),

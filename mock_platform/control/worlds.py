@@ -110,7 +110,7 @@ def _check_number(platform: Platform, name: str) -> None:
     """
     limit, peers = platform.settings.max_worlds, platform.peers
     known = {world.name for world in platform.worlds if peers.lives_here(world.name)}
-    if peers.count == 1 or name in known:
+    if platform.worlds.shared or peers.count == 1 or name in known:
         return
     others = sum(len(worlds) for worlds in peers.ask_all(WORLD_NAMES).values())
     if len(known) + others >= limit:

@@ -19,6 +19,8 @@ _FIRST = "default"
 class ByHash:
     """Where worlds live among a fixed number of processes. Nothing is claimed or given back."""
 
+    moves = False
+
     def __init__(
         self,
         places: Sequence[Place],
@@ -39,8 +41,11 @@ class ByHash:
 
     @property
     def secret(self) -> bytes:
-        """What processes say to one another first."""
+        """What processes prove to one another that they know."""
         return self._secret
+
+    def refresh(self) -> None:
+        """Do nothing: the number of processes is fixed."""
 
     def list_places(self) -> Sequence[Place]:
         """Returns all processes; one that is being started again is among them."""

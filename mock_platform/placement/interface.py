@@ -33,13 +33,19 @@ class Placement(Protocol):
     the event loop, so it must not wait. `settle` is called in a thread.
     """
 
+    moves: bool
+    """Whether another process can take over the worlds of one that is gone."""
+
     @property
     def here(self) -> Place:
         """The place of this process."""
 
     @property
     def secret(self) -> bytes:
-        """What processes say to one another first; whoever does not know it is not let in."""
+        """What processes prove to know; whoever does not is not let in."""
+
+    def refresh(self) -> None:
+        """Find out which processes are there. May wait."""
 
     def list_places(self) -> Sequence[Place]:
         """Returns all processes that are known to be there, this one included. Never waits."""

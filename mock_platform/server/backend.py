@@ -118,7 +118,7 @@ class Backend:
         self._never_blocks: Callable[[Request], bool] | None = getattr(wsgi, "never_blocks", None)
         self._environs = EnvironMaker(bound)
         self._addresses: Counter[str] = Counter()
-        self._in_work: set[Client] = set()
+        self._in_work: set[object] = set()
         self._running: set[Answer] = set()
         self._waiting_bytes = 0
         self._date = (0, "")
@@ -244,11 +244,11 @@ class Backend:
         else:
             self._work(answer, connection, answer.step)
 
-    def hold(self, connection: Client) -> None:
+    def hold(self, connection: object) -> None:
         """Make a stop wait for this connection as if it were being answered."""
         self._in_work.add(connection)
 
-    def finish_answer(self, connection: Client) -> None:
+    def finish_answer(self, connection: object) -> None:
         """Record that its answer was made, or is no longer needed."""
         self._in_work.discard(connection)
         if self.stopping.is_set():

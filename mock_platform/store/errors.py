@@ -70,7 +70,8 @@ class WorldElsewhere(StoreError):
     def __init__(self, world: str, address: str) -> None:
         super().__init__(
             f"The world {world!r} is open in another process ({address or 'without address'}). "
-            "Send the request there, or again in some seconds."
+            "Send the request there, or again in some seconds. Servers on several machines hand "
+            "requests over by themselves if each is started with --advertise HOST:PORT."
         )
         self.world = world
         self.address = address

@@ -42,6 +42,7 @@ from mock_platform.store.redis.encoding import (
 from mock_platform.store.redis.engine import EngineLink
 from mock_platform.store.redis.held import HeldWorld
 from mock_platform.store.redis.lease import Lease
+from mock_platform.store.redis.processes import Processes
 from mock_platform.store.redis.reading import WorldReader
 from mock_platform.store.stored_worlds import StoredState
 
@@ -64,9 +65,10 @@ class RedisArchive:
         self.place = address.shown
         self.credentials = EngineCredentials(self._engine)
         self.lease = Lease(self._engine, self._check_tokens, self._take_turn)
+        self.processes = Processes(self._engine)
         self.lost_listeners: list[Callable[[str], None]] = []
         """Called with the name of a world that another process took over, or dropped."""
-        self.turn_listeners: list[Callable[[], None]] = []
+        self.turn_listeners: list[Callable[[], object]] = []
         """Called in the thread of the lease, each time after it was renewed."""
         self._fixtures = Fixtures()
         self._written: set[str] = set()

@@ -127,6 +127,11 @@ class SharedWorlds(Worlds):
             else:
                 super().drop(name)
 
+    def owns(self, name: str) -> bool:
+        """Whether a world is open here, and no other process can have it. Never waits."""
+        world = self._worlds.get(name)
+        return world is not None and not world.closed and self._keeper.is_held()
+
     def owner_of(self, credential: str) -> World | None:
         """Returns the one world of a consumer key or token; `None` for shared ones."""
         name = self.owners.find(credential)

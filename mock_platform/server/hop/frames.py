@@ -27,7 +27,7 @@ class Kind(IntEnum):
 
     # From the front, which opened the connection, to the owner.
     HELLO = 1
-    """The secret, as the first frame."""
+    """The answer to a challenge, as the first frame: a text, and a code (`proof`)."""
     REQUEST = 2
     """A whole request."""
     LEFT = 3
@@ -40,6 +40,8 @@ class Kind(IntEnum):
     """The front stops: pauses end at once, streams end."""
     QUESTION = 7
     """A question in JSON."""
+    BYE = 8
+    """The front has understood that the owner leaves: it sends no more requests here."""
     # From the owner to the front.
     ANSWER = 16
     """A whole answer: head and body."""
@@ -65,6 +67,12 @@ class Kind(IntEnum):
     """The world does not live here."""
     REPLY = 27
     """The answer to a question in JSON."""
+    CHALLENGE = 28
+    """A text to prove the secret with, as the first frame of the owner."""
+    WELCOME = 29
+    """The owner's code: the front may send requests."""
+    LEAVING = 30
+    """The owner stops: it answers what it has, and takes no more."""
 
 
 def pack(kind: int, number: int, payload: bytes = b"") -> bytes:

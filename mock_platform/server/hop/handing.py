@@ -40,6 +40,9 @@ class Carrier(Protocol):
     def open_link(self, place: Place) -> Link:
         """Returns the connection to a process."""
 
+    def is_here(self, place: Place) -> bool:
+        """Whether a place is that of this process."""
+
     def settle(self, world: str, not_at: Place | None, act: Callable[..., object]) -> None:
         """Find out in a thread where a world lives, then call `act` on the loop with it.
 
@@ -69,6 +72,7 @@ class HandedRequest:
         self._wait = _WAIT
         self._hurried = False
         self._until = 0.0
+        self._moved_from: Place | None = None
 
     def __call__(
         self, request: Request, peer: Peer, start_response: StartResponse
@@ -113,6 +117,7 @@ class HandedRequest:
         """Take a part of the answer."""
         if kind == Kind.MOVED:
             self._forget()
+            self._moved_from = self.place
             self._carrier.settle(self._world, self.place, self._settle)
             return
         urgent = self._clogged and kind not in {Kind.DATA, Kind.START}
@@ -158,7 +163,9 @@ class HandedRequest:
         self._link = link = self._carrier.open_link(self.place)
         self._number = number = link.add(self)
         told = (peer.address, peer.port, peer.scheme, peer.server)
-        link.write(pack_request(number, self._world, self._request, told))
+        # This process answers for a world that is nowhere else, even if it does not exist.
+        world = "" if self._carrier.is_here(self.place) else self._world
+        link.write(pack_request(number, world, self._request, told))
 
     def _try_again(self) -> None:
         if not self._ended:
@@ -171,6 +178,9 @@ class HandedRequest:
             self._refuse(str(found))
         elif UPTIME() > self._until:
             self._refuse("The process with this world changes too often; try again.")
+        elif found == self._moved_from:  # it is giving the world back
+            self._moved_from = None
+            self._carrier.call_later(_RETRY_SECONDS, self._try_again)
         else:
             self.place = found
             self._send()

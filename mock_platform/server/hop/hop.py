@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import stat
 import threading
 from collections.abc import Callable, Mapping
@@ -43,8 +44,14 @@ class Hop:
         placement: Placement,
         application: Application,
         questions: Mapping[str, Answerer],
+        listener: socket.socket | None = None,
     ) -> None:
-        """`application` answers the requests for worlds of this process."""
+        """`application` answers the requests for worlds of this process.
+
+        `listener` is bound to the address of this process, unless that is the path of a socket.
+        """
+        self._listener = listener
+        self._is_leaving = False
         self._placement = placement
         self._application = application
         self._questions = questions
@@ -75,7 +82,8 @@ class Hop:
         path = Path(address.removeprefix("unix:")) if address.startswith("unix:") else None
         if path is not None:
             path.unlink(missing_ok=True)  # of a process that was killed
-        self._server = await listen(asyncio.get_running_loop(), address, self._accept)
+        loop = asyncio.get_running_loop()
+        self._server = await listen(loop, self._listener or address, self._accept)
         if path is not None:
             path.chmod(stat.S_IRUSR | stat.S_IWUSR)
         self._door.open(backend)
@@ -90,13 +98,22 @@ class Hop:
         """Let the server end, or let `on_drained` say when."""
 
         def end() -> None:
-            self.backend.on_loop(self._door.take_waiting)
+            self.backend.on_loop(self._leave)
             release()
 
         if self.on_drained is None:
             end()
         else:
             self.on_drained(end)
+
+    def _leave(self) -> None:
+        """Take no more from other processes; what they have sent is still answered."""
+        self._door.take_waiting()
+        if self._placement.moves and self._server is not None:
+            self._is_leaving = True
+            self._server.close()
+            for connection in list(self._connections):
+                connection.leave()
 
     def close(self) -> None:
         """End all connections with other processes; called on the loop."""
@@ -139,6 +156,10 @@ class Hop:
 
         self._threads.put(ask)
 
+    def is_here(self, place: Place) -> bool:
+        """Whether a place is that of this process."""
+        return place == self._placement.here
+
     def call_later(self, seconds: float, act: Callable[[], object]) -> object:
         """Run something on the loop after real seconds."""
         return self.backend.call_later_in_any_case(seconds, act)
@@ -147,7 +168,7 @@ class Hop:
 
     def lives_here(self, world: str) -> bool:
         """Whether a world lives in this process, as far as is known."""
-        return self._placement.find(world) == self._placement.here
+        return not self._is_leaving and self._placement.find(world) == self._placement.here
 
     def answer_here(self, request: Request) -> Direct | None:
         """Returns what answers a request on the loop; `None` if that needs a thread."""
@@ -180,6 +201,7 @@ class Hop:
     @property
     def count(self) -> int:
         """How many processes there are, this one included."""
+        self._placement.refresh()
         return len(self._placement.list_places())
 
     def ask_all(self, question: str, argument: Any = None) -> Mapping[str, Any]:
@@ -188,8 +210,16 @@ class Hop:
         Raises:
             NoAnswer: One of them does not answer.
         """
-        asked = self._ask_others(question, argument)
-        return {place.label: one.wait(_ANSWER_SECONDS) for place, one in asked.items()}
+        found = {}
+        for place, one in self._ask_others(question, argument).items():
+            try:
+                found[place.label] = one.wait(_ANSWER_SECONDS)
+            except NoAnswer:
+                # Others take over what a process had that is gone; until its lease ends, it is
+                # among those that are asked.
+                if not (self._placement.moves and one.is_lost):
+                    raise
+        return found
 
     def ask_owner(self, world: str, question: str, argument: Any = None) -> Any:
         """Returns the answer of the process in which a world lives.
@@ -198,7 +228,7 @@ class Hop:
             NoAnswer: It does not answer, or refuses.
         """
         try:
-            place = self._placement.find(world) or self._placement.settle(world)
+            place = self._placement.settle(world)
         except Misplaced as fault:
             raise NoAnswer(str(fault)) from fault
         return self._ask(place, question, argument).wait(_ANSWER_SECONDS)
@@ -210,6 +240,8 @@ class Hop:
             return trouble
         if self.backend.stopping.is_set():
             return "This process stops."
+        if self._placement.moves:  # others may come and go
+            return None
         for one in self._ask_others(ALIVE).values():
             try:
                 one.wait(_TROUBLE_SECONDS)
@@ -229,6 +261,7 @@ class Hop:
 
     def _ask_others(self, question: str, argument: Any = None) -> dict[Place, _Asked]:
         here = self._placement.here
+        self._placement.refresh()
         places = [place for place in self._placement.list_places() if place != here]
         return {place: self._ask(place, question, argument) for place in places}
 
@@ -256,6 +289,8 @@ class _Asked:
         self._place = place
         self._payload = payload
         self._done = threading.Event()
+        self.is_lost = False
+        """Whether the process cannot be reached."""
         self._answer: dict[str, Any] = {"fault": "it did not answer in time"}
 
     def send(self, link: Link) -> None:
@@ -269,6 +304,7 @@ class _Asked:
 
     def lose(self, *, sent: bool) -> None:
         """End the wait: the process has ended, or cannot be reached."""
+        self.is_lost = True
         self._answer = {"fault": "it cannot be reached"}
         self._done.set()
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections.abc import Callable
 from typing import Protocol, cast
 
 from mock_platform.placement import Place
 from mock_platform.server.hop.frames import FrameReader, Kind, pack
+from mock_platform.server.hop.proof import FRONT, NONCE_BYTES, OWNER, draw, is_proof, prove
 
 _LOG = logging.getLogger(__name__)
 _UNIX = "unix:"
 _CONNECT_SECONDS = 2.0
+_MAX_NUMBER = 0xFFFFFFFF
 _LARGE = 128 * 1024
 """Bytes that are written at once instead of with the loop's next round."""
 
@@ -35,11 +38,12 @@ class FrameProtocol(asyncio.Protocol):
         self._out: list[bytes] = []
         self._loop = asyncio.get_running_loop()
         self.transport: asyncio.Transport | None = None
+        self.is_known = False
+        """Whether the other side has proved that it knows the secret; nothing is sent before."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport; what was written before is sent."""
+        """Keep the transport; what was written before is sent when the other side is known."""
         self.transport = cast("asyncio.Transport", transport)
-        self._flush()
 
     def data_received(self, data: bytes) -> None:
         """Take the frames that are complete."""
@@ -70,7 +74,7 @@ class FrameProtocol(asyncio.Protocol):
 
     def _flush(self) -> None:
         out, transport = self._out, self.transport
-        if out and transport is not None:
+        if out and transport is not None and self.is_known:
             transport.write(out[0] if len(out) == 1 else b"".join(out))
             out.clear()
 
@@ -83,15 +87,16 @@ class Link(FrameProtocol):
         super().__init__()
         self.place = place
         self._on_lost = on_lost
+        self._secret = secret
         self._takers: dict[int, Taker] = {}
         self._numbers = 0
-        self._is_open = False
-        self.write(pack(Kind.HELLO, 0, secret))
+        self._texts = (b"", b"")
         self._opening = self._loop.create_task(self._open())
+        self._hello = self._loop.call_later(_CONNECT_SECONDS, self._expect_welcome)
 
     def add(self, taker: Taker) -> int:
         """Returns a number under which a taker gets the frames of the other process."""
-        self._numbers = number = (self._numbers + 1) & 0xFFFFFFFF
+        self._numbers = number = self._numbers % _MAX_NUMBER + 1
         self._takers[number] = taker
         return number
 
@@ -102,16 +107,20 @@ class Link(FrameProtocol):
     def take(self, kind: int, number: int, payload: bytes) -> None:
         """Pass a frame to the one that waits for it; a late one is dropped."""
         taker = self._takers.get(number)
-        if taker is not None:
+        if taker is not None and self.is_known:
             taker.take_frame(kind, payload)
+        elif number == 0:
+            self._hear(kind, payload)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell everyone who waits; the next request opens another connection."""
-        self._lose(sent=True)
+        self._hello.cancel()
+        self._lose(sent=self.is_known)
 
     def close(self) -> None:
         """End the connection because this process ends."""
         self._opening.cancel()
+        self._hello.cancel()
         if self.transport is not None:
             self.transport.close()
 
@@ -122,6 +131,27 @@ class Link(FrameProtocol):
         except (OSError, TimeoutError) as fault:
             _LOG.debug("Process %s cannot be reached: %s", self.place.label, fault)
             self._lose(sent=False)
+
+    def _hear(self, kind: int, payload: bytes) -> None:
+        """Hear what the owner says of itself."""
+        if kind == Kind.CHALLENGE and self.transport is not None:
+            first, second = self._texts = (payload, draw())
+            code = prove(self._secret, FRONT, first, second)
+            self.transport.write(pack(Kind.HELLO, 0, second + code))
+        elif kind == Kind.WELCOME and len(self._texts[0]) == NONCE_BYTES:
+            self._hello.cancel()
+            self.is_known = is_proof(payload, self._secret, OWNER, *self._texts)
+            if not self.is_known:
+                _LOG.error("What listens at %s is no process of ours.", self.place.address)
+                self.abort()
+            self._flush()
+        elif kind == Kind.LEAVING and self.is_known:
+            self._on_lost(self)
+            self.write(pack(Kind.BYE, 0))
+
+    def _expect_welcome(self) -> None:
+        if not self.is_known:
+            self.abort()
 
     def _lose(self, *, sent: bool) -> None:
         self._on_lost(self)
@@ -146,14 +176,15 @@ async def connect(
 
 
 async def listen(
-    loop: asyncio.AbstractEventLoop, address: str, make: Callable[[], asyncio.Protocol]
+    loop: asyncio.AbstractEventLoop,
+    address: str | socket.socket,
+    make: Callable[[], asyncio.Protocol],
 ) -> asyncio.Server:
-    """Listen at a place's address.
+    """Listen at the address `unix:PATH`, or on a bound socket.
 
     Raises:
         OSError: The address is in use, or cannot be used.
     """
-    if address.startswith(_UNIX):
+    if isinstance(address, str):
         return await loop.create_unix_server(make, address.removeprefix(_UNIX))
-    host, _, port = address.rpartition(":")
-    return await loop.create_server(make, host.strip("[]"), int(port))
+    return await loop.create_server(make, sock=address)

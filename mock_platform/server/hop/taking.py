@@ -8,7 +8,6 @@ front unframed, because the front talks with the client.
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
 from collections.abc import Callable
 from typing import Protocol
@@ -20,6 +19,7 @@ from mock_platform.server.backend import Backend, Timer
 from mock_platform.server.handle import Handle
 from mock_platform.server.hop.frames import Kind, pack, pack_start, read_request
 from mock_platform.server.hop.link import FrameProtocol
+from mock_platform.server.hop.proof import FRONT, NONCE_BYTES, OWNER, draw, is_proof, prove
 from mock_platform.world.clock import UPTIME
 
 _LOG = logging.getLogger(__name__)
@@ -50,14 +50,16 @@ class PeerConnection(FrameProtocol):
         super().__init__()
         self._owner = owner
         self._all = open_connections
-        self._is_known = False
+        self._text = draw()
         self._requests: dict[int, TakenRequest] = {}
         self._hello = self._loop.call_later(_HELLO_SECONDS, self._expect_hello)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count the connection, so that a stop ends it."""
+        """Count the connection, so that a stop ends it, and ask for a proof of the secret."""
         super().connection_made(transport)
         self._all.add(self)
+        assert self.transport is not None
+        self.transport.write(pack(Kind.CHALLENGE, 0, self._text))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End what was being answered: the front, and so its clients, are gone."""
@@ -65,16 +67,16 @@ class PeerConnection(FrameProtocol):
         self._all.discard(self)
         for request in list(self._requests.values()):
             request.leave(slow=False)
+        self._owner.backend.finish_answer(self)
 
     def take(self, kind: int, number: int, payload: bytes) -> None:
         """Take a frame of the front."""
-        if not self._is_known:
-            self._is_known = kind == Kind.HELLO and hmac.compare_digest(payload, self._owner.secret)
-            if not self._is_known:
-                _LOG.warning("Someone who does not know the secret of the processes is not let in.")
-                self.abort()
+        if not self.is_known:
+            self._greet(kind, payload)
         elif kind == Kind.REQUEST:
             self._begin(number, payload)
+        elif kind == Kind.BYE:
+            self._owner.backend.finish_answer(self)
         elif kind == Kind.QUESTION:
             loop = self._loop
 
@@ -96,17 +98,34 @@ class PeerConnection(FrameProtocol):
         for request in list(self._requests.values()):
             request.hear(Kind.HURRY, b"")
 
+    def leave(self) -> None:
+        """Say that this process stops, and let the stop wait until no more requests can come."""
+        if self.is_known:
+            self._owner.backend.hold(self)
+            self.write(pack(Kind.LEAVING, 0))
+
+    def _greet(self, kind: int, payload: bytes) -> None:
+        """Let the front in if its proof is right, and prove the same to it."""
+        text, code = payload[:NONCE_BYTES], payload[NONCE_BYTES:]
+        secret = self._owner.secret
+        if kind != Kind.HELLO or not is_proof(code, secret, FRONT, self._text, text):
+            _LOG.warning("Someone who does not know the secret of the processes is not let in.")
+            self.abort()
+            return
+        self.is_known = True
+        self.write(pack(Kind.WELCOME, 0, prove(secret, OWNER, self._text, text)))
+
     def _begin(self, number: int, payload: bytes) -> None:
         world, peer, request = read_request(payload, _PEER_TEXTS)
         owner = self._owner
-        if not owner.lives_here(world):
+        if world and not owner.lives_here(world):
             self.write(pack(Kind.MOVED, number))
             return
         self._requests[number] = taken = TakenRequest(self, number, owner.backend, peer)
         taken.begin(request, owner.answer_here(request))
 
     def _expect_hello(self) -> None:
-        if not self._is_known:
+        if not self.is_known:
             self.abort()
 
 

@@ -1,0 +1,74 @@
+"""Lets a process hand requests to the others of its engine, and take theirs."""
+
+from __future__ import annotations
+
+import os
+import socket
+from socket import gethostname
+from typing import TYPE_CHECKING, cast
+
+from mock_platform.app import CONTROL
+from mock_platform.cli.kinds import split_address
+from mock_platform.cli.trouble import CannotListen
+from mock_platform.placement import Place, Placement
+from mock_platform.placement.by_lease import ByLease
+from mock_platform.server import CannotBind
+from mock_platform.server.binding import bind
+from mock_platform.server.hop.hop import Hop
+from mock_platform.server.hop.placed import Application, PlacedApplication
+from mock_platform.sharing import EngineLeases
+from mock_platform.world.shared_worlds import SharedWorlds
+
+if TYPE_CHECKING:
+    from mock_platform.control.plane import ControlPlane
+    from mock_platform.edge.application import PlatformApplication
+    from mock_platform.restoring import Opened
+    from mock_platform.store.redis_archive import RedisArchive
+
+_LOOPBACK = "127.0.0.1"
+
+
+def make_hop(
+    opened: Opened,
+    application: PlatformApplication,
+    placement: Placement,
+    listener: socket.socket | None = None,
+) -> tuple[Hop, PlacedApplication]:
+    """Returns what hands requests to other processes, and the application that uses it."""
+    control: ControlPlane = application.extensions[CONTROL]
+    edge = cast("Application", application.wsgi_app)
+    hop = Hop(placement, edge, control.list_questions(), listener)
+    opened.platform.peers = hop
+    return hop, PlacedApplication(edge, placement, hop.hand_over)
+
+
+def join_engine(opened: Opened, index: int = 0) -> tuple[ByLease, socket.socket]:
+    """Returns the placement of a process whose worlds are on an engine, and where it listens.
+
+    `index` counts the workers of a server from 0. Call `join` of the placement when the process
+    answers.
+
+    Raises:
+        CannotListen: The address of `--advertise` cannot be used.
+        StoreError: The engine cannot be reached.
+    """
+    platform = opened.platform
+    advertised = platform.settings.advertise
+    host, port = (_LOOPBACK, 0) if advertised is None else split_address(advertised)
+    try:
+        listener, bound = bind(host, port and port + index)
+    except CannotBind as fault:
+        raise CannotListen(
+            f"--advertise {advertised}: {fault} It must be an address of this machine, which the "
+            "other machines reach."
+        ) from fault
+    shown = f"[{host}]" if ":" in host else host
+    here = Place(f"{gethostname()}/{os.getpid()}", f"{shown}:{bound.port}")
+    archive = cast("RedisArchive", opened.archive)
+    worlds = platform.worlds
+    assert isinstance(worlds, SharedWorlds)
+    leases = EngineLeases(archive, worlds)
+    platform.number_requests(*archive.processes.draw_number())
+    placement = ByLease(here, leases, archive.processes.find_secret())
+    placement.announce()
+    return placement, listener
