@@ -310,7 +310,9 @@ def test_a_server_of_its_own(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("store", ["memory", "tinydb:state.json"])
-def test_other_stores_cannot_rest(store: str) -> None:
+def test_other_stores_are_not_shared(store: str) -> None:
     """What would have no effect is refused, with the kind of store that it needs."""
     with pytest.raises(NeedsEngine, match="--rest-after needs a store that processes share"):
         open_platform(Settings(store=store, rest_after=1))
+    with pytest.raises(NeedsEngine, match="--advertise needs a store that processes share"):
+        open_platform(Settings(store=store, advertise="127.0.0.1:8081"))

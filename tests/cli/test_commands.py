@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from mock_platform import __version__
 from mock_platform.cli.kinds import (
+    ADDRESS,
     BODY_SIZE,
     INSTANT,
     SECONDS,
@@ -323,6 +324,13 @@ def test_absent_values_leave_the_defaults() -> None:
         (BODY_SIZE, "33M", None),
         (BODY_SIZE, "33554433", None),
         (SIZE, "0", None),
+        (ADDRESS, "10.0.0.5:8081", "10.0.0.5:8081"),
+        (ADDRESS, "[fd00::1]:8081", "[fd00::1]:8081"),
+        (ADDRESS, "nowhere", None),
+        (ADDRESS, "host:0", None),
+        (ADDRESS, "host:65536", None),
+        (ADDRESS, "0.0.0.0:8081", None),
+        (ADDRESS, "[::]:8081", None),
         (SIZE, "1.5M", None),
         (SIZE, "many", None),
         (INSTANT, "2026-03-01", datetime(2026, 3, 1, tzinfo=UTC)),

@@ -96,6 +96,7 @@ class FrameReader:
     """Turns bytes, as they arrive, into frames."""
 
     def __init__(self) -> None:
+        self.max_payload = MAX_PAYLOAD
         self._parts: list[bytes] = []
         self._missing = 0
 
@@ -115,7 +116,7 @@ class FrameReader:
         start, end = 0, len(data)
         while end - start >= _HEAD_BYTES:
             length, kind, number = _HEAD.unpack_from(data, start)
-            if length > MAX_PAYLOAD:
+            if length > self.max_payload:
                 raise ValueError(f"a frame of {length} bytes")
             stop = start + _HEAD_BYTES + length
             if stop > end:

@@ -9,13 +9,15 @@ from collections.abc import Callable
 from typing import Protocol, cast
 
 from mock_platform.placement import Place
-from mock_platform.server.hop.frames import FrameReader, Kind, pack
+from mock_platform.server.hop.frames import MAX_PAYLOAD, FrameReader, Kind, pack
 from mock_platform.server.hop.proof import FRONT, NONCE_BYTES, OWNER, draw, is_proof, prove
 
 _LOG = logging.getLogger(__name__)
 _UNIX = "unix:"
 _CONNECT_SECONDS = 2.0
 _MAX_NUMBER = 0xFFFFFFFF
+_MAX_GREETING = 1024
+"""Bytes of a payload from someone who has not yet proved to know the secret."""
 _LARGE = 128 * 1024
 """Bytes that are written at once instead of with the loop's next round."""
 
@@ -35,6 +37,7 @@ class FrameProtocol(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._reader = FrameReader()
+        self._reader.max_payload = _MAX_GREETING
         self._out: list[bytes] = []
         self._loop = asyncio.get_running_loop()
         self.transport: asyncio.Transport | None = None
@@ -51,12 +54,25 @@ class FrameProtocol(asyncio.Protocol):
             for kind, number, payload in self._reader.feed(data):
                 self.take(kind, number, payload)
         except ValueError as fault:
+            if not self.is_known:
+                self.refuse_stranger()
+                return
             _LOG.error("A process sent what is not understood (%s); its connection ends.", fault)
             self.abort()
 
     def take(self, kind: int, number: int, payload: bytes) -> None:
         """Take one frame of the other process."""
         raise NotImplementedError
+
+    def trust(self) -> None:
+        """Take and send frames of any size: the other side knows the secret."""
+        self.is_known = True
+        self._reader.max_payload = MAX_PAYLOAD
+
+    def refuse_stranger(self) -> None:
+        """End the connection: the other side does not know the secret."""
+        _LOG.warning("Someone who does not know the secret of the processes is not let in.")
+        self.abort()
 
     def write(self, frame: bytes) -> None:
         """Send a frame with the others of this round."""
@@ -140,14 +156,19 @@ class Link(FrameProtocol):
             self.transport.write(pack(Kind.HELLO, 0, second + code))
         elif kind == Kind.WELCOME and len(self._texts[0]) == NONCE_BYTES:
             self._hello.cancel()
-            self.is_known = is_proof(payload, self._secret, OWNER, *self._texts)
-            if not self.is_known:
-                _LOG.error("What listens at %s is no process of ours.", self.place.address)
-                self.abort()
-            self._flush()
+            if is_proof(payload, self._secret, OWNER, *self._texts):
+                self.trust()
+                self._flush()
+            else:
+                self.refuse_stranger()
         elif kind == Kind.LEAVING and self.is_known:
             self._on_lost(self)
             self.write(pack(Kind.BYE, 0))
+
+    def refuse_stranger(self) -> None:
+        """End the connection: something else listens where the process was."""
+        _LOG.error("What listens at %s is no process of ours.", self.place.address)
+        self.abort()
 
     def _expect_welcome(self) -> None:
         if not self.is_known:

@@ -7,7 +7,7 @@ connects, nor one who listens where a process was before, learns or gets anythin
 from __future__ import annotations
 
 import hmac
-import secrets
+import os
 
 FRONT, OWNER = b"front", b"owner"
 NONCE_BYTES = 32
@@ -15,7 +15,7 @@ NONCE_BYTES = 32
 
 def draw() -> bytes:
     """Returns the random text of one side."""
-    return secrets.token_bytes(NONCE_BYTES)
+    return os.urandom(NONCE_BYTES)
 
 
 def prove(secret: bytes, side: bytes, first: bytes, second: bytes) -> bytes:

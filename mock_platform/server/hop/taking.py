@@ -8,7 +8,6 @@ front unframed, because the front talks with the client.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from typing import Protocol
 
@@ -22,7 +21,6 @@ from mock_platform.server.hop.link import FrameProtocol
 from mock_platform.server.hop.proof import FRONT, NONCE_BYTES, OWNER, draw, is_proof, prove
 from mock_platform.world.clock import UPTIME
 
-_LOG = logging.getLogger(__name__)
 _PEER_TEXTS = 4
 _HELLO_SECONDS = 5.0
 
@@ -109,10 +107,9 @@ class PeerConnection(FrameProtocol):
         text, code = payload[:NONCE_BYTES], payload[NONCE_BYTES:]
         secret = self._owner.secret
         if kind != Kind.HELLO or not is_proof(code, secret, FRONT, self._text, text):
-            _LOG.warning("Someone who does not know the secret of the processes is not let in.")
-            self.abort()
+            self.refuse_stranger()
             return
-        self.is_known = True
+        self.trust()
         self.write(pack(Kind.WELCOME, 0, prove(secret, OWNER, self._text, text)))
 
     def _begin(self, number: int, payload: bytes) -> None:

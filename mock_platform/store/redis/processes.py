@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 
 from mock_platform.store.redis.engine import EngineLink
 
@@ -34,7 +34,7 @@ class Processes:
     def find_secret(self) -> bytes:
         """Returns what only the processes of this engine know, and whoever may use the engine."""
         key = self._engine.key("secret")
-        self._engine.call("SET", key, secrets.token_hex(32), "NX")
+        self._engine.call("SET", key, os.urandom(32).hex(), "NX")
         found: bytes = self._engine.call("GET", key)
         return found
 
