@@ -14,6 +14,7 @@ const OPTIONS = {
   store: "store",
   durability: "durability",
   lease: "lease",
+  advertise: "advertise",
   restAfter: "rest-after",
   seed: "seed",
   freeze: "freeze",

@@ -31,6 +31,11 @@ export interface Settings {
    * processes share.
    */
   lease?: number | string;
+  /**
+   * Address at which the processes of other machines reach this one, to hand over requests for
+   * worlds of a store that processes share.
+   */
+  advertise?: string;
   /** Time without a request after which a world of a store that processes share is put to rest. */
   restAfter?: number | string;
   /** Seed for ids and tokens: the same seed draws the same ones. */
