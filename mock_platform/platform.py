@@ -281,12 +281,16 @@ class Platform:
             return self.worlds.get(name)
         if len(self.worlds) > 1 or self.worlds.shared:
             for hint in credential_hints(call):
-                if self._credentials.is_shared(hint):
+                if not self.may_choose(hint):
                     continue
                 world = self.worlds.owner_of(hint)
                 if world is not None:
                     return world
         return self.worlds.default
+
+    def may_choose(self, credential: str) -> bool:
+        """Whether a credential may be of one world alone, and so choose it."""
+        return not self._credentials.is_shared(credential)
 
     @cached_property
     def unanswered_requests(self) -> Unanswered:

@@ -126,7 +126,8 @@ class Edge:
         call, _ = _call(
             request.method, "http://localhost", raw, query, None, path, headers, request.body, ""
         )
-        named = (owners.find(hint) for hint in credential_hints(call))
+        hints = filter(self._platform.may_choose, credential_hints(call))
+        named = map(owners.find, hints)
         try:
             return next(filter(None, named), DEFAULT)
         except StoreError:  # every process would refuse the request for the same reason

@@ -7,7 +7,7 @@ their hash says: so all are found if a later start has more workers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from zlib import crc32
 
 from mock_platform.placement.interface import Place
@@ -29,6 +29,8 @@ class ByHash:
         kept: Mapping[str, int] | None = None,
     ) -> None:
         """`index` is this process's in `places`; `kept` are worlds that stay where they are."""
+        self.gone_listeners: list[Callable[[Place], object]] = []
+        """None is called: a process that has ended is started again."""
         self._places = tuple(places)
         self._here = self._places[index]
         self._secret = secret

@@ -48,6 +48,8 @@ class ByLease:
     moves = True
 
     def __init__(self, here: Place, leases: Leases, secret: bytes) -> None:
+        self.gone_listeners: list[Callable[[Place], object]] = []
+        """Called with each process whose lease has ended."""
         self._here = here
         self._leases = leases
         self._secret = secret
@@ -81,9 +83,14 @@ class ByLease:
             return
         places = [read(text) for text in texts]
         with self._lock:
+            before = self._living
             self._living = {
                 place.label: place for place in places if place is not None and self._reaches(place)
             }
+            gone = {*before.values()} - {*self._living.values()}
+        for place in gone:
+            for listener in self.gone_listeners:
+                listener(place)
 
     def list_places(self) -> Sequence[Place]:
         """Returns the processes that lived and could be reached when the engine was asked last."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,6 +33,8 @@ class Placement(Protocol):
     the event loop, so it must not wait. `settle` is called in a thread.
     """
 
+    gone_listeners: list[Callable[[Place], object]]
+    """Called, in any thread, with a process of which nothing more is to be expected."""
     moves: bool
     """Whether another process can take over the worlds of one that is gone."""
 

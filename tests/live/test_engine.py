@@ -60,7 +60,7 @@ def wait_until_gone(engine: EngineServer, url: str, served: Served) -> None:
     """Wait until the lease of a process has ended."""
     with engine.connect() as client:
         while any(
-            str(served.process.pid).encode() in (client.get(key) or b"")
+            (client.get(key) or b"").split(b" ")[0].endswith(b"/%d" % served.process.pid)
             for key in client.scan_iter(f"{parse_address(url).prefix}process:*")
         ):
             client.blpop(["nothing"], timeout=0.05)

@@ -75,9 +75,12 @@ def test_an_owner_is_remembered_while_it_lives(
     engine.owners["w"] = owner
     assert owner == placement.settle("w")
     assert owner == placement.find("w")
+    gone: list[Place] = []
+    placement.gone_listeners.append(gone.append)
     engine.living = [HERE]
     placement.refresh()
     assert placement.find("w") is None
+    assert {NEAR, FAR} == {*gone}
     del engine.owners["w"]
     assert HERE == placement.settle("w", owner)
 

@@ -63,6 +63,7 @@ class Hop:
         """Called on the loop when this process stops and has no more requests of its own clients;
         it ends when what is passed is called."""
         self._links: dict[Place, Link] = {}
+        placement.gone_listeners.append(self._give_up)
         self._connections: set[PeerConnection] = set()
         self._server: asyncio.Server | None = None
         self._door = Door(placement.here, placement.secret)
@@ -276,6 +277,16 @@ class Hop:
 
     def _accept(self) -> PeerConnection:
         return PeerConnection(self, self._connections)
+
+    def _give_up(self, place: Place) -> None:
+        """End the connection to a process that hangs; another one answers in its place."""
+
+        def end() -> None:
+            link = self._links.get(place)
+            if link is not None:
+                link.abort()
+
+        self.backend.on_loop(end)
 
     def _lose(self, link: Link) -> None:
         if self._links.get(link.place) is link:
