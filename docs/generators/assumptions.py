@@ -32,6 +32,8 @@ def write_page() -> str:
             lines += ["", f"## {basis.capitalize()}", "", text]
             for entry in own:
                 lines += ["", f"### `{entry['id']}`", "", entry["text"]]
+                if entry["completes"]:
+                    lines += ["", f"Completes: “{entry['completes']}”."]
                 if entry["source"]:
                     lines += ["", f"Source: {entry['source']}."]
                 if entry["refused_by_strict"]:

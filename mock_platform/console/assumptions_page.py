@@ -30,7 +30,7 @@ def show_assumptions(request: ControlRequest) -> Response:
         each | {"fills": list(dict.fromkeys(specs[name] for name in each["operations"]))}
         for each in everything
         if all(
-            word in f"{each['id']} {each['text']} {each['source']}".lower()
+            word in f"{each['id']} {each['text']} {each['source']} {each['completes']}".lower()
             for word in wanted.split()
         )
     ]

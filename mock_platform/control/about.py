@@ -10,6 +10,7 @@ from mock_platform.control.known_credentials import credentials
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.extras import MissingExtra
+from mock_platform.core.spec_sentences import find_sentence
 from mock_platform.platform import Platform
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME
@@ -77,7 +78,11 @@ def assumptions(platform: Platform) -> dict[str, Any]:
             resting.setdefault(assumption.id, []).append(operation.id)
     return {
         "assumptions": [
-            assumption.as_json() | {"operations": resting.get(assumption.id, [])}
+            assumption.as_json()
+            | {
+                "completes": find_sentence(assumption.id),
+                "operations": resting.get(assumption.id, []),
+            }
             for assumption in platform.assumptions().values()
         ]
     }

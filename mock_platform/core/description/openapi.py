@@ -23,6 +23,7 @@ from mock_platform.core.failures.rendering import render
 from mock_platform.core.failures.statuses import phrase
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Location, Operation
+from mock_platform.core.spec_sentences import find_sentence
 from mock_platform.core.spelling.naming import describe_original_names
 from mock_platform.settings import Settings
 
@@ -247,7 +248,7 @@ class _Writer:
             "x-mock-spec": operation.spec,
             "x-mock-origin": operation.origin.value,
             "x-mock-assumptions": [
-                {"id": assumption.id, "text": assumption.text}
+                _describe_assumption(assumption)
                 for assumption in dict.fromkeys(operation.all_assumptions)
             ],
         }
@@ -392,3 +393,9 @@ def _body(content: JsonObject, *, required: bool, description: str = "") -> Json
 
 def _ref(name: str) -> JsonObject:
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _describe_assumption(assumption: Assumption) -> JsonObject:
+    sentence = find_sentence(assumption.id)
+    told = {"id": assumption.id, "text": assumption.text}
+    return told | {"completes": sentence} if sentence else told
