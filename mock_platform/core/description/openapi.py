@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from marshmallow import EXCLUDE, Schema
 
+from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.scopes import SCOPES
 from mock_platform.core.call import FORM, MULTIPART, Call
