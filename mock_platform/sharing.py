@@ -11,13 +11,13 @@ from socket import gethostname
 from typing import TYPE_CHECKING
 
 from mock_platform.platform import Platform
-from mock_platform.rules.webhook_log import OUTGOING
 from mock_platform.settings import Settings
 from mock_platform.store.archive import KeptWorld
 from mock_platform.store.errors import StoreDamaged, StoreError, WorldElsewhere
 from mock_platform.store.memory import Base
 from mock_platform.store.redis.encoding import REMEDY
 from mock_platform.streams.open_streams import OpenStreams
+from mock_platform.unfinished import UnfinishedWorlds, has_deliveries
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
@@ -209,6 +209,9 @@ def make_shared_platform(
     assert isinstance(worlds, SharedWorlds)
     archive.lost_listeners.append(worlds.lose)
     archive.turn_listeners.append(worlds.rest_idle)
+    unfinished = UnfinishedWorlds(archive, worlds)
+    platform.on_world(unfinished.watch)
+    archive.turn_listeners.append(unfinished.take_turn)
     archive.lease.start(settings.lease, f"{gethostname()}/{os.getpid()}", UPTIME)
     return platform
 
@@ -216,10 +219,9 @@ def make_shared_platform(
 def is_idle(world: World) -> bool:
     """Whether nothing runs in a world: no stream, no delivery, and nothing moves by time alone."""
     with world.lock:
-        if any(True for _ in world.find_attachment(OpenStreams)) or world.store.page(OUTGOING):
+        if any(True for _ in world.find_attachment(OpenStreams)) or has_deliveries(world):
             return False
-        return not any(
-            row["since"] is None  # its deliveries are being made
-            or world.transitions.find_due_time(row["kind"], row["key"]) is not None
-            for _, _, row in world.store.page(PENDING)
+        return all(
+            world.transitions.find_due_time(entry.record["kind"], entry.record["key"]) is None
+            for entry in world.store.page(PENDING)
         )

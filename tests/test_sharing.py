@@ -20,6 +20,7 @@ from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.world import World
 from tests.engine import EngineServer
 from tests.test_kept_worlds import NOON, OWN, USER, Server
+from tests.waits import PATIENCE
 
 ACCOUNTS = "/12/accounts"
 _LONG = 60.0
@@ -177,6 +178,40 @@ def test_a_process_that_lost_its_lease(engine: EngineServer, servers: list[Serve
     assert 503 == first.ask("GET", f"/~w1{ACCOUNTS}").status_code
 
 
+def take_turn(server: Server) -> None:
+    """What the thread of the lease does after it has renewed it."""
+    archive = server.opened.archive
+    assert isinstance(archive, RedisArchive)
+    for listener in archive.turn_listeners:
+        listener()
+
+
+def test_deliveries_go_on_without_a_request(engine: EngineServer, servers: list[Server]) -> None:
+    """A world in which some had not ended is opened when its process is gone, and then rests."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+    first.put("/_mock/worlds/w2")
+    prefix = parse_address(first.platform.settings.store).prefix
+    world = first.platform.worlds.get("w1")
+    first.platform.deliverer.close()
+    with world.work():
+        world.store.put("_outgoing", "gone", {"webhook_id": "1"})
+    take_turn(first)
+    take_turn(second)
+    assert not len(second.platform.worlds)
+    assert not worlds_of(first).rest("w1")
+
+    forget_process(engine, first)
+    take_turn(second)
+    second.platform.deliverer.wait_until_idle(PATIENCE)
+    take_turn(second)
+
+    assert {"w1"} == {world.name for world in second.platform.worlds}
+    assert worlds_of(second).rest("w1")
+    with engine.connect() as client:
+        assert not client.exists(f"{prefix}unfinished")
+
+
 def test_nonces_travel(servers: list[Server]) -> None:
     """Whoever opens a world refuses a nonce that its owner before has seen; a reset clears them."""
     first, second = servers
@@ -278,8 +313,8 @@ def test_damage_beside_the_records(engine: EngineServer, servers: list[Server]) 
 @pytest.mark.crash
 def test_an_engine_that_hangs(settings: Settings) -> None:
     """One request waits for it, and the others are refused at once; all goes on when it wakes."""
-    engine = EngineServer(durable=True)
-    server = Server(replace(settings, store=f"{engine.url('a:')}&timeout=0.2"))
+    engine = EngineServer()
+    server = Server(replace(settings, store=engine.url("a:")))
     try:
         server.put("/_mock/worlds/w1")
         os.kill(engine.pid, signal.SIGSTOP)

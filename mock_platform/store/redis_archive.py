@@ -42,6 +42,7 @@ from mock_platform.store.redis.encoding import (
 from mock_platform.store.redis.engine import EngineLink
 from mock_platform.store.redis.held import HeldWorld
 from mock_platform.store.redis.lease import Lease
+from mock_platform.store.redis.name_set import NameSet
 from mock_platform.store.redis.processes import Processes
 from mock_platform.store.redis.reading import WorldReader
 from mock_platform.store.stored_worlds import StoredState
@@ -64,6 +65,7 @@ class RedisArchive:
         self._engine = EngineLink(address)
         self.place = address.shown
         self.credentials = EngineCredentials(self._engine)
+        self.unfinished = NameSet(self._engine, "unfinished")
         self.lease = Lease(self._engine, self._check_tokens, self._take_turn)
         self.processes = Processes(self._engine)
         self.lost_listeners: list[Callable[[str], None]] = []
@@ -187,10 +189,6 @@ class RedisArchive:
     def list_owners(self) -> dict[str, str | None]:
         """Returns every world with the address of its owner; `None` for those that rest."""
         return owners.list_owners(self._engine, sorted(self.names()))
-
-    def holds(self, name: str) -> bool:
-        """Whether this process has a world open, as far as it knows."""
-        return name in self._held
 
     # -- changes ---------------------------------------------------------------------------------
 

@@ -96,7 +96,7 @@ def test_a_process_that_was_paused(
 def test_a_replay_goes_on_in_the_next_process(
     engine: EngineServer, url: str, first: Served, second: Served, receiver: Receiver
 ) -> None:
-    """No event comes twice, except the one whose acknowledgement was lost, which is named."""
+    """Without a request for it; no event comes twice except the one in doubt, which is named."""
     receiver.plan.extend([200, 200, hang])
     ask(first, "PUT", "/_mock/worlds/w2")
     ask(first, "PATCH", f"/~w2/_mock/state/webhooks/{WEBHOOK}", {"url": receiver.url})
@@ -112,7 +112,6 @@ def test_a_replay_goes_on_in_the_next_process(
     os.kill(first.process.pid, signal.SIGKILL)
     wait_until_gone(engine, url, first)
 
-    assert 200 == ask(second, "GET", "/~w2/2/webhooks").status_code
     assert "Complete" == receiver.wait_for_end()["job_state"]
 
     events = receiver.event_ids
@@ -126,9 +125,9 @@ def test_a_replay_goes_on_in_the_next_process(
 
 def test_health_while_the_engine_hangs() -> None:
     """The server answers for itself, refuses writes at once, and goes on when the engine does."""
-    engine = EngineServer(durable=True)
+    engine = EngineServer()
     try:
-        with serving("--store", f"{engine.url()}&timeout=0.2", "--lease", "60s") as served:
+        with serving("--store", engine.url(), "--lease", "60s") as served:
             assert 200 == put_world(served)
             os.kill(engine.pid, signal.SIGSTOP)
             try:

@@ -20,8 +20,8 @@ _KNOWN = (
     "ssl_certfile",
     "ssl_keyfile",
 )
-_TIMEOUT = 0.5
-"""Seconds; a healthy engine answers in a thousandth of that."""
+_TIMEOUT = 1.0
+"""Seconds. A healthy engine answers in a thousandth of that, unless its disk is very busy."""
 _TIMEOUTS = (0.05, 60.0)
 _PREFIX = re.compile(r"[\x21-\x7e]{1,100}")
 FORM = "redis://HOST:PORT/N, rediss://HOST:PORT/N or unix:///PATH?db=N"
