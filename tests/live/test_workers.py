@@ -294,3 +294,21 @@ def test_many_clients_at_once_lose_nothing(served: Served) -> None:
         found = ask(served, "GET", f"/~{name}/_mock/state/users").json()
         wanted = {f"{1000 + number * 100 + turn}" for number in range(4) for turn in range(10)}
         assert wanted <= {record["id"] for record in found["records"]}
+
+
+def test_saved_scenarios_are_known_to_all_processes(tmp_path: Path) -> None:
+    """What the console saves in the folder can be switched on in worlds of every process."""
+    text = "description: Fails once.\nrules:\n  - on: users.me\n    then: {error: 131}\n"
+    (tmp_path / "first.yaml").write_text(f"name: first\n{text}")
+    with serving("--workers", 2, "--scenario", tmp_path) as served:
+        worlds = make_worlds(served, "w1", "w2", "w3", "w4")
+        form = {"text": f"name: mine\n{text}", "action": "save"}
+        origin = {"Origin": served.url}
+        editor = "/_mock/console/scenarios/+editor"
+        saved = ask(served, "POST", editor, data=form, headers=origin, allow_redirects=False)
+
+        assert 303 == saved.status_code, saved.text
+        assert {"1", "2"} <= {str(process) for process in worlds.values()}
+        for world in worlds:
+            path = f"/~{world}/_mock/scenarios/mine/activate"
+            assert ask(served, "POST", path, json={}).ok
