@@ -19,6 +19,7 @@ def verify(pact: dict[str, Any], url: str, folder: Path, only: str | None = None
     file = folder / "pact.json"
     file.write_bytes(dumps(pact))
     verifier = Verifier(pact["provider"]["name"], host="127.0.0.1")
+    verifier.set_request_timeout(60_000)  # a busy machine is no difference
     verifier.add_source(file).add_transport(url=url)
     verifier.add_transport(
         protocol="message", port=int(url.rpartition(":")[2]), path="/_mock/provider-messages"
