@@ -4,7 +4,7 @@ Run it with `python benchmarks/suites.py`, `--help` lists its options. Each suit
 200 tests, each with a fresh state and the same five requests and assertions. It runs in a pytest
 process of its own with no plugin but those it needs, in turn with the others; medians of the rounds
 count. What a test takes is counted from a run with one test. Peers that are not installed are left
-out, and it is said how to get them.
+out, and it is said how to get them. The last table compares with what is wanted.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class Suite:
 
 SUITES = (
     Suite("nothing", "pytest alone", "nothing"),
+    Suite("world_only", "mock_platform, no request", "nothing", plugins=(PLUGIN,)),
     Suite(
         "in_process_bearer",
         "mock_platform, in-process",
@@ -230,6 +231,30 @@ def show(found: dict[Suite, Times], tests: int) -> None:
         print(f"  {suite.title:34}{suite.checks}")
 
 
+def compare(found: dict[Suite, Times], tests: int) -> None:
+    """Print what is wanted beside what was measured, as far as its suites ran."""
+    took = {suite.name: times.figures(tests) for suite, times in found.items()}
+    first = {suite.name: statistics.median(times.one) for suite, times in found.items()}
+    measured = (
+        ("a whole run in-process, x responses", 1.4, "in_process_bearer", "with_responses",
+         lambda own, other: took[own][0] / took[other][0]),
+        ("a whole run over a socket, x pytest-httpserver", 0.8, "over_socket", "with_httpserver",
+         lambda own, other: took[own][0] / took[other][0]),
+        ("a test's requests in-process, x responses", 1.15, "in_process_bearer", "with_responses",
+         lambda own, other: (took[own][2] - took.get("world_only", (0, 0, 0))[2]) / took[other][2]),
+        ("the plugin's share of a test, in ms", 0.3, "world_only", "nothing",
+         lambda own, other: (took[own][2] - took[other][2]) * 1000),
+        ("import and first world, in s over pytest alone", 0.25, "world_only", "nothing",
+         lambda own, other: first[own] - first[other]),
+    )  # fmt: skip
+    print("\nWhat is wanted:")
+    for what, most, own, other, compute in measured:
+        if own in took and other in took:
+            value = compute(own, other)
+            said = "reached" if value <= most else "missed"
+            print(f"  {what:50} {value:7.2f}   wanted at most {most}: {said}")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="The same suite against several test doubles.")
@@ -257,6 +282,7 @@ def main() -> None:
         runner = Runner(Path(folder), node_modules)
         found = measure(runner, present, options.rounds, options.tests)
     show(found, options.tests)
+    compare(found, options.tests)
 
 
 if __name__ == "__main__":
