@@ -1,8 +1,8 @@
-"""Where the longest tests are begun: at the start of a run, each kind by one process of its own.
+"""Which tests a run begins with: the longest, each kind in one process.
 
-The processes take long tests of the same kind from one another only at the end. So one Chromium
-serves all pages, nobody waits for the packages of npm that another process installs, and no long
-test is left over for the end, where it would keep one core busy while the other is idle.
+Other processes take over tests of a kind only when they have none left. So one Chromium shows all
+pages, no process waits for packages of npm that another one installs, and no long test is left for
+the end, where it would keep one core busy and the other idle.
 """
 
 from __future__ import annotations
