@@ -40,6 +40,7 @@ def show_worlds(request: ControlRequest, form: FormState | None = None) -> Respo
         # Worlds of other processes, and resting ones, are listed without being opened here.
         clock = clocks.get(told["name"])
         shown = {"seed": "", "requests": "", "now": "", "frozen": False, "where": _locate(told)}
+        shown["age"] = _describe_age(told.get("age_seconds"))
         if clock is not None:
             shown |= {"now": wire_millis(clock.now()), "frozen": clock.frozen}
         worlds.append(shown | told)
@@ -158,6 +159,16 @@ def _locate(told: Mapping[str, Any]) -> str:
         return "resting"
     owner = told.get("owner") or told.get("process")
     return "" if owner is None else f"process {owner}"
+
+
+def _describe_age(seconds: float | None) -> str:
+    """Returns an age in its largest unit; empty for a world that no process has open."""
+    if seconds is None:
+        return ""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"
 
 
 def _find(request: ControlRequest) -> World:

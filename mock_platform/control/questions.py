@@ -14,6 +14,7 @@ from mock_platform.control.metrics import METRICS, Metrics
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage import Recorder, document
 from mock_platform.platform import Platform
+from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.packing import pack_world
 
@@ -65,9 +66,18 @@ def list_questions(
 
 
 def list_own_worlds(platform: Platform) -> list[dict[str, Any]]:
-    """Returns the worlds that live in this process: name, seed, number of requests."""
+    """Returns the worlds that live in this process: name, seed, number of requests, age.
+
+    The age is that in this process: real seconds since the world was made here, or opened.
+    """
+    now = UPTIME()
     return [
-        {"name": world.name, "seed": world.seed, "requests": len(world.journal)}
+        {
+            "name": world.name,
+            "seed": world.seed,
+            "requests": len(world.journal),
+            "age_seconds": round(now - world.opened, 3),
+        }
         for world in platform.worlds
         if platform.peers.lives_here(world.name)
     ]

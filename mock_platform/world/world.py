@@ -21,7 +21,7 @@ from mock_platform.store.interface import Change, SavedWorld
 from mock_platform.store.memory import Base, MemoryStore
 from mock_platform.store.memory_archive import MemoryArchive
 from mock_platform.store.scope import Scope
-from mock_platform.world.clock import Clock, ClockState, read_state
+from mock_platform.world.clock import UPTIME, Clock, ClockState, read_state
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal, JournalMemory
 from mock_platform.world.kept import Companion, Parts
@@ -108,6 +108,8 @@ class World:
         self.blueprint = blueprint
         settings = blueprint.settings
         self.seed = settings.seed if seed is None else seed
+        self.opened = UPTIME()
+        """When this process made it, or took it from its archive: real seconds of `UPTIME`."""
         self.lock = threading.RLock()
         self.closed = False
         self.moved = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mock_platform.world.clock import UPTIME
 from tests.console.support import done, refused, show, submit
 from tests.control.support import call
 from tests.support import Sandbox
@@ -77,3 +78,16 @@ def test_reset_and_delete(box: Sandbox) -> None:
     assert ["default"] == [world.name for world in box.platform.worlds]
     assert "always exists" in refused(submit(box, f"{WORLDS}/default/delete"), 409)
     assert "There is no world 'w1'" in show(box, f"{WORLDS}/w1", status=404)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(59, "59 s"), (60, "1 min"), (7_300, "2 h"), (90_000, "1 d")]
+)
+def test_age(box: Sandbox, monkeypatch: pytest.MonkeyPatch, seconds: int, shown: str) -> None:
+    """The list says in the largest unit how long ago a world was made, the interface in seconds."""
+    world = box.platform.worlds.default
+    monkeypatch.setattr(world, "opened", UPTIME() - seconds)
+    (listed,) = call(box, "GET", "/worlds").get_json()["worlds"]
+
+    assert seconds <= listed["age_seconds"]
+    assert f" {shown} 0 0 Open its console" in show(box, WORLDS)
