@@ -103,7 +103,7 @@ def test_a_port_in_use_is_told_by_the_constructor() -> None:
 @pytest.fixture
 def rare_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever looks at intervals looks so rarely that to wait for it shows."""
-    monkeypatch.setattr(loop_server, "_SWEEP_SECONDS", LONG)
+    monkeypatch.setattr(loop_server, "SWEEP_SECONDS", LONG)
 
 
 @pytest.mark.usefixtures("rare_ticks")
