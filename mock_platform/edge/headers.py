@@ -7,6 +7,8 @@ from mock_platform.edge.request import Request
 
 _MAX_SHARED = 1000
 """Maximum number of headers that requests share."""
+_MAX_SHARED_LENGTH = 128
+"""Characters of a header that is shared: long ones are cookies and signatures, new each time."""
 _MAX_NAMES = 1000
 """Maximum number of names whose spelling is cached; clients may send any number of others."""
 
@@ -62,7 +64,10 @@ class HeaderNames:
         shared = self._shared
         if len(shared) > _MAX_SHARED:  # nonces and the like: begin again with what comes now
             shared.clear()
-        return [shared.setdefault(pair, pair) for pair in found.items()]
+        return [
+            shared.setdefault(pair, pair) if len(pair[1]) <= _MAX_SHARED_LENGTH else pair
+            for pair in found.items()
+        ]
 
     def _spell(self, name: bytes) -> str:
         spelled = name.decode("latin-1").upper().replace("_", "-").title()
