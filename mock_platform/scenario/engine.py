@@ -232,6 +232,11 @@ class Engine:
         with self.world.lock:
             return [self.describe(scenario.name) for scenario in self.list_scenarios()]
 
+    def describe_active(self) -> list[dict[str, Any]]:
+        """Return every active scenario with what its rules did; no other one is read."""
+        with self.world.lock:
+            return [self.describe(name) for name in sorted(self._active)]
+
     def describe(self, name: str) -> dict[str, Any]:
         """Return one scenario with what its rules did.
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from mock_platform.operations import TABLES
@@ -47,12 +47,13 @@ class UnknownScenario(LookupError):
 
 
 class Library:
-    """Scenarios by name. The package's folder is read when it is first needed."""
+    """Scenarios by name. A file of the package is read when it is first needed."""
 
     def __init__(self, folder: Path, catalog: Catalog) -> None:
         self.catalog = catalog
         self._folder = folder
         self._files: dict[str, Scenario] = {}
+        self._loaded: dict[Path, Scenario] = {}
         self._packaged: dict[str, Scenario] | None = None
         self._bound: dict[str, tuple[Scenario, tuple[Rule, ...]]] = {}
         self._lock = threading.Lock()
@@ -67,7 +68,7 @@ class Library:
         Raises:
             BadScenario: A file of the package has faults.
         """
-        return self._files.get(name) or self._load_packaged().get(name)
+        return self._files.get(name) or self._load_named(name) or self._load_packaged().get(name)
 
     def __iter__(self) -> Iterator[Scenario]:
         known = {**self._load_packaged(), **self._files}
@@ -81,15 +82,30 @@ class Library:
             self._bound[scenario.name] = (scenario, rules)
         return rules
 
+    def _load_named(self, name: str) -> Scenario | None:
+        """Return the scenario of the file that is called like it: reading all takes a second."""
+        with self._lock:
+            if self._packaged is None:
+                for file in self._scenario_files:
+                    if file.stem == name and (scenario := self._load(file)).name == name:
+                        return scenario
+        return None
+
     def _load_packaged(self) -> dict[str, Scenario]:
         with self._lock:
             if self._packaged is None:
-                found: dict[str, Scenario] = {}
-                for file in list_scenario_files(self._folder):
-                    scenario = load(file, self.catalog)
-                    found[scenario.name] = scenario
-                self._packaged = found
+                loaded = [self._load(file) for file in self._scenario_files]
+                self._packaged = {scenario.name: scenario for scenario in loaded}
             return self._packaged
+
+    @cached_property
+    def _scenario_files(self) -> list[Path]:
+        return list_scenario_files(self._folder)
+
+    def _load(self, file: Path) -> Scenario:
+        if file not in self._loaded:
+            self._loaded[file] = load(file, self.catalog)
+        return self._loaded[file]
 
 
 def list_scenario_files(folder: Path) -> list[Path]:

@@ -68,8 +68,8 @@ class LocalServers:
             # This runs after each test, and redacting its journal takes as long as a request.
             return [each.as_json() for each in journal if each.traceback or not failed]
 
-        # Listing them reads every packaged scenario, and only a failing test shows them.
-        scenarios = _engine_of(server, name).as_json
+        # Listing all would read every packaged scenario.
+        scenarios = _engine_of(server, name).describe_active
         return world, Verdict(world, entries, scenarios, self._take_errors)
 
     def close(self, world: WorldFace) -> None:

@@ -32,6 +32,20 @@ def test_read_late(tmp_path: Path) -> None:
         library.find("a")
 
 
+def test_one_is_read_by_its_file(tmp_path: Path) -> None:
+    """A scenario is found without reading the others, and stays the same when all are read."""
+    library = Library(tmp_path, CATALOG)
+    write(tmp_path, "a.yaml")
+    write(tmp_path, "b.yaml", "name: B")
+    found = library.find("a")
+    write(tmp_path, "b.yaml", SOUND.format("c"))
+
+    assert found is not None
+    assert ["a", "c"] == [scenario.name for scenario in library]
+    assert found is next(iter(library))
+    assert library.find("b") is None
+
+
 def test_no_way_out(tmp_path: Path) -> None:
     """A link out of the folder is not followed."""
     folder = tmp_path / "folder"
