@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 import requests
+from click.testing import CliRunner, Result
 from tinydb import TinyDB
 
-from mock_platform import __version__
+from mock_platform import MockPlatform, __version__
+from mock_platform.cli.main import group
 from tests.commands import environment, finished
 from tests.live.processes import Served, command, ended, serving
 from tests.loops import at_once
@@ -25,6 +27,8 @@ from tests.waits import PATIENCE
 pytestmark = pytest.mark.live
 
 USER = {"id": "9", "screen_name": "nine", "name": "Nine"}
+STOPS = int(os.environ.get("MOCK_PLATFORM_TEST_STOPS", "3"))
+"""How often a server under load is stopped."""
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +55,11 @@ def names(served: Served) -> list[str]:
     return [user["screen_name"] for user in answer.json()["records"]]
 
 
+def refused(*args: object) -> Result:
+    """A command that ends before it serves, run in this process."""
+    return CliRunner().invoke(group, [*map(str, args)], prog_name="mock-platform")
+
+
 # -- READY ---------------------------------------------------------------------------------------
 
 
@@ -67,19 +76,6 @@ def test_ready_says_where_everything_is(served: Served) -> None:
     }
     assert url.startswith("http://127.0.0.1:")
     assert requests.get(f"{url}/_mock/health", timeout=PATIENCE).json()["status"] == "ok"
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_cleanly_on_a_signal(number: int) -> None:
-    """Status 0, nothing but READY on standard output, and the port is free again."""
-    with serving() as served:
-        port = int(served.url.rpartition(":")[2])
-
-        assert served.stop(number) == 0
-        assert served.rest() == ""
-        assert served.log[-1].endswith(" Stopped.")
-        with socket.create_server(("127.0.0.1", port)):
-            pass
 
 
 def test_it_ends_with_the_program_that_started_it(tmp_path: Path) -> None:
@@ -105,8 +101,12 @@ def test_it_ends_with_the_program_that_started_it(tmp_path: Path) -> None:
     assert log.read_text("utf-8").endswith("Stopped.\n")
 
 
-def test_requests_under_way_are_finished() -> None:
-    """A request whose body is still coming when the signal arrives gets its answer."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_cleanly_on_a_signal(number: int) -> None:
+    """A request whose body is still coming is answered; then the server ends in good order.
+
+    Its status is 0, standard output has nothing but READY, and the port is free again.
+    """
     with serving() as served:
         port = int(served.url.rpartition(":")[2])
         body = b"grant_type=client_credentials"
@@ -119,12 +119,17 @@ def test_requests_under_way_are_finished() -> None:
             client.sendall(head.encode() + body[:5])
             # An answer on another connection: by then the first one has been taken up.
             requests.get(f"{served.url}/_mock/health", timeout=PATIENCE)
-            served.process.send_signal(signal.SIGTERM)
+            served.process.send_signal(number)
             client.sendall(body[5:])
             answer = client.recv(65536)
 
         assert answer.startswith(b"HTTP/1.1 403 ")
         assert served.process.wait(PATIENCE) == 0
+        assert served.stop() == 0
+        assert served.rest() == ""
+        assert served.log[-1].endswith(" Stopped.")
+        with socket.create_server(("127.0.0.1", port)):
+            pass
 
 
 def test_the_hint_works(served: Served) -> None:
@@ -171,9 +176,9 @@ def test_a_store_that_is_not_ours_is_status_4(tmp_path: Path) -> None:
     file = tmp_path / "state.json"
     file.write_text('{"_default": {"1": {"mine": true}}}')
 
-    result = ended("serve", "--port", 0, "--store", f"tinydb:{file}")
+    result = refused("serve", "--port", 0, "--store", f"tinydb:{file}")
 
-    assert result.returncode == 4
+    assert result.exit_code == 4
     assert "so it is not changed" in result.stderr
     assert file.read_text() == '{"_default": {"1": {"mine": true}}}'
 
@@ -182,9 +187,9 @@ def test_a_damaged_authority_is_status_4(tmp_path: Path) -> None:
     """The message names the file and what to do."""
     (tmp_path / "authority.pem").write_text("no certificate")
 
-    result = ended("serve", "--port", 0, "--tls", "--tls-folder", tmp_path)
+    result = refused("serve", "--port", 0, "--tls", "--tls-folder", tmp_path)
 
-    assert result.returncode == 4
+    assert result.exit_code == 4
     assert "Delete it to get a new one" in result.stderr
 
 
@@ -209,9 +214,10 @@ def test_a_clean_stop_loses_nothing(tmp_path: Path, durability: str, number: int
 
     with TinyDB(tmp_path / "state.json") as file:
         assert "nine" in [document["screen_name"] for document in file.table("users")]
-    with serving(*args) as served:
-        assert "nine" in names(served)
-        clock = requests.get(f"{served.url}/~w1/_mock/clock", timeout=PATIENCE).json()
+    with MockPlatform.start(store=args[1], durability=durability) as platform:
+        assert "nine" in [user["screen_name"] for user in platform.state["users"]]
+        url = f"{platform.base_url}/~w1/_mock/clock"
+        clock = requests.get(url, timeout=PATIENCE).json()
         assert clock == {"now": moment, "frozen": True}
 
 
@@ -387,38 +393,28 @@ def test_run_hands_addresses_and_credentials_over() -> None:
 
 
 IGNORED = (
-    "import os, requests\n"
+    "import os, requests, sys\n"
     "token = os.environ['MOCK_PLATFORM_BEARER_TOKEN']\n"
     "answer = requests.get(os.environ['MOCK_PLATFORM_URL'] + '/12/accounts?cuont=7', timeout=120,\n"
     "                      headers={'Authorization': 'Bearer ' + token})\n"
-    "print(answer.status_code)\n"
+    "print(answer.status_code, sys.argv[1:])\n"
 )
 
 
 @pytest.mark.parametrize(("options", "status"), [((), 200), (("--warnings", "error"), 400)])
 def test_run_sums_warnings_up(options: tuple[str, ...], status: int) -> None:
-    """At the end it prints what was ignored; with `--warnings error` the command was refused."""
-    result = ended("run", *options, "--", sys.executable, "-c", IGNORED)
+    """At the end it prints what was ignored; with `--warnings error` the command was refused.
 
-    assert (0, f"{status}\n") == (result.returncode, result.stdout)
+    Options before the command are the server's, those after it the command's own.
+    """
+    result = ended("run", *options, sys.executable, "-c", IGNORED, "--auth")
+
+    assert (0, f"{status} ['--auth']\n") == (result.returncode, result.stdout)
     assert (
         "mock-platform: 1 request with warnings:\n"
         "  1 x unknown-parameter, accounts.list: GET /12/accounts?cuont=7: parameter 'cuont' is "
         "not one of this operation and was ignored; did you mean 'count'?\n"
     ) == result.stderr
-
-
-def test_run_takes_settings() -> None:
-    """Options before the command are the server's, those after it the command's own."""
-    script = (
-        "import os, requests, sys\n"
-        "url = os.environ['MOCK_PLATFORM_URL'] + '/12/accounts'\n"
-        "print(sys.argv[1], requests.get(url, timeout=120).status_code)\n"
-    )
-
-    result = ended("run", "--auth", "off", sys.executable, "-c", script, "--auth")
-
-    assert result.stdout == "--auth 200\n"
 
 
 def test_run_ends_with_the_status_of_its_command() -> None:
@@ -486,9 +482,10 @@ def test_run_tells_bad_fixtures(tmp_path: Path) -> None:
     """Nothing is run with a server that cannot start."""
     (tmp_path / "users.json").write_text("[{}]")
 
-    result = ended("run", "--fixtures", tmp_path, "--", "sh", "-c", "echo ran")
+    result = refused("run", "--fixtures", tmp_path, "--", "touch", tmp_path / "ran")
 
-    assert (4, "") == (result.returncode, result.stdout)
+    assert (4, "") == (result.exit_code, result.stdout)
+    assert not (tmp_path / "ran").exists()
     assert "users.json:1:2" in result.stderr
 
 
@@ -509,7 +506,7 @@ def test_run_keeps_its_worlds(tmp_path: Path) -> None:
 
 def test_every_stop_is_heeded_under_load() -> None:
     """However busy its threads are when the signal comes, a server ends in good order."""
-    for number in range(8):
+    for number in range(STOPS):
         with serving() as served:
             done = threading.Event()
 

@@ -154,8 +154,8 @@ def backends() -> list[Backend]:
     """All of them."""
     empty: dict[str, Any] = {}
     return [
-        Backend("memory", _memory, empty, examples=60),
-        Backend("memory-over-fixtures", _memory, fixtures(), examples=60),
+        Backend("memory", _memory, empty, examples=25),
+        Backend("memory-over-fixtures", _memory, fixtures(), examples=25),
         Backend("durable-snapshot", _durable("snapshot"), fixtures(), examples=20),
         Backend("durable-log", _durable("log"), fixtures(), examples=20),
         Backend("durable-fsync", _durable("fsync"), empty, examples=10),

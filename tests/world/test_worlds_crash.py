@@ -23,7 +23,7 @@ from tests.world.worlds_crash_worker import described, no_scenarios, operation, 
 pytestmark = pytest.mark.crash
 
 KILLS_PER_FILE = 20
-KILLS = int(os.environ.get("MOCK_PLATFORM_TEST_KILLS", "40"))
+KILLS = int(os.environ.get("MOCK_PLATFORM_TEST_KILLS", "20"))
 
 
 @pytest.fixture(scope="module")
