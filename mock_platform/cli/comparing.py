@@ -38,7 +38,7 @@ from mock_platform.drift import (
     render,
     write_accepted,
 )
-from mock_platform.drift.check import list_reads
+from mock_platform.drift.check import describe_reads, list_reads
 from mock_platform.drift.client import HttpClient
 from mock_platform.drift.plan import PROBE_KINDS
 from mock_platform.drift.shadow import ShadowSettings, ShadowTraffic
@@ -248,7 +248,7 @@ def ask_server(client: HttpClient, scope: DriftScope) -> Report:
     platform = Platform()
     own = SigningCredentials.from_variables(environment(credentials(platform)))
     try:
-        description = describe_everything(platform).at(client.base_url)
+        description = describe_reads(platform).at(client.base_url)
         sandbox = OwnSandbox(platform, own)
         drift = check(client, sandbox, description, machine_now(), scope, _show_progress)
         return make_report(drift, client.base_url, platform.assumptions())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from mock_platform.core.call import ABSENT
@@ -12,8 +12,39 @@ from mock_platform.core.jsonio import BadJson, canonical, loads
 _MAX_NESTING_LEVELS = 256
 _MAX_DESCRIBED_CODES = 3
 _MARKER = "x-mock-"
+_SHARED_BODIES = 8
+"""Bodies whose values are kept: a server that differs in nothing answers what the sandbox does."""
+_KEYS = ("id", "id_str", "media_key", "key", "product_key")
 
 JsonObject = dict[str, Any]
+
+
+class _Body:
+    """What a body holds; equal bodies share it, so it is never changed."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    @cached_property
+    def json(self) -> Any:
+        try:
+            return loads(self._body, max_nesting=_MAX_NESTING_LEVELS)
+        except BadJson:
+            return ABSENT
+
+    @cached_property
+    def records(self) -> list[JsonObject]:
+        data = self.json.get("data") if isinstance(self.json, dict) else None
+        if isinstance(data, dict):
+            return [data]
+        return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
+
+    @cached_property
+    def keys(self) -> list[str]:
+        return [key_of(record) for record in self.records]
+
+
+_share = lru_cache(_SHARED_BODIES)(_Body)
 
 
 class ComparedAnswer:
@@ -34,12 +65,13 @@ class ComparedAnswer:
         }
 
     @cached_property
+    def _read(self) -> _Body:
+        return _share(self.body)
+
+    @property
     def json(self) -> Any:
         """The body as JSON; `ABSENT` if it is something else."""
-        try:
-            return loads(self.body, max_nesting=_MAX_NESTING_LEVELS)
-        except BadJson:
-            return ABSENT
+        return self._read.json
 
     @property
     def media_type(self) -> str:
@@ -63,18 +95,15 @@ class ComparedAnswer:
         named = self.markers.get("x-mock-assumptions", "")
         return tuple(named.split(",")) if named else ()
 
-    @cached_property
+    @property
     def records(self) -> list[JsonObject]:
         """The records under `data`: of a list all, else the one."""
-        data = self.json.get("data") if isinstance(self.json, dict) else None
-        if isinstance(data, dict):
-            return [data]
-        return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
+        return self._read.records
 
-    @cached_property
+    @property
     def keys(self) -> list[str]:
         """What distinguishes each of the records."""
-        return [key_of(record) for record in self.records]
+        return self._read.keys
 
     @property
     def is_list(self) -> bool:
@@ -124,7 +153,7 @@ def find_codes(body: Any) -> Sequence[str]:
 
 def key_of(record: Mapping[str, Any]) -> str:
     """Return what distinguishes a record from the others of its list."""
-    for name in ("id", "id_str", "media_key", "key", "product_key"):
-        if isinstance(record.get(name), str | int):
+    for name in _KEYS:
+        if name in record and isinstance(record[name], (str, int)):
             return str(record[name])
     return canonical(record).decode()

@@ -14,6 +14,7 @@ from datetime import datetime
 from threading import Event
 from typing import Any
 
+from mock_platform.core.description.openapi import Description, describe
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer
@@ -38,6 +39,8 @@ from mock_platform.drift.values import (
     fill_query,
     list_names,
 )
+from mock_platform.platform import Platform
+from mock_platform.version import __version__
 
 _UNKNOWN_UUID = "00000000-0000-4000-8000-000000000000"
 _LIMITED = "the server's rate limit is used up (429); try again later"
@@ -58,8 +61,8 @@ def check(
 ) -> Drift:
     """Ask another server and the sandbox the same, and return how the answers differ.
 
-    `description` is the OpenAPI document of everything that the sandbox serves; `now` is the moment
-    from which the times in requests are counted.
+    `description` is an OpenAPI document that has all operations that read, as that of
+    `describe_reads`; `now` is the moment from which the times in requests are counted.
 
     Raises:
         ServerUnreachable: The server does not answer.
@@ -79,6 +82,22 @@ def list_reads(operations: Sequence[Operation]) -> list[Operation]:
         and not operation.sandbox_only
     ]
     return sorted(reads, key=lambda operation: len(operation.path_names))
+
+
+def describe_reads(platform: Platform) -> Description:
+    """Return the OpenAPI document of the operations that are compared.
+
+    That of all operations takes five times as long to make.
+    """
+
+    def make() -> dict[str, Any]:
+        reads = list_reads(platform.operations)
+        text = "The operations that read."
+        return describe(
+            reads, platform.settings, title="mock_platform", version=__version__, text=text
+        )
+
+    return Description(make)
 
 
 @dataclass(slots=True)

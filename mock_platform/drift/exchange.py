@@ -41,6 +41,8 @@ class Comparer:
         self._flaws: dict[str, set[tuple[str, str]]] = {}
         """Kind and place of what the sandbox's own answers do, by operation: no difference."""
         self._seen: dict[tuple[str, str], set[bytes]] = {}
+        self._learned: set[tuple[str, int, bytes]] = set()
+        """The sandbox's answers that show nothing new: operation, status and body."""
 
     def learn(self, operation: Operation, answer: ComparedAnswer) -> Any:
         """Keep what the sandbox's answer shows; return its body without what was seen before."""
@@ -52,6 +54,15 @@ class Comparer:
             flaws = self._check(operation, answer.status, body)
             self._flaws.setdefault(operation.id, set()).update((x.kind, x.where) for x in flaws)
         return body
+
+    def _learn_once(self, operation: Operation, answer: ComparedAnswer) -> None:
+        """Keep what the sandbox's answer shows, unless the same one was kept as a whole."""
+        same = (operation.id, answer.status, answer.body)
+        if not answer.is_success or same in self._learned:
+            return
+        self.learn(operation, answer)
+        if len(answer.records) <= _MAX_RECORDS:
+            self._learned.add(same)
 
     def compare(
         self,
@@ -69,7 +80,7 @@ class Comparer:
         if ours.json is ABSENT:
             return found
         if ours.body == theirs.body:
-            self.learn(operation, ours)
+            self._learn_once(operation, ours)
             return found
         if theirs.json is ABSENT:
             return [*found, Difference("type", "(body)", "JSON", "something else")]
@@ -256,20 +267,25 @@ def _compare_echo(
 def _compare_records(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator[Difference]:
     """Compare the keys of records that both servers have."""
     mine = dict(zip(ours.keys, ours.records, strict=True))
+    place = "data[]" if theirs.is_list else "data"
     for key, record in zip(theirs.keys, theirs.records, strict=True):
         same = mine.get(key, {})
-        place = "data[]" if theirs.is_list else "data"
+        if same.keys() <= record.keys():
+            continue
         for name in sorted(same.keys() - record.keys()):
             yield Difference("missing", f"{place}.{name}", find_kind(same[name]), "absent")
 
 
 def _find_empty(ours: Any, theirs: Any) -> Iterator[Difference]:
     """Return empty texts where the sandbox serves null or a text that is not empty."""
-    here, there = dict(_scalars(ours)), list(_scalars(theirs))
-    nulls = {where for where, value in _scalars(ours) if value is None}
-    for where, value in there:
+    there = [where for where, value in _scalars(theirs) if value == ""]
+    if not there:
+        return
+    served = list(_scalars(ours))
+    here, nulls = dict(served), {where for where, value in served if value is None}
+    for where in there:
         name = where.rpartition(".")[2]
-        if value == "" and (where in nulls or (name in _PAGE and here.get(where) != "")):
+        if where in nulls or (name in _PAGE and here.get(where) != ""):
             yield Difference(
                 "empty", where, "null" if where in nulls else "a text", "an empty text"
             )
