@@ -16,6 +16,19 @@ pytestmark = pytest.mark.live
 PAGE = Page("docs/for-qa.md")
 
 
+_CHECK = re.compile(r"^mock-platform check (.+)\n", re.MULTILINE)
+
+
+def check_at_the_end(script: str) -> str:
+    """The script with its first check as copied, and all later files in one check at its end."""
+    first = _CHECK.search(script)
+    assert first is not None
+    begun, rest = script[: first.end()], script[first.end() :]
+    files = _CHECK.findall(rest)
+    assert len(files) > 3
+    return f"{begun}{_CHECK.sub('', rest)}\nmock-platform check {' '.join(files)}\n"
+
+
 def test_every_block_is_tried() -> None:
     """No language is there that nothing below runs; `console` shows, it is not to be copied."""
     assert {"console", "bash", "python"} == PAGE.languages
@@ -25,6 +38,7 @@ def test_the_commands_work_one_after_the_other(tmp_path: Path) -> None:
     """From the first call that works to the refusal of one's own scenario."""
     with serving() as served:
         script = "\n".join(PAGE.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
+        script = check_at_the_end(script)
         (tmp_path / ".venv").mkdir()
         (tmp_path / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
         done = run_bash_of_a_stranger(script, tmp_path)
