@@ -10,14 +10,15 @@ from datetime import date
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
+from mock_platform.cli.surroundings import collect_rarely
 from mock_platform.cli.trouble import CheckFailed, write_report
 from mock_platform.control.credential_texts import environment
 from mock_platform.control.known_credentials import credentials
-from mock_platform.control.routes import describe_everything
 from mock_platform.core.call import Surface
 from mock_platform.delivery.base_address import BadBaseUrl, check_base_url
 from mock_platform.drift import (
@@ -182,7 +183,7 @@ def compare_archive(
     platform = Platform()
     own = SigningCredentials.from_variables(environment(credentials(platform)))
     try:
-        description = describe_everything(platform).at("http://localhost")
+        description = _describe_everything(platform)
         run = RecordedComparison(
             OwnSandbox(platform, own),
             description,
@@ -222,8 +223,14 @@ def read_shadow(
 
 def make_shadow(platform: Platform, settings: ShadowSettings) -> ShadowTraffic:
     """Return what sends the requests of a platform to another service as well."""
-    description = describe_everything(platform).at("http://localhost")
-    return ShadowTraffic(platform, settings, description, _locate)
+    return ShadowTraffic(platform, settings, _describe_everything(platform), _locate)
+
+
+def _describe_everything(platform: Platform) -> dict[str, Any]:
+    # The control plane takes a seventh of the imports, and a comparison by requests needs none.
+    from mock_platform.control.routes import describe_everything
+
+    return describe_everything(platform).at("http://localhost")
 
 
 def _locate(url: str) -> tuple[Surface, str]:
@@ -250,7 +257,8 @@ def ask_server(client: HttpClient, scope: DriftScope) -> Report:
     try:
         description = describe_reads(platform).at(client.base_url)
         sandbox = OwnSandbox(platform, own)
-        drift = check(client, sandbox, description, machine_now(), scope, _show_progress)
+        with collect_rarely():
+            drift = check(client, sandbox, description, machine_now(), scope, _show_progress)
         return make_report(drift, client.base_url, platform.assumptions())
     except ServerUnreachable as fault:
         raise click.UsageError(str(fault)) from fault
