@@ -219,12 +219,12 @@ def compare_pattern(box: Sandbox, place: Place, pattern: str) -> None:
     refusals = ask(box, place, "a b c")
     whole = re.compile(pattern, re.ASCII)
 
-    @examples(5)
+    @examples(3)
     @given(st.from_regex(whole, fullmatch=True).filter(lambda text: "\n" not in text))
     def fits(text: str) -> None:
         assert refusals - ask(box, place, text), f"{place}: {text!r} is taken like 'a b c'"
 
-    @examples(5)
+    @examples(3)
     @given(st.text("aZ09:/-_. ", min_size=1, max_size=70).filter(lambda t: not whole.search(t)))
     def does_not_fit(text: str) -> None:
         said = ask(box, place, text)
