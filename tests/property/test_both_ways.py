@@ -211,7 +211,7 @@ def _signature(method: str, url: str, form: dict[str, str]) -> str:
 def test_an_operation_answers_alike_on_both_ways(four: Four, operation: Operation) -> None:
     """Status line, headers in their order and body, whatever is sent to it."""
 
-    @examples(10, suppress_health_check=list(HealthCheck))
+    @examples(5, suppress_health_check=list(HealthCheck))
     @given(requests(operation))
     def ask(environ: Environ) -> None:
         before = four.seen
