@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from mock_platform.cli.surroundings import collect_rarely
+from mock_platform.cli.garbage import collect_rarely
 from mock_platform.cli.trouble import CheckFailed, write_report
 from mock_platform.control.credential_texts import environment
 from mock_platform.control.known_credentials import credentials

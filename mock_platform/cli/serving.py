@@ -14,11 +14,11 @@ import click
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
+from mock_platform.cli.garbage import collect_rarely
 from mock_platform.cli.serve_options import ServeOptions
 from mock_platform.cli.signals import StopSignals
 from mock_platform.cli.surroundings import (
     close_after,
-    collect_rarely,
     report_error,
     send_to_shadow,
     watch_files,

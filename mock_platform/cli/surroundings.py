@@ -1,9 +1,8 @@
-"""What surrounds a server while it serves: garbage collection, the store, watched files, errors."""
+"""What surrounds a server while it serves: the store, watched files, errors."""
 
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -17,31 +16,6 @@ if TYPE_CHECKING:
     from mock_platform.drift.shadow import ShadowSettings
 
 _LOG = logging.getLogger(__name__)
-_NEW_OBJECTS = 5_000
-"""Number of new objects (beyond those freed) after which the garbage collector scans them.
-
-While the journal is full, several times as many are made and freed until then, and all requests
-wait for the scan: a larger number makes it rarer, and as many times longer.
-"""
-_YOUNG_SCANS = 40
-"""Number of such scans after which it scans again what survived them."""
-
-
-@contextlib.contextmanager
-def collect_rarely() -> Iterator[None]:
-    """Let the garbage collector scan less: it took about a fifth of the time of a request.
-
-    What is loaded now is kept until the end, so it is not scanned at all. Of the rest nearly
-    everything is freed without the collector, when the journal drops its oldest entry, so the
-    collector waits until many more objects exist than before.
-    """
-    gc.freeze()
-    before = gc.get_threshold()
-    gc.set_threshold(_NEW_OBJECTS, _YOUNG_SCANS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 @contextlib.contextmanager
