@@ -54,7 +54,7 @@ WANTED_TAKEOVER = 300.0
 WANTED_WAKE = 20.0
 """Both in milliseconds."""
 WANTED_BYTES = 1.0
-"""Bytes of a process for each resting world: less than one is none."""
+"""Bytes of a process for each resting world: less than one counts as nothing."""
 _SYNC = {
     "synced each second": ("--appendonly", "yes", "--appendfsync", "everysec"),
     "synced each commit": ("--appendonly", "yes", "--appendfsync", "always"),

@@ -108,7 +108,7 @@ def _point(
 def _can_bind(scenario: Scenario, parameters: Mapping[str, str]) -> bool:
     try:
         scenario.bind(parameters)
-    except BadParameters:  # the effect is none for this operation
+    except BadParameters:  # this operation cannot have the effect
         return False
     return True
 

@@ -13,7 +13,12 @@ from marshmallow import Schema
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Long, Nested, Text
 from mock_platform.records.table import Table
-from mock_platform.rules.user_objects import POST_TIME, UserProfile, parse_post_time
+from mock_platform.rules.user_objects import (
+    POST_TIME,
+    PUBLIC_COUNTS,
+    UserProfile,
+    parse_post_time,
+)
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_seconds
 
@@ -59,24 +64,13 @@ class UserObject(UserProfile):
     created_at = Text()
 
 
-_COUNTS = {
-    "followers_count": "followers_count",
-    "following_count": "friends_count",
-    "post_count": "statuses_count",
-    "listed_count": "listed_count",
-    "like_count": "favourites_count",
-    "media_count": "media_count",
-}
-"""Counts of the v2 object, and the keys under which they are stored."""
-
-
 def _read_v2_object(user: Record) -> Record:
     """Return a user object of the v2 interface with the keys of a record."""
     own = {name: value for name, value in user.items() if value is not None}
     own["screen_name"] = own.pop("username")
     counts = own.pop("public_metrics", None)
     if isinstance(counts, dict):
-        own |= {stored: counts[name] for name, stored in _COUNTS.items() if name in counts}
+        own |= {stored: counts[name] for name, stored in PUBLIC_COUNTS.items() if name in counts}
     if "profile_image_url" in own:
         own["profile_image_url_https"] = own["profile_image_url"]
     if "confirmed_email" in own:

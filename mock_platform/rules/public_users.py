@@ -7,18 +7,11 @@ from typing import Any
 
 from mock_platform.rules.post_view import add_texts
 from mock_platform.rules.release_history import find_release
+from mock_platform.rules.user_objects import PUBLIC_COUNTS
 from mock_platform.store.interface import Order, Record
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.world import World
 
-_COUNTS = {
-    "followers_count": "followers_count",
-    "following_count": "friends_count",
-    "post_count": "statuses_count",
-    "listed_count": "listed_count",
-    "like_count": "favourites_count",
-    "media_count": "media_count",
-}
 _AFFILIATION_LIST = find_release("affiliation-array")
 NEWEST_FIRST = Order("created_at", descending=True)
 
@@ -74,7 +67,7 @@ def find_newest_post(world: World, user_id: str) -> Record | None:
 
 
 def _count(user: Record) -> dict[str, int]:
-    return {name: user.get(stored) or 0 for name, stored in _COUNTS.items()}
+    return {name: user.get(stored) or 0 for name, stored in PUBLIC_COUNTS.items()}
 
 
 def _show_affiliation(world: World, user: Record) -> dict[str, Any]:

@@ -26,6 +26,15 @@ POST_TIME = (
 )
 NAME = re.compile(r"[A-Za-z0-9_]{1,15}", re.ASCII)
 """Names of users in the v2 interface."""
+PUBLIC_COUNTS = {
+    "followers_count": "followers_count",
+    "following_count": "friends_count",
+    "post_count": "statuses_count",
+    "listed_count": "listed_count",
+    "like_count": "favourites_count",
+    "media_count": "media_count",
+}
+"""Counts of the v2 user object, and the keys of this one that have them."""
 _ASSETS = "assets.platform.example"
 
 

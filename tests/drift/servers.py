@@ -47,6 +47,12 @@ class Differing:
             patch(asked, response)
         return response(environ, start)
 
+    def start_over(self) -> None:
+        """Be as at first: without patches, asked nothing, with the records of the beginning."""
+        self.patches.clear()
+        self.asked.clear()
+        self.platform.worlds.default.reset()
+
     def close(self) -> None:
         """Stop the server."""
         self._server.stop()

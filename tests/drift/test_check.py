@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,14 +13,6 @@ from mock_platform.drift.report import render_text
 from mock_platform.platform import Platform
 from mock_platform.world.clock import machine_now
 from tests.drift.servers import Comparison
-
-
-@pytest.fixture(scope="module")
-def comparison() -> Iterator[Comparison]:
-    """The sandbox with which all servers are compared."""
-    found = Comparison()
-    yield found
-    found.close()
 
 
 class Changed(OwnSandbox):

@@ -35,14 +35,6 @@ SOME = ("posts.*", "promoted_posts.*", "public_posts.*", "users.me", "line_items
 
 
 @pytest.fixture(scope="module")
-def comparison() -> Iterator[Comparison]:
-    """The sandbox with which the other server is compared."""
-    found = Comparison()
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
 def running() -> Iterator[Differing]:
     """A server with original names."""
     found = Differing(Settings(names="original"))
@@ -51,18 +43,14 @@ def running() -> Iterator[Differing]:
 
 
 @pytest.fixture
-def original(running: Differing) -> Iterator[Differing]:
+def original(running: Differing) -> Differing:
     """The server with original names, as it was at first."""
-    running.patches.clear()
-    running.platform.worlds.default.reset()
-    yield running
-    running.patches.clear()
+    running.start_over()
+    return running
 
 
 def test_equal(comparison: Comparison, original: Differing) -> None:
     """A server that differs in names alone differs in nothing, and is asked with its own names."""
-    original.asked.clear()
-
     drift = comparison.run(original.url, *SOME, names="original")
 
     assert [] == make_report(drift, original.url, {}).findings

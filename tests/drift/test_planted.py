@@ -16,14 +16,6 @@ pytestmark = pytest.mark.live
 
 
 @pytest.fixture(scope="module")
-def comparison() -> Iterator[Comparison]:
-    """The sandbox with which all servers are compared."""
-    found = Comparison()
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
 def running() -> Iterator[Differing]:
     """The second sandbox."""
     found = Differing()
@@ -32,12 +24,10 @@ def running() -> Iterator[Differing]:
 
 
 @pytest.fixture
-def second(running: Differing) -> Iterator[Differing]:
+def second(running: Differing) -> Differing:
     """The second sandbox, as it was at first."""
-    running.patches.clear()
-    running.platform.worlds.default.reset()
-    yield running
-    running.patches.clear()
+    running.start_over()
+    return running
 
 
 def status(asked: Request, response: Response) -> None:

@@ -28,9 +28,7 @@ def running() -> Iterator[Differing]:
 @pytest.fixture
 def other(running: Differing) -> Differing:
     """The other service, as it was at first."""
-    running.patches.clear()
-    running.asked.clear()
-    running.platform.worlds.default.reset()
+    running.start_over()
     return running
 
 
