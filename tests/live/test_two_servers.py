@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 import requests
-from requests.adapters import HTTPAdapter
-from urllib3.util.retry import Retry
 
 from tests.engine import EngineServer
 from tests.live.processes import Served, ended, serving
@@ -44,10 +42,6 @@ class Client:
     def __init__(self, *servers: Served) -> None:
         self._urls = itertools.cycle([served.url for served in servers])
         self._session = requests.Session()
-
-    def repeat_reads(self) -> None:
-        """Ask again, a few times, if a connection ends before there is an answer to a read."""
-        self._session.mount("http://", HTTPAdapter(max_retries=Retry(5, backoff_factor=0.2)))
 
     def ask(self, method: str, path: str, **more: Any) -> requests.Response:
         """The answer of the server whose turn it is."""
@@ -170,12 +164,8 @@ def test_a_server_that_is_killed_is_replaced(
 def test_a_server_that_hangs_is_replaced(
     servers: tuple[Served, Served], leaving: tuple[Served, str]
 ) -> None:
-    """A read that it has, and does not answer, is answered by the next one after the lease.
-
-    The client repeats reads whose connection ends, as most do: on a busy machine that may happen.
-    """
+    """A read that it has, and does not answer, is answered by the next one after the lease."""
     (third, path), second = leaving, Client(servers[1])
-    second.repeat_reads()
     assert "nine" == second.read(path)["screen_name"]
     third.process.send_signal(signal.SIGSTOP)
     assert "nine" == second.read(path)["screen_name"]

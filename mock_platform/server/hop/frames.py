@@ -187,3 +187,11 @@ def read_start(payload: bytes) -> tuple[str, list[tuple[str, str]], bytes]:
     body_at = _LENGTH.size + length
     status, *texts = payload[_LENGTH.size : body_at].decode("latin-1").split("\0")
     return status, list(zip(texts[::2], texts[1::2], strict=True)), payload[body_at:]
+
+
+def read_length(headers: Sequence[tuple[str, str]]) -> int | None:
+    """Returns the bytes of a body as the head of its answer says; `None` if it does not."""
+    for name, value in headers:
+        if name.lower() == "content-length" and value.isdecimal():
+            return int(value)
+    return None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from mock_platform.edge.connection import Pause
 from mock_platform.edge.request import Peer, Request
 from mock_platform.placement import Misplaced, Place
-from mock_platform.server.hop.frames import Kind, pack, pack_request, read_start
+from mock_platform.server.hop.frames import Kind, pack, pack_request, read_length, read_start
 from mock_platform.server.hop.link import Link
 from mock_platform.world.clock import UPTIME
 
@@ -32,6 +32,8 @@ PATIENCE_SECONDS = 8.0
 """Seconds for which a process that cannot be reached is tried, as it may be starting again."""
 _RETRY_SECONDS = 0.05
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_LAST = frozenset({Kind.ANSWER, Kind.END, Kind.BROKEN, Kind.RESET, Kind.CLOSE, Kind.HOLD})
+"""What nothing follows."""
 
 
 class Carrier(Protocol):
@@ -69,6 +71,8 @@ class HandedRequest:
         self._clogged = False
         self._started = False
         self._ended = False
+        self._missing: float = math.inf
+        self._is_raw = False
         self._wait = _WAIT
         self._hurried = False
         self._until = 0.0
@@ -120,6 +124,7 @@ class HandedRequest:
             self._moved_from = self.place
             self._carrier.settle(self._world, self.place, self._settle)
             return
+        self._is_raw = self._is_raw or kind == Kind.RAW
         urgent = self._clogged and kind not in {Kind.DATA, Kind.START}
         self._queue.append((kind, payload))
         self._queued += len(payload)
@@ -133,13 +138,19 @@ class HandedRequest:
             resume(urgent=True)
 
     def lose(self, *, sent: bool) -> None:
-        """Try again, or end: the process has ended, or cannot be reached."""
+        """Try again, or end: the process has ended, or cannot be reached.
+
+        The connection of the client ends without an answer only if a part of it was sent.
+        """
         self._link = None
-        if self._ended:
+        if self._ended or (self._queue and self._queue[-1][0] in _LAST):
             return
-        if self._started or self._queue:
+        if self._started or self._is_raw:
             self.take_frame(Kind.BROKEN, b"")
-        elif sent and self._request.method not in _SAFE:
+            return
+        self._queue.clear()  # the first part of an answer whose rest is lost
+        self._queued, self._clogged = 0, False
+        if sent and self._request.method not in _SAFE:
             self._refuse(
                 "The process with this world ended before it answered. Whether the request was "
                 "executed is not known."
@@ -193,8 +204,12 @@ class HandedRequest:
             self._started = True
             self._start_response(status, headers)
             self._ended = kind == Kind.ANSWER
+            length = None if self._request.method == "HEAD" else read_length(headers)
+            self._missing = math.inf if length is None else length
+            self._count(body)
             return body
         if kind == Kind.DATA:
+            self._count(payload)
             return payload
         if kind == Kind.ENDLESS:
             self._wait = _ENDLESS
@@ -210,6 +225,14 @@ class HandedRequest:
         elif kind == Kind.HOLD:
             connection.hold()
         return b""
+
+    def _count(self, body: bytes) -> None:
+        """End with the last byte: the client has its answer then, and may send a request.
+
+        The owner says so as well. But if it hangs meanwhile, that request would wait for it.
+        """
+        self._missing -= len(body)
+        self._ended = self._ended or self._missing <= 0
 
     def _note_read(self, size: int) -> None:
         self._queued -= size

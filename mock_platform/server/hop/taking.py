@@ -13,10 +13,10 @@ from typing import Protocol
 
 from mock_platform.edge.connection import Pause
 from mock_platform.edge.request import Direct, Peer, Request
-from mock_platform.server.answer import Answer
+from mock_platform.server.answer import Answer, ExcInfo, Pair
 from mock_platform.server.backend import Backend, Timer
 from mock_platform.server.handle import Handle
-from mock_platform.server.hop.frames import Kind, pack, pack_start, read_request
+from mock_platform.server.hop.frames import Kind, pack, pack_start, read_length, read_request
 from mock_platform.server.hop.link import FrameProtocol
 from mock_platform.server.hop.proof import FRONT, NONCE_BYTES, OWNER, draw, is_proof, prove
 from mock_platform.world.clock import UPTIME
@@ -137,7 +137,16 @@ class TakenAnswer(Answer):
             if any(pieces):
                 return self._fail(RuntimeError("WSGI: the body began before start_response"))
             return []
+        self._sent += sum(map(len, pieces))
         return pieces
+
+    def _start_response(
+        self, status: str, headers: list[Pair], exc_info: ExcInfo | None = None, /
+    ) -> Callable[[bytes], object]:
+        """Start the answer; its last piece is read together with its end, and both go at once."""
+        written = super()._start_response(status, headers, exc_info)
+        self._length = read_length(headers)
+        return written
 
     def _fail(self, fault: BaseException) -> list[bytes]:
         self.broken = self.head_sent
