@@ -141,7 +141,11 @@ def coverage(
     "--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
     help="Write the report to a file as well: .txt, .json, .xml (JUnit) or .html.",
 )  # fmt: skip
-@make_ca_option()
+@make_ca_option("Certificate authority to trust beside those of the system.")
+@click.option(
+    "--connections", type=click.IntRange(1, 32), default=4, show_default=True, metavar="N",
+    help="Requests that are on their way to the server at once.",
+)  # fmt: skip
 @click.option("--yes/--no-yes", help="Send signed requests without asking.")
 def diff(
     *,
@@ -160,6 +164,7 @@ def diff(
     format: Literal["text", "json", "junit", "html"],
     report: Path | None,
     ca: Path | None,
+    connections: int,
     yes: bool,
 ) -> None:
     """Compare another server, or what was recorded, with this sandbox.
@@ -169,6 +174,7 @@ def diff(
     """
     from mock_platform.cli.comparing import (
         Acceptance,
+        OtherServer,
         Output,
         choose_format,
         compare_archive,
@@ -184,12 +190,16 @@ def diff(
     if (base_url is None) == (har is None):
         raise click.UsageError("Give either --base-url URL or --har FILE.")
     if har is not None:
-        if only or skip or value or same_data:
-            raise click.UsageError("--only, --skip, --value and --same-data belong to --base-url.")
+        if only or skip or value or same_data or credentials_file or ca:
+            raise click.UsageError(
+                "--only, --skip, --value, --same-data, --credentials-file and --ca belong to "
+                "--base-url."
+            )
         compare_archive(har, names, acceptance, output)
         return
     assert base_url is not None, "one of the two was given"
-    compare_server(base_url, credentials_file, ca, scope, names, acceptance, output, yes=yes)
+    other = OtherServer(base_url, credentials_file, ca, connections)
+    compare_server(other, scope, names, acceptance, output, yes=yes)
 
 
 CHECKING_COMMANDS: tuple[click.Command, ...] = (check, coverage, diff)

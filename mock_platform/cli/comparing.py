@@ -40,7 +40,7 @@ from mock_platform.drift import (
     write_accepted,
 )
 from mock_platform.drift.check import describe_reads, list_reads
-from mock_platform.drift.client import HttpClient
+from mock_platform.drift.client import CONNECTIONS, HttpClient
 from mock_platform.drift.plan import PROBE_KINDS
 from mock_platform.drift.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.edge.address import split_surface, split_world
@@ -81,6 +81,16 @@ class Acceptance:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherServer:
+    """The server that is asked, and how."""
+
+    base_url: str
+    credentials_file: Path | None = None
+    ca: Path | None = None
+    connections: int = CONNECTIONS
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """Where the report goes."""
 
@@ -114,9 +124,7 @@ def make_scope(
 
 
 def compare_server(
-    base_url: str,
-    credentials_file: Path | None,
-    ca: Path | None,
+    other: OtherServer,
     scope: DriftScope,
     names: NamesChoice,
     acceptance: Acceptance,
@@ -131,14 +139,12 @@ def compare_server(
         click.UsageError: The address, the credentials or the consent are missing.
     """
     acceptance.check()
-    report = read_server(base_url, credentials_file, ca, scope, names, yes=yes)
+    report = read_server(other, scope, names, yes=yes)
     finish(report, acceptance, output, complete=not scope.only)
 
 
 def read_server(
-    base_url: str,
-    credentials_file: Path | None,
-    ca: Path | None,
+    other: OtherServer,
     scope: DriftScope,
     names: NamesChoice = "auto",
     *,
@@ -151,11 +157,13 @@ def read_server(
     Raises:
         click.UsageError: The address, the credentials or the consent are missing.
     """
-    signing = _read_credentials(credentials_file)
+    signing = _read_credentials(other.credentials_file)
     try:
-        client = HttpClient(base_url, signing, ca)
+        client = HttpClient(other.base_url, signing, other.ca, connections=other.connections)
     except BadBaseUrl as fault:
         raise click.UsageError(str(fault)) from fault
+    except OSError as fault:
+        raise click.UsageError(f"{other.ca} cannot be used: {fault}.") from fault
     try:
         _require_consent(client.base_url, yes=yes)
         host = urlsplit(client.base_url).hostname

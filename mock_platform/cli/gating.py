@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from mock_platform.cli.comparing import Acceptance, accept, read_server
+from mock_platform.cli.comparing import Acceptance, OtherServer, accept, read_server
 from mock_platform.cli.contracting import read_own_contract
 from mock_platform.cli.gate_page import GatePage
 from mock_platform.cli.run_report import RunOptions
@@ -88,7 +88,8 @@ def _check_drift(base_url: str, gate: GateOptions, run: RunOptions) -> RunCheck:
     """Returns the check that another server is as this sandbox declares, in the run's scope."""
     only = (run.coverage.conditions.only or "").split(",")
     scope = DriftScope(tuple(each.strip() for each in only if each.strip()))
-    report = read_server(base_url, gate.credentials_file, gate.ca, scope, yes=gate.yes)
+    other = OtherServer(base_url, gate.credentials_file, gate.ca)
+    report = read_server(other, scope, yes=gate.yes)
     accept(report, Acceptance(gate.accepted), complete=not scope.only)
     lines = render_drift(report, "text").splitlines() if report.differs else []
     headline = f"{report.subject} differs from what this sandbox declares"

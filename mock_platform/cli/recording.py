@@ -16,10 +16,11 @@ from mock_platform.cli.running import NOT_FOUND, run_command
 from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.client.intercepting import list_variables, open_proxy
 from mock_platform.delivery.base_address import BadBaseUrl
+from mock_platform.delivery.upstream import Upstream
 from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception
 from mock_platform.har.secrets import Secrets
 from mock_platform.har.writing import HarFile, RecordedExchange
-from mock_platform.recording import Forwarder, Upstream
+from mock_platform.recording import Forwarder
 from mock_platform.recording.forwarding import MAX_BODY_BYTES
 from mock_platform.server import ServerThread
 from mock_platform.settings import ConnectionSettings

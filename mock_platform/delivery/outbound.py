@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from mock_platform.delivery.deadline import PlainDeadlineSocket, TLSDeadlineSocket
 from mock_platform.world.clock import UPTIME
 
 if TYPE_CHECKING:
@@ -42,43 +43,6 @@ class ReceiverAnswer:
     status: int
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
-
-
-class _DeadlineSocket:
-    """A socket with one deadline for all its reads and writes, however many they are."""
-
-    deadline: float | None = None
-
-    def settimeout(self, value: float | None) -> None:
-        """Set the time left until the deadline as timeout; `value` without a deadline."""
-        if self.deadline is not None:
-            value = self.deadline - UPTIME()
-            if value <= 0:
-                raise TimeoutError("timed out")
-        super().settimeout(value)  # type: ignore[misc]
-
-    def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        """Read within the time left until the deadline."""
-        self.settimeout(None)
-        return super().recv_into(*args, **kwargs)  # type: ignore[misc,no-any-return]
-
-    def send(self, *args: Any, **kwargs: Any) -> int:
-        """Write within the time left until the deadline."""
-        self.settimeout(None)
-        return super().send(*args, **kwargs)  # type: ignore[misc,no-any-return]
-
-    def sendall(self, *args: Any, **kwargs: Any) -> None:
-        """Write everything within the time left until the deadline."""
-        self.settimeout(None)
-        super().sendall(*args, **kwargs)  # type: ignore[misc]
-
-
-class _PlainSocket(_DeadlineSocket, socket.socket):
-    pass
-
-
-class _TLSSocket(_DeadlineSocket, ssl.SSLSocket):
-    pass
 
 
 class Outbound:
@@ -168,7 +132,7 @@ class Outbound:
     def _tls(self) -> ssl.SSLContext:
         """A context that trusts the system's authorities, or those of SSL_CERT_FILE."""
         context = ssl.create_default_context()
-        context.sslsocket_class = _TLSSocket
+        context.sslsocket_class = TLSDeadlineSocket
         return context
 
     def _connect(
@@ -181,7 +145,7 @@ class Outbound:
             if not self._may_reach(host, str(address[0])):
                 refused.append(str(address[0]))
                 continue
-            sock = _PlainSocket(family, kind, protocol)
+            sock = PlainDeadlineSocket(family, kind, protocol)
             sock.deadline = deadline
             self._hold(sock, held)
             try:
@@ -215,7 +179,7 @@ class Outbound:
         self, sock: socket.socket | None, deadline: float, held: list[socket.socket]
     ) -> None:
         """Set the deadline on the socket by which TLS replaced ours."""
-        if isinstance(sock, _TLSSocket):
+        if isinstance(sock, TLSDeadlineSocket):
             sock.deadline = deadline
             self._hold(sock, held)
 

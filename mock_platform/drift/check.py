@@ -7,18 +7,16 @@ what was not asked is named, with the reason.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
 from datetime import datetime
-from threading import Event
 from typing import Any
 
 from mock_platform.core.description.openapi import Description, describe
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer
-from mock_platform.drift.client import CONNECTIONS, ProbeRequest, Server
+from mock_platform.drift.client import ProbeRequest, Server, Wait
 from mock_platform.drift.exchange import Comparer
 from mock_platform.drift.names import OriginalNames
 from mock_platform.drift.own import OwnSandbox
@@ -31,6 +29,7 @@ from mock_platform.drift.results import (
     SkippedOperation,
 )
 from mock_platform.drift.rules import Asked, compare_lists, compare_pages
+from mock_platform.drift.side import Side, Steps, Walk, make_request
 from mock_platform.drift.values import (
     Known,
     PathValues,
@@ -100,52 +99,6 @@ def describe_reads(platform: Platform) -> Description:
     return Description(make)
 
 
-@dataclass(slots=True)
-class _Side:
-    """One server: what is known of it, and what was found for the operation at hand."""
-
-    server: Server
-    known: Known
-    names: OriginalNames | None = None
-    """What writes and reads original names; `None` if the server has neutral ones."""
-    values: PathValues = field(default_factory=dict)
-    plain: ComparedAnswer | None = None
-
-    def prepare(
-        self, operation: Operation, probe: Probe, unknown: PathValues
-    ) -> ProbeRequest | None:
-        """Return the request of a probe; `None` without a value for one of its parameters."""
-        values = dict(self.values)
-        for name in operation.path_names:
-            if probe.unknown in {name, "*"} or name not in values:
-                values[name] = unknown[name]
-        query = fill_query(probe.query, self.known, self.values)
-        return None if isinstance(query, str) else make_request(operation, probe, values, query)
-
-    def ask(
-        self, operation: Operation, probe: Probe, values: PathValues, query: Any
-    ) -> ComparedAnswer:
-        """Return the answer to a probe with these values."""
-        return self.send(operation, make_request(operation, probe, values, query))
-
-    def send(self, operation: Operation, request: ProbeRequest) -> ComparedAnswer:
-        """Return the answer to a request; both have neutral names here."""
-        answer = self.server.ask(self.write(operation, request))
-        return answer if self.names is None else self.names.read_answer(operation, answer)
-
-    def write(self, operation: Operation, request: ProbeRequest) -> ProbeRequest:
-        """Return a request as it is sent, with the names of the server."""
-        return request if self.names is None else self.names.write_request(operation, request)
-
-
-def make_request(
-    operation: Operation, probe: Probe, values: PathValues, query: Sequence[tuple[str, str]]
-) -> ProbeRequest:
-    """Return the request of a probe, with a server's own values."""
-    path = fill(operation.path, values)
-    return ProbeRequest(path, tuple(query), probe.method, operation.auth.schemes, probe.signing)
-
-
 class _Run:
     """Asks one operation after the other."""
 
@@ -158,23 +111,19 @@ class _Run:
         scope: DriftScope,
     ) -> None:
         self._names = OriginalNames() if scope.names == "original" else None
-        self._own = _Side(own, Known(), self._names)
+        self._own = Side(own, Known(), self._names)
         self._seeds = own.list_keys()
-        self._other = _Side(server, Known(scope.given), self._names)
+        self._other = Side(server, Known(scope.given), self._names)
         self._paths: Mapping[str, Any] = description["paths"]
         self._comparer = Comparer(description, same_data=scope.same_data)
         self._now = now
         self._scope = scope
         self.checked: list[CheckedOperation] = []
         self.skipped: list[SkippedOperation] = []
-        self._senders = ThreadPoolExecutor(CONNECTIONS, "diff")
 
     def run(self, operations: Sequence[Operation], progress: Progress) -> Drift:
         """Ask all, and return what was found."""
-        try:
-            self._ask_all(operations, progress)
-        finally:
-            self._senders.shutdown(cancel_futures=True)
+        self._ask_all(operations, progress)
         return Drift(tuple(self.checked), tuple(self.skipped))
 
     def _ask_all(self, operations: Sequence[Operation], progress: Progress) -> None:
@@ -228,12 +177,15 @@ class _Run:
 
     def _ask_plain(self, operation: Operation, plan: Plan, done: CheckedOperation) -> str | None:
         """Send the plain request; return why it cannot be sent, `None` if it was."""
-        ours = self._find_plain(self._own, operation, plan)
+        mine = Walk(self._own, operation, _find_plain(self._own, operation, plan))
+        if mine.has_ended:
+            return f"the sandbox has no value for {mine.finish()}"
+        got = Walk(self._other, operation, _find_plain(self._other, operation, plan))
+        ours, theirs = mine.finish(), got.finish()
         if isinstance(ours, str):
             return f"the sandbox has no value for {ours}"
-        mine = self._own.values.get("account_id")
-        theirs = self._find_plain(self._other, operation, plan)
-        if isinstance(theirs, str) and mine in (*self._other.values.values(), None):
+        account = self._own.values.get("account_id")
+        if isinstance(theirs, str) and account in (*self._other.values.values(), None):
             theirs = self._borrow(operation, plan) or theirs
         if isinstance(theirs, str):
             return f"no answer of the server contains :{theirs}; give it with --value"
@@ -244,39 +196,15 @@ class _Run:
         self._compare(operation, ours, theirs, done)
         return None
 
-    def _find_plain(self, side: _Side, operation: Operation, plan: Plan) -> Asked | str:
-        """Send the plain request, for one account after the other until it has records."""
-        ways = side.known.fill_path(operation)
-        if operation.path_names and not ways:
-            known = side.known.find(Wanted(list_names("account_id")), {})
-            side.values = {} if known is None else {"account_id": known}
-            return operation.path_names[-1]
-        found: Asked | str = ""
-        for values in ways:
-            query = fill_query(plan.required, side.known, values)
-            if isinstance(query, str):
-                found = found or query
-                continue
-            answer = side.ask(operation, plan.make_plain(), values, query)
-            path = fill(operation.path, values)
-            side.known.learn(operation, path, values, answer)
-            side.values, side.plain = values, answer
-            found = Asked(path, plan.make_plain(), dict(query), answer, answer)
-            if answer.records or not (answer.is_success or answer.status == 404):
-                break
-        return found
-
     def _borrow(self, operation: Operation, plan: Plan) -> Asked | None:
         """Send the plain request with the sandbox's ids: the server has the same accounts."""
         values = self._own.values
         query = fill_query(plan.required, self._own.known, values)
         if isinstance(query, str):
             return None
-        answer = self._other.ask(operation, plan.make_plain(), values, query)
-        self._other.values, self._other.plain = values, answer
-        path = fill(operation.path, values)
-        self._other.known.learn(operation, path, values, answer)
-        return Asked(path, plan.make_plain(), dict(query), answer, answer)
+        return Walk(
+            self._other, operation, _send_plain(self._other, operation, plan, values, query)
+        ).finish()
 
     # -- everything else -------------------------------------------------------------------------
 
@@ -296,49 +224,40 @@ class _Run:
     def _send(self, operation: Operation, probes: Sequence[Probe], done: CheckedOperation) -> bool:
         """Send probes to both servers; return whether the rate limit lets us go on.
 
-        The other server gets a few at once, while the sandbox answers in this thread.
+        The other server gets a few at once, and answers while the sandbox does.
         """
         unknown = _choose_unknown(operation, self._own.values)
-        limited = Event()
-        waiting = []
+        ready = deque[tuple[Probe, ProbeRequest, ProbeRequest]]()
         for probe in probes:
             mine, theirs = (s.prepare(operation, probe, unknown) for s in (self._own, self._other))
             if mine is not None and theirs is not None:
-                waiting.append((probe, mine, theirs, self._start(operation, theirs, limited)))
-        try:
-            for probe, mine, theirs, coming in waiting:
-                own = self._own.send(operation, mine)
-                other = coming.result()
-                if other is None or 429 in {own.status, other.status}:
-                    return False
-                ours = _learn(self._own, operation, probe, mine, own)
-                got = _learn(self._other, operation, probe, theirs, other)
-                self._compare(operation, ours, got, done)
-        finally:
-            limited.set()
+                ready.append((probe, mine, theirs))
+        waiting = deque[tuple[Probe, ProbeRequest, ProbeRequest, Wait]]()
+        while ready or waiting:
+            while ready and len(waiting) < self._other.server.connections:
+                each = ready.popleft()
+                waiting.append((*each, self._other.start(operation, each[2])))
+            probe, mine, theirs, wait = waiting.popleft()
+            own = self._own.start(operation, mine)()
+            other = wait()
+            if 429 in {own.status, other.status}:
+                for *_, rest in waiting:
+                    rest()
+                return False
+            ours = _learn(self._own, operation, probe, mine, own)
+            got = _learn(self._other, operation, probe, theirs, other)
+            self._compare(operation, ours, got, done)
         return True
-
-    def _start(
-        self, operation: Operation, request: ProbeRequest, limited: Event
-    ) -> Future[ComparedAnswer | None]:
-        """Ask the other server in a thread, unless it is `limited` by then."""
-
-        def ask() -> ComparedAnswer | None:
-            if limited.is_set():
-                return None
-            answer = self._other.send(operation, request)
-            if answer.status == 429:
-                limited.set()
-            return answer
-
-        return self._senders.submit(ask)
 
     def _ask_pages(self, operation: Operation, plan: Plan, done: CheckedOperation) -> None:
         size = plan.page_size()
         if size is None or not (self._own.plain and self._own.plain.is_list):
             return
-        ours = self._walk(self._own, operation, plan, size)
-        theirs = self._walk(self._other, operation, plan, size)
+        mine, got = (
+            Walk(side, operation, _turn_pages(side, operation, plan, size))
+            for side in (self._own, self._other)
+        )
+        ours, theirs = mine.finish(), got.finish()
         if 429 in {page.answer.status for page in (*ours, *theirs)} or not (ours and theirs):
             return
         pairs = list(zip(ours, theirs, strict=False))
@@ -350,28 +269,6 @@ class _Run:
             done.probes[-1] = AskedProbe(
                 last.probe, last.target, last.status, (*last.differences, *found), last.assumptions
             )
-
-    def _walk(
-        self, side: _Side, operation: Operation, plan: Plan, size: tuple[str, int, int]
-    ) -> list[Asked]:
-        """Return the first page and, if there is one, the second."""
-        name, least, most = size
-        assert side.plain is not None, "the plain request was sent"
-        count = max(least, min(len(side.plain.records) - 1, most))
-        query = fill_query(plan.required, side.known, side.values)
-        if isinstance(query, str):
-            return []
-        path = fill(operation.path, side.values)
-        pages: list[Asked] = []
-        sent = {**dict(query), name: str(count)}
-        for position in ("first page", "next page"):
-            probe = Probe(position, "pages")
-            answer = side.ask(operation, probe, side.values, list(sent.items()))
-            pages.append(Asked(path, probe, dict(sent), answer, side.plain))
-            if not isinstance(answer.next_page, str) or not answer.next_page:
-                break
-            sent[plan.page_name()] = answer.next_page
-        return pages
 
     def _compare(
         self, operation: Operation, ours: Asked, theirs: Asked, done: CheckedOperation
@@ -406,8 +303,70 @@ def _list_own_values(ours: Asked, theirs: Asked) -> Iterator[dict[str, str]]:
         yield {name: value for name, value in one.items() if other.get(name) != value}
 
 
+def _find_plain(side: Side, operation: Operation, plan: Plan) -> Steps[Asked | str]:
+    """Send the plain request, for one account after the other until it has records.
+
+    Returns the name of a parameter without a value if it cannot be sent.
+    """
+    ways = side.known.fill_path(operation)
+    if operation.path_names and not ways:
+        known = side.known.find(Wanted(list_names("account_id")), {})
+        side.values = {} if known is None else {"account_id": known}
+        return operation.path_names[-1]
+    found: Asked | str = ""
+    for values in ways:
+        query = fill_query(plan.required, side.known, values)
+        if isinstance(query, str):
+            found = found or query
+            continue
+        found = yield from _send_plain(side, operation, plan, values, query)
+        answer = found.answer
+        if answer.records or not (answer.is_success or answer.status == 404):
+            break
+    return found
+
+
+def _send_plain(
+    side: Side,
+    operation: Operation,
+    plan: Plan,
+    values: PathValues,
+    query: Sequence[tuple[str, str]],
+) -> Steps[Asked]:
+    """Send the plain request with these values, and keep what its answer shows."""
+    probe = plan.make_plain()
+    answer = yield make_request(operation, probe, values, query)
+    path = fill(operation.path, values)
+    side.known.learn(operation, path, values, answer)
+    side.values, side.plain = values, answer
+    return Asked(path, probe, dict(query), answer, answer)
+
+
+def _turn_pages(
+    side: Side, operation: Operation, plan: Plan, size: tuple[str, int, int]
+) -> Steps[list[Asked]]:
+    """Send the request for the first page and, if there is one, for the second."""
+    name, least, most = size
+    assert side.plain is not None, "the plain request was sent"
+    count = max(least, min(len(side.plain.records) - 1, most))
+    query = fill_query(plan.required, side.known, side.values)
+    if isinstance(query, str):
+        return []
+    path = fill(operation.path, side.values)
+    pages: list[Asked] = []
+    sent = {**dict(query), name: str(count)}
+    for position in ("first page", "next page"):
+        probe = Probe(position, "pages")
+        answer = yield make_request(operation, probe, side.values, list(sent.items()))
+        pages.append(Asked(path, probe, dict(sent), answer, side.plain))
+        if not isinstance(answer.next_page, str) or not answer.next_page:
+            break
+        sent[plan.page_name()] = answer.next_page
+    return pages
+
+
 def _learn(
-    side: _Side, operation: Operation, probe: Probe, request: ProbeRequest, answer: ComparedAnswer
+    side: Side, operation: Operation, probe: Probe, request: ProbeRequest, answer: ComparedAnswer
 ) -> Asked:
     """Return a request with its answer, and keep the values that it shows."""
     if probe.kind == "parameters" and answer.is_success:

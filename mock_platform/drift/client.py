@@ -1,39 +1,46 @@
 """A client of another server: requests without a body to one base address, and nothing else.
 
-Redirects are never followed, so credentials and signatures reach no other host.
+Redirects are never followed and no proxy of the environment is used, so credentials and signatures
+reach no other host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from functools import partial
+from http.client import RemoteDisconnected
+from itertools import count
 from pathlib import Path
-from typing import Protocol, Self
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from typing import Any, Protocol, Self
+from urllib.parse import quote, urlencode, urlsplit
 
-import urllib3
 from oauthlib.common import generate_nonce, generate_timestamp
-from requests.utils import DEFAULT_CA_BUNDLE_PATH, get_environ_proxies, select_proxy
-from urllib3.exceptions import HTTPError
+from urllib3.connection import HTTPConnection
 
 from mock_platform.core.auth import signature
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import FORM
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.delivery.base_address import check_base_url
+from mock_platform.delivery.connections import FAULTS, explain_fault
+from mock_platform.delivery.deadline import set_deadline
+from mock_platform.delivery.upstream import Upstream
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.plan import Signing
 from mock_platform.settings import NamesMode
 from mock_platform.version import __version__
+from mock_platform.world.clock import UPTIME
 
 REQUEST_TIMEOUT_SECONDS = 30.0
-"""Real seconds for each request."""
+"""Real seconds for each request, from its first byte to the last one of its answer."""
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """Bytes of an answer that are read."""
 CONNECTIONS = 4
-"""Requests that are on their way to the other server at once."""
-_RETRIES = urllib3.Retry(1, redirect=False, status=False, raise_on_redirect=False)
-"""A kept connection may have been closed: all requests only read, so they may be repeated."""
+"""Requests that are on their way to the other server at once, unless the user says otherwise."""
+CLOSED = (RemoteDisconnected, ConnectionResetError, BrokenPipeError)
+"""With which a connection shows that the server has closed it."""
 _HEADERS = {
     "Accept": "application/json",
     "Accept-Encoding": "gzip, deflate",
@@ -41,6 +48,12 @@ _HEADERS = {
 }
 _PREFIX = "MOCK_PLATFORM_"
 _UNKNOWN = "unknown-token-of-a-comparison"
+
+
+def _make_nonces() -> Iterator[str]:
+    """Return texts of which no other run has one; threads may share them."""
+    start = generate_nonce()
+    return map(f"{start}{{}}".format, count())
 
 
 class ServerUnreachable(Exception):
@@ -56,11 +69,14 @@ class SigningCredentials:
     access_token: str | None = None
     access_token_secret: str | None = None
     bearer_token: str | None = None
+    _nonces: Iterator[str] = field(default_factory=_make_nonces, repr=False, compare=False)
 
     @classmethod
     def from_variables(cls, variables: Mapping[str, str]) -> Self:
         """Read the credentials from variables, named as by `mock-platform credentials`."""
-        return cls(**{name: variables.get(_PREFIX + name.upper()) for name in cls.__slots__})
+        names = [each.name for each in fields(cls) if not each.name.startswith("_")]
+        found: dict[str, Any] = {name: variables.get(_PREFIX + name.upper()) for name in names}
+        return cls(**found)
 
     @property
     def has_user_context(self) -> bool:
@@ -106,7 +122,7 @@ class SigningCredentials:
         """Return the header `Authorization` of OAuth 1.0a; a comparison signs 3,000 requests."""
         own = [
             ("oauth_consumer_key", self.consumer_key or ""),
-            ("oauth_nonce", generate_nonce()),
+            ("oauth_nonce", next(self._nonces)),
             ("oauth_signature_method", "HMAC-SHA1"),
             ("oauth_timestamp", generate_timestamp()),
             ("oauth_token", token),
@@ -140,6 +156,10 @@ class ProbeRequest:
         return f"{self.path}?{query}" if query else self.path
 
 
+Wait = Callable[[], ComparedAnswer]
+"""Waits for the answer to a request that was sent, and returns it; to be called once."""
+
+
 class Server(Protocol):
     """A server that is compared: the other one, or the sandbox."""
 
@@ -147,65 +167,113 @@ class Server(Protocol):
     def base_url(self) -> str:
         """The address before each path."""
 
+    @property
+    def connections(self) -> int:
+        """How many requests may be on their way at once."""
+
     def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
         """Return whether requests can carry credentials of one of these kinds."""
 
-    def ask(self, request: ProbeRequest) -> ComparedAnswer:
-        """Return the answer to one request."""
+    def start(self, request: ProbeRequest) -> Wait:
+        """Send one request, and return what waits for its answer."""
 
 
 class HttpClient:
-    """A client of one base address, which keeps its connections; threads may share it."""
+    """A client of one address, which keeps its connections. One thread may use it.
+
+    Several requests can be on their way: the server answers them while the caller does other work.
+    """
 
     def __init__(
-        self, base_url: str, credentials: SigningCredentials, ca: Path | None = None
+        self,
+        base_url: str,
+        credentials: SigningCredentials,
+        ca: Path | None = None,
+        *,
+        connections: int = CONNECTIONS,
     ) -> None:
+        """`ca` is a file with authorities to trust beside those of the system.
+
+        Raises:
+            BadBaseUrl: It is not an address, or would send credentials unencrypted elsewhere.
+            OSError: `ca` cannot be read.
+        """
+        self._upstream = Upstream(base_url, ca=ca)
         self.base_url = check_base_url(base_url)
+        self.connections = connections
+        self._path = urlsplit(self.base_url).path
         self._credentials = credentials
-        self._pool = _open_pool(self.base_url, DEFAULT_CA_BUNDLE_PATH if ca is None else str(ca))
+        self._open: list[HTTPConnection] = []
+        self._idle: list[HTTPConnection] = []
 
     def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
         """Return whether requests can carry credentials of one of these kinds."""
         return self._credentials.find_scheme(schemes) is not None
 
-    def ask(self, request: ProbeRequest) -> ComparedAnswer:
-        """Return one answer.
+    def start(self, request: ProbeRequest) -> Wait:
+        """Send one request, and return what waits for its answer.
 
-        Raises:
-            ServerUnreachable: The server did not answer, or its answer is too large.
+        Both raise `ServerUnreachable`.
         """
         url = self.base_url + request.target
+        with self._translate_faults(url):
+            kept = self._idle.pop() if self._idle else None
+            if kept is not None:
+                try:
+                    self._send(kept, request, url)
+                except CLOSED:
+                    kept.close()
+                    kept = None
+            connection = kept or self._send(self._connect(), request, url)
+        return partial(self._finish, connection, request, url, is_kept=kept is not None)
+
+    def _connect(self) -> HTTPConnection:
+        connection = self._upstream.connect(self.base_url)
+        self._open.append(connection)
+        return connection
+
+    def _send(self, connection: HTTPConnection, request: ProbeRequest, url: str) -> HTTPConnection:
         signed = self._credentials.sign(request.method, url, request.schemes, request.signing)
-        try:
-            response = self._pool.request(
-                request.method, url, headers={**_HEADERS, **signed},
-                timeout=REQUEST_TIMEOUT_SECONDS, redirect=False, retries=_RETRIES,
-                preload_content=False,
-            )  # fmt: skip
+        if connection.sock is None:
+            connection.connect()
+        set_deadline(connection.sock, UPTIME() + REQUEST_TIMEOUT_SECONDS)
+        connection.request(
+            request.method, self._path + request.target, headers={**_HEADERS, **signed},
+            preload_content=False, decode_content=True, enforce_content_length=True,
+        )  # fmt: skip
+        return connection
+
+    def _finish(
+        self, connection: HTTPConnection, request: ProbeRequest, url: str, *, is_kept: bool
+    ) -> ComparedAnswer:
+        with self._translate_faults(url):
             try:
-                body = response.read(MAX_ANSWER_BYTES + 1, decode_content=True)
-                if len(body) > MAX_ANSWER_BYTES:
-                    response.close()
-                    raise ServerUnreachable(
-                        f"{url} answered more than {MAX_ANSWER_BYTES // 1024**2}M."
-                    )
-            finally:
-                response.release_conn()
-            return ComparedAnswer(response.status, response.headers.items(), body)
-        except (HTTPError, OSError) as fault:
-            raise ServerUnreachable(f"{url} cannot be reached: {fault}") from fault
+                response = connection.getresponse()
+            except CLOSED:
+                connection.close()
+                if not is_kept:
+                    raise
+                # A kept connection may have been closed: all requests only read, so this one is
+                # repeated, once.
+                connection = self._send(self._connect(), request, url)
+                response = connection.getresponse()
+            body = response.read(MAX_ANSWER_BYTES + 1, decode_content=True)
+            if len(body) > MAX_ANSWER_BYTES:
+                raise ServerUnreachable(f"{url} answered more than {MAX_ANSWER_BYTES // 1024**2}M.")
+        self._idle.append(connection)
+        return ComparedAnswer(response.status, response.headers.items(), body)
 
     def close(self) -> None:
-        """Close all kept connections."""
-        self._pool.clear()
+        """Close all connections, also those of requests without an answer."""
+        self._idle.clear()
+        while self._open:
+            self._open.pop().close()
 
-
-def _open_pool(base_url: str, ca: str) -> urllib3.PoolManager:
-    """Return connections to a server, by the proxy that the environment names for it."""
-    proxy = select_proxy(base_url, get_environ_proxies(base_url))
-    if not proxy:
-        return urllib3.PoolManager(maxsize=CONNECTIONS, ca_certs=ca)
-    user = urlsplit(proxy)
-    given = f"{unquote(user.username)}:{unquote(user.password or '')}" if user.username else None
-    headers = urllib3.make_headers(proxy_basic_auth=given)
-    return urllib3.ProxyManager(proxy, maxsize=CONNECTIONS, ca_certs=ca, proxy_headers=headers)
+    @contextmanager
+    def _translate_faults(self, url: str) -> Iterator[None]:
+        try:
+            yield
+        except FAULTS as fault:
+            where = urlsplit(self.base_url).netloc
+            text = explain_fault(fault, where, REQUEST_TIMEOUT_SECONDS)[1]
+            raise ServerUnreachable(f"{url} cannot be reached: {text}.") from fault

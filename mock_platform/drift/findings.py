@@ -16,6 +16,7 @@ Verdict = Literal["refuted", "in doubt", "confirmed"]
 _MAX_PLACES = 200
 _MAX_FINDINGS = 2000
 _ID_CHARACTERS = 10
+_OR = " or "
 _WORD = re.compile(r"[a-z0-9_]{3,}", re.ASCII)
 _COMMON = frozenset({"data", "request", "params", "meta", "body", "status", "header", "errors"})
 
@@ -64,7 +65,7 @@ class DriftFinding:
     @property
     def id(self) -> str:
         """A short name that stays the same as long as the difference does."""
-        text = f"{self.kind}\n{self.where}\n{self.expected}\n{self.got}"
+        text = "\n".join(_list_lasting(self.kind, self.where, self.expected, self.got))
         digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         return digest[:_ID_CHARACTERS]
 
@@ -167,7 +168,7 @@ class Collector:
 
     def _find(self, each: Difference) -> DriftFinding | None:
         where = "*" if each.kind == "format" else each.where
-        key = (each.kind, where, each.expected, each.got)
+        key = _list_lasting(each.kind, where, each.expected, each.got)
         found = self._findings.get(key)
         if found is None and len(self._findings) < _MAX_FINDINGS:
             found = DriftFinding(each.kind, where, each.expected, each.got)
@@ -195,8 +196,29 @@ def make_report(drift: Drift, subject: str, register: Mapping[str, Assumption]) 
     return report
 
 
+def _list_lasting(
+    kind: DifferenceKind, where: str, expected: str, got: str
+) -> tuple[str, str, str, str]:
+    """Return what is the same wherever and whenever a difference is seen.
+
+    The types of a key that one server lacks are left out: each answer shows some of them.
+    """
+    if kind in {"missing", "extra"}:
+        return kind, where, "", ""
+    return kind, where, expected, got
+
+
+def _add_types(known: str, seen: str) -> str:
+    """Return the types that are known of a key, with those that another answer shows."""
+    return _OR.join(dict.fromkeys([*known.split(_OR), *seen.split(_OR)]))
+
+
 def _count(finding: DriftFinding, operation: str, asked: AskedProbe, each: Difference) -> None:
     finding.count += 1
+    if each.kind == "missing":
+        finding.expected = _add_types(finding.expected, each.expected)
+    elif each.kind == "extra":
+        finding.got = _add_types(finding.got, each.got)
     finding.operations[operation] = None
     for name, text in each.original.items():
         if name != "where" or finding.where != "*":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import Call
 from mock_platform.core.spelling.exchange import HEADER
 from mock_platform.drift.answers import ComparedAnswer
-from mock_platform.drift.client import ProbeRequest, SigningCredentials
+from mock_platform.drift.client import ProbeRequest, SigningCredentials, Wait
 from mock_platform.drift.values import singular
 from mock_platform.platform import Platform
 
@@ -20,6 +21,7 @@ class OwnSandbox:
     """Answers requests from a platform of its own, signed with that platform's credentials."""
 
     base_url = _HERE
+    connections = 1
 
     def __init__(self, platform: Platform, credentials: SigningCredentials) -> None:
         self.platform = platform
@@ -35,6 +37,10 @@ class OwnSandbox:
     def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
         """Return whether requests can carry credentials of one of these kinds."""
         return self._credentials.find_scheme(schemes) is not None
+
+    def start(self, request: ProbeRequest) -> Wait:
+        """Return what answers one request when it is called."""
+        return partial(self.ask, request)
 
     def ask(self, request: ProbeRequest) -> ComparedAnswer:
         """Return the answer to one request."""

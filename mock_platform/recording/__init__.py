@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from mock_platform.recording.forwarding import Forwarder
-from mock_platform.recording.upstream import BadUpstream, Upstream
 
-__all__ = ["BadUpstream", "Forwarder", "Upstream"]
+__all__ = ["Forwarder"]

@@ -12,8 +12,8 @@ from urllib3.response import BaseHTTPResponse
 from urllib3.util.request import SKIP_HEADER
 
 from mock_platform.delivery.connections import FAULTS, explain_fault
+from mock_platform.delivery.upstream import READ_SECONDS, BadUpstream, Upstream
 from mock_platform.har.writing import RecordedExchange
-from mock_platform.recording.upstream import READ_SECONDS, BadUpstream, Upstream
 from mock_platform.world.clock import UPTIME, machine_now
 
 if TYPE_CHECKING:

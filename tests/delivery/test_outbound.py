@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trustme
 
-from mock_platform.delivery import outbound as outbound_module
+from mock_platform.delivery.deadline import PlainDeadlineSocket
 from mock_platform.delivery.outbound import MAX_ANSWER_BYTES, Outbound, OutboundFault
 from mock_platform.world.clock import UPTIME
 from tests.support_receiver import (
@@ -73,7 +73,7 @@ def no_way_out(monkeypatch: pytest.MonkeyPatch) -> list[Address]:
             raise ConnectionRefusedError(111, "Connection refused")
         connect(sock, address)
 
-    monkeypatch.setattr(outbound_module._PlainSocket, "connect", watched)
+    monkeypatch.setattr(PlainDeadlineSocket, "connect", watched)
     return reached
 
 

@@ -18,10 +18,11 @@ from click.testing import CliRunner, Result
 
 from mock_platform.cli.main import group
 from mock_platform.client.intercepting import open_proxy
+from mock_platform.delivery.upstream import BadUpstream, Upstream
 from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception
 from mock_platform.har import HarExchange, read_har
 from mock_platform.har.writing import RecordedExchange
-from mock_platform.recording import BadUpstream, Forwarder, Upstream
+from mock_platform.recording import Forwarder
 from mock_platform.server import ServerThread
 from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings

@@ -16,6 +16,7 @@ from urllib3.connection import HTTPConnection
 
 from mock_platform.delivery.base_address import check_base_url
 from mock_platform.delivery.connections import make_connection, parse_target
+from mock_platform.delivery.deadline import PlainDeadlineSocket, TLSDeadlineSocket
 
 CONNECT_SECONDS = 10.0
 """Seconds to connect to an address."""
@@ -46,6 +47,7 @@ class Upstream:
         self._tls: ssl.SSLContext | None = None
         if self.base_url is None or self.base_url.startswith("https:"):
             self._tls = ssl.create_default_context()
+            self._tls.sslsocket_class = TLSDeadlineSocket
             if ca is not None:
                 self._tls.load_verify_locations(ca)
 
@@ -84,7 +86,7 @@ class Upstream:
             if (fault := self._find_fault(host, str(address[0]))) is not None:
                 last = OSError(fault)
                 continue
-            sock = socket.socket(family, kind, protocol)
+            sock = PlainDeadlineSocket(family, kind, protocol)
             try:
                 sock.settimeout(CONNECT_SECONDS)
                 sock.connect(address)

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from mock_platform.drift.difference import Difference, DifferenceKind
+from mock_platform.drift.findings import Collector
+from mock_platform.drift.results import AskedProbe
+
+
+def test_one_difference_has_one_id() -> None:
+    """A key is one finding with one id, whichever of its types an answer shows."""
+    collector, ids = Collector({}), set()
+    cases: list[tuple[DifferenceKind, str, str]] = [
+        ("missing", "string or null", "absent"),
+        ("missing", "string", "absent"),
+        ("extra", "absent", "null"),
+        ("extra", "absent", "string"),
+    ]
+    for kind, expected, got in cases:
+        found = Difference(kind, "data[].name", expected, got)
+        asked = AskedProbe("plain", "GET /12/accounts", 200, (found,), ())
+        ids |= {each.id for each in collector.add("accounts.list", asked)}
+
+    findings = collector.list_findings()
+    assert {each.id for each in findings} == ids
+    assert [("string or null", "absent", 2), ("absent", "null or string", 2)] == [
+        (each.expected, each.got, each.count) for each in findings
+    ]
