@@ -263,7 +263,7 @@ class Platform:
             reply, changes = found.target.run(call, world, found.params)
         except Failure as failure:
             reply = render(failure, call)
-            find_engine(world).explain_refusal(call, reply.status)
+            find_engine(world).rules.explain_refusal(call, reply.status)
         if call.names == "original":
             reply = self._translator.write(call, reply)
         return reply, changes

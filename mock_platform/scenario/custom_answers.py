@@ -38,7 +38,7 @@ class CustomAnswers:
             Failure: No rule is for its path, or none of them acted; `make_failure` made it.
         """
         engine = find_engine(world)
-        if not engine.custom and call.header(HEADER) is None:
+        if not engine.rules.custom and call.header(HEADER) is None:
             raise make_failure()
         try:
             rules = _list_rules(call, engine)
@@ -56,11 +56,11 @@ class CustomAnswers:
             raise make_failure()
 
         def act(call: Call, world: World) -> Reply:
-            return engine.act(rules, call, refuse)
+            return engine.rules.act(rules, call, refuse)
 
         def enter(call: Call, world: World) -> Reply:
             self._find_caller(call, world)
-            return engine.act(engine.everywhere, call, act)
+            return engine.rules.act(engine.rules.everywhere, call, act)
 
         return work(call, world, enter)
 
@@ -76,7 +76,7 @@ class CustomAnswers:
 
 def _list_rules(call: Call, engine: Engine) -> list[ActiveRule]:
     """Return the rules for the path of a call: those that it asks for itself, then active ones."""
-    rules = list(engine.custom)
+    rules = list(engine.rules.custom)
     name = call.header(HEADER)
     if name is not None:
         rules = [*engine.find_rules_for_request(name.strip()), *rules]

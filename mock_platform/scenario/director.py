@@ -28,7 +28,7 @@ def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
 
     def before_auth(call: Call, world: World, proceed: Answer) -> Reply:
         engine = find_engine(world)
-        rules = engine.early.get(id_)
+        rules = engine.rules.early.get(id_)
         if call.header(HEADER) is not None or call.header("prefer") is not None:
             try:
                 asked = _find_requested_rules(call, operation, engine)
@@ -39,17 +39,17 @@ def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
             rules = [*own, *(rules or ())]
         if not rules:
             return proceed(call, world)
-        return engine.act(rules, call, proceed)
+        return engine.rules.act(rules, call, proceed)
 
     def before_handler(call: Call, world: World, proceed: Answer) -> Reply:
         engine = find_engine(world)
-        rules = engine.late.get(id_)
+        rules = engine.rules.late.get(id_)
         if call.switch:
             rules = [*call.switch, *(rules or ())]
         if not rules:
             return proceed(call, world)
         call.rules_asked = True
-        return engine.act(rules, call, proceed)
+        return engine.rules.act(rules, call, proceed)
 
     return before_auth, before_handler
 

@@ -89,11 +89,11 @@ def test_a_change_reaches_the_active_scenario(platform: Platform, folder: Path) 
 
     save_scenario(platform, text, "known.yaml", folder, replace=True)
     active = engine.list_scenarios(), engine.describe("known")["active"]
-    rules = engine.early, engine.late
+    rules = engine.rules.early, engine.rules.late
     watched.reload()
 
     assert active[1]
-    assert rules == (engine.early, engine.late)
+    assert rules == (engine.rules.early, engine.rules.late)
     assert {"error": 88} == engine.find("known").document["rules"][0]["then"]
 
 

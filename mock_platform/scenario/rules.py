@@ -1,0 +1,186 @@
+"""Which rule of a world's active scenarios acts, on a request, an event or a stream's line.
+
+Rules are indexed by the ids of the operations that they act on: a request to any other operation
+costs one look into a dict. Everything here runs under the world's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from mock_platform.core.call import Call, Reply
+from mock_platform.records.table import Tables
+from mock_platform.scenario.active import ALL_HOLD, ActiveRule, ActiveScenario
+from mock_platform.scenario.effects.effect import Staging
+from mock_platform.scenario.kept import Ledger
+from mock_platform.scenario.match import Mismatch
+from mock_platform.scenario.performance import perform
+from mock_platform.store.errors import StoreUnwritable
+from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.names import UnknownWorld
+from mock_platform.world.world import World
+
+_MAX_NEAR_MISSES = 3
+
+
+class Rules:
+    """The rules of a world's active scenarios; each decision is counted exactly once."""
+
+    def __init__(
+        self,
+        world: World,
+        tables: Tables,
+        ledger: Ledger,
+        on_fired: Callable[[str, int], object],
+    ) -> None:
+        """`on_fired` is called with scenario and number of each rule that acts.
+
+        `ledger` notes the counts of rules before they change.
+        """
+        self._world = world
+        self._tables = tables
+        self._ledger = ledger
+        self._on_fired = on_fired
+        self._active: Mapping[str, ActiveScenario] = {}
+        self.early: dict[str, list[ActiveRule]] = {}
+        """Rules that act before authentication, by operation id."""
+        self.late: dict[str, list[ActiveRule]] = {}
+        """All other rules, by operation id."""
+        self.custom: list[ActiveRule] = []
+        """Rules on paths that no operation serves."""
+        self.everywhere: list[ActiveRule] = []
+        """Rules that act on every request."""
+
+    def index(self, active: Mapping[str, ActiveScenario]) -> None:
+        """Take the rules of these scenarios in place of those before."""
+        self._active = active
+        early: dict[str, list[ActiveRule]] = {}
+        late: dict[str, list[ActiveRule]] = {}
+        every = [armed for each in active.values() for armed in each.rules]
+        for armed in every:
+            table = early if armed.rule.before_auth else late
+            for operation in armed.rule.on:
+                table.setdefault(operation, []).append(armed)
+        self.early, self.late = early, late
+        self.custom = sort_by_stage(armed for armed in every if armed.rule.routes)
+        self.everywhere = sort_by_stage(armed for armed in every if armed.rule.everywhere)
+
+    def act(
+        self, rules: Iterable[ActiveRule], call: Call, proceed: Callable[[Call, World], Reply]
+    ) -> Reply:
+        """Let the first matching rule act; every matching rule counts the call."""
+        acting: ActiveRule | None = None
+        missed: list[tuple[int, ActiveRule, Mismatch]] = []
+        for armed in rules:
+            found = self._decide(armed, call)
+            if found is not None:
+                missed.append((found[0], armed, found[1]))
+            elif acting is None:
+                acting = armed
+                self._fire(armed)
+            else:
+                missed.append((ALL_HOLD, armed, Mismatch("order", "no rule before it to act",
+                                                           acting.name)))  # fmt: skip
+        if missed:
+            call.near_misses = find_nearest([*missed])
+        if acting is None:
+            return proceed(call, self._world)
+        call.path_params = acting.find_path_params(call)
+        call.rule = {
+            "scenario": acting.active.scenario.name,
+            "rule": acting.index,
+            "call": acting.calls,
+        }
+        return perform(acting.rule.effects, self._make_staging(acting, call), proceed)
+
+    def find_fault(
+        self, on: str, event: Mapping[str, Any], *, holding: bool
+    ) -> DeliveryFault | None:
+        """Return the fault of an event's delivery or of a stream's line, if a rule has one.
+
+        While an event is held back (`holding`), no rule holds another one back.
+        """
+        rules = self.late.get(on, ())
+        if not rules:
+            return None
+        acting: ActiveRule | None = None
+        with self._world.work():
+            for armed in rules:
+                if self._decide(armed, event) is not None or acting is not None:
+                    continue
+                assert armed.rule.delivery_fault is not None
+                if not (holding and armed.rule.delivery_fault.reorder):
+                    acting = armed
+                    self._fire(armed)
+            if acting is None or acting.rule.delivery_fault is None:
+                return None
+            if acting.rule.next_state is not None:
+                acting.active.move(acting.rule.next_state)
+            return replace(acting.rule.delivery_fault, rule=acting.name)
+
+    def explain_refusal(self, call: Call, status: int) -> None:
+        """Record for the rules that a refused request did not reach why they did not act.
+
+        They count such requests.
+        """
+        if call.operation is None or call.rule is not None or call.rules_asked:
+            return
+        rules = self.late.get(call.operation)
+        if not rules:
+            return
+        # The count is only information: if it cannot be recorded, the refusal is still answered.
+        with suppress(UnknownWorld, StoreUnwritable), self._world.work():
+            for armed in rules:
+                self._remember(armed)
+                armed.refused += 1
+        why = Mismatch("stage", "a request that nothing else refuses", f"status {status}")
+        missed = find_nearest([(0, armed, why) for armed in rules])
+        call.near_misses = [*call.near_misses, *missed][:_MAX_NEAR_MISSES]
+
+    def _decide(
+        self, armed: ActiveRule, subject: Call | Mapping[str, Any]
+    ) -> tuple[int, Mismatch] | None:
+        self._remember(armed)
+        return armed.decide(subject, self._world)
+
+    def _fire(self, armed: ActiveRule) -> None:
+        armed.fired += 1
+        name = armed.active.scenario.name
+        if self._active.get(name) is armed.active:  # not a rule for one request alone
+            self._on_fired(name, armed.index)
+
+    def _remember(self, armed: ActiveRule) -> None:
+        """Note a rule's counts before they change, except of rules for one request alone."""
+        if self._ledger.outlives and self._active.get(armed.active.scenario.name) is armed.active:
+            self._ledger.remember(armed.active)
+
+    def _make_staging(self, armed: ActiveRule, call: Call) -> Staging:
+        return Staging(
+            call=call,
+            world=self._world,
+            tables=self._tables,
+            rule=(armed.active.scenario.name, armed.index),
+            number=armed.calls,
+            set_state=armed.active.move,
+        )
+
+
+def sort_by_stage(rules: Iterable[ActiveRule]) -> list[ActiveRule]:
+    """Return rules in the order in which they are asked: those before authentication first."""
+    return sorted(rules, key=lambda armed: not armed.rule.before_auth)
+
+
+def find_nearest(missed: list[tuple[int, ActiveRule, Mismatch]]) -> list[dict[str, Any]]:
+    """Return the rules that came nearest to acting, each with its first difference in words."""
+    missed.sort(key=lambda miss: -miss[0])
+    return [
+        {
+            "scenario": armed.active.scenario.name,
+            "rule": armed.index,
+            "difference": str(difference),
+        }
+        for _, armed, difference in missed[:_MAX_NEAR_MISSES]
+    ]
