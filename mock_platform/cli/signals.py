@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping
 from types import FrameType
 from typing import Any, Self
 
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+"""The signals that stop a server."""
 _MAX_SIGNALS = 4096
 """Maximum number of signal numbers that one read returns."""
 _CHUNK_BYTES = 65_536
@@ -24,14 +26,15 @@ _CHUNK_BYTES = 65_536
 class Signals:
     """Catches some signals inside a `with` block; only in the main thread.
 
-    Subclasses define in `on_signal` what happens at once; `wait` returns when a signal came. With
-    `restore` the earlier handlers are restored at the end; without it the new ones stay, for a
-    process that ends then.
+    Subclasses define in `on_signal` what happens at once; `wait` returns when a signal came. At the
+    end the earlier handlers are restored. A process that ends then is to say `restore=False`: after
+    a first signal, further ones are ignored until its end, so that they do not change its status.
     """
 
     def __init__(self, numbers: Iterable[int], *, restore: bool = True) -> None:
         self._numbers = tuple(numbers)
         self._restore = restore
+        self._came = False
         self._before: Mapping[int, Any] = {}
         self._alarm, self._bell = socket.socketpair()
         self._bell.settimeout(0)
@@ -58,14 +61,16 @@ class Signals:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._restore:
-            for number, handler in self._before.items():
-                signal.signal(number, handler)
+        ignored = self._came and not self._restore
+        for number, handler in self._before.items():
+            # The interpreter puts all handlers back when it ends, except where it is to ignore.
+            signal.signal(number, signal.SIG_IGN if ignored else handler)
         signal.set_wakeup_fd(self._bell_before)
         self._alarm.close()
         self._bell.close()
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
+        self._came = True
         self.on_signal(number)
 
 
@@ -76,7 +81,7 @@ class StopSignals(Signals):
     """
 
     def __init__(self) -> None:
-        super().__init__((signal.SIGINT, signal.SIGTERM), restore=False)
+        super().__init__(STOPPING, restore=False)
         self._stopped = False
 
     def on_signal(self, number: int) -> None:

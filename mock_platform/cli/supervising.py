@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mock_platform.cli.serve_options import ServeOptions
-from mock_platform.cli.signals import Signals
+from mock_platform.cli.signals import STOPPING, Signals
 from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.cli.worker import GO, RELEASE, Team, start_worker
 from mock_platform.placement.directory import Directory
@@ -126,7 +126,7 @@ class Supervisor:
                     self.stop()
             else:
                 numbers = self._signals.wait()
-                if numbers & {signal.SIGTERM, signal.SIGINT} and not self._stopping:
+                if numbers & {*STOPPING} and not self._stopping:
                     self.stop()
         self._collect_ended()
 
@@ -254,8 +254,7 @@ def supervise(
     try:
         team = Team(serving, reserved, bound, material, folder, unguessable(32).encode(), proxy)
         Directory.create(team.directory)
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
-        with Signals(numbers, restore=False) as signals:
+        with Signals((*STOPPING, signal.SIGCHLD), restore=False) as signals:
             status = Supervisor(team, signals, lambda: on_ready(bound, material, proxy)).run()
     finally:
         reserved.close()

@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from mock_platform.cli import logs
 from mock_platform.cli.garbage import collect_rarely
 from mock_platform.cli.joining import join_engine, make_hop
 from mock_platform.cli.serve_options import ServeOptions
-from mock_platform.cli.signals import StopSignals
+from mock_platform.cli.signals import STOPPING, StopSignals
 from mock_platform.cli.surroundings import (
     close_after,
     report_error,
@@ -142,10 +142,14 @@ class Wire:
             release()
 
 
-def work(team: Team, index: int, end: socket.socket) -> int:
-    """Be a worker until a signal; returns the exit status of the process."""
+def work(team: Team, index: int, end: socket.socket, unblocked: Iterable[int]) -> int:
+    """Be a worker until a signal; returns the exit status of the process.
+
+    `unblocked` is the mask of signals for when they can be taken.
+    """
     try:
         with StopSignals() as stop:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
             _serve(team, index, Wire(end), stop)
     except click.ClickException as fault:
         fault.show()
@@ -229,7 +233,14 @@ def start_worker(
     own, end = socket.socketpair()
     sys.stdout.flush()
     sys.stderr.flush()
-    pid = os.fork()
+    # A signal for the worker waits until it can be taken; the supervisor sends it once.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    pid = -1
+    try:
+        pid = os.fork()
+    finally:
+        if pid:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     if pid:
         end.close()
         return pid, own
@@ -239,7 +250,7 @@ def start_worker(
         for other in others:
             other.close()
         gc.enable()
-        status = work(team, index, end)
+        status = work(team, index, end, mask)
     finally:
         logging.shutdown()
         sys.stdout.flush()

@@ -89,6 +89,52 @@ print("still here")
     assert (found.returncode, found.stdout) == (0, "still here\n"), found.stderr
 
 
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_late_signal_does_not_change_the_status(name: str) -> None:
+    """Nor when the interpreter is about to end and has put its handlers back."""
+    found = run(
+        f"""
+import os
+from mock_platform.cli.signals import StopSignals
+
+class Last:
+    def __del__(self, kill=os.kill, me=os.getpid(), number=signal.{name}):
+        kill(me, number)
+
+with StopSignals() as stop:
+    signal.raise_signal(signal.SIGTERM)
+sys.modules["last"] = sys.last = Last()  # deleted with the modules, after the handlers
+sys.exit(3)
+"""
+    )
+
+    assert found.returncode == 3, found.stderr
+
+
+def test_a_signal_for_a_worker_that_is_being_made_counts() -> None:
+    """The supervisor sends it once, and the worker may not have come far."""
+    found = run(
+        """
+import os
+from mock_platform.cli import worker
+
+fork = os.fork
+def stopped():
+    pid = fork()
+    if not pid:
+        signal.raise_signal(signal.SIGTERM)
+    return pid
+
+os.fork = stopped
+worker._serve = lambda team, index, wire, stop: stop.wait()
+pid, end = worker.start_worker(None, 0, [])
+print(os.waitpid(pid, 0)[1], signal.pthread_sigmask(signal.SIG_BLOCK, []))
+"""
+    )
+
+    assert (found.returncode, found.stdout) == (0, "0 set()\n"), found.stderr
+
+
 def test_other_signals_do_not_end_the_wait() -> None:
     """Whoever else catches signals in the process does not stop the server with them."""
     found = run(
