@@ -8,9 +8,12 @@ import signal
 import weakref
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from mock_platform.control.plane import ControlPlane
+from mock_platform.placement.peers import Alone
 from mock_platform.restoring import open_platform
 from mock_platform.settings import Settings
 from mock_platform.store.backends import NeedsEngine
@@ -80,6 +83,29 @@ def test_a_world_is_open_in_one_process(servers: list[Server]) -> None:
     listed = second.ask("GET", "/_mock/worlds").get_json()["worlds"]
     assert [("w1", False)] == [(each["name"], each["resting"]) for each in listed]
     assert listed[0]["owner"]
+
+
+class Faster(Alone):
+    """The other server, which makes each world just before this one does."""
+
+    def __init__(self, other: Server) -> None:
+        control = ControlPlane(other.platform)
+        self._questions = control.list_questions()
+
+    def ask_owner(self, world: str, question: str, argument: Any = None) -> Any:
+        """Returns its answer."""
+        return self._questions[question](argument)
+
+
+def test_two_processes_make_the_same_world(servers: list[Server]) -> None:
+    """One makes it; the other answers what a repeated request gets."""
+    first, second = servers
+    made = first.put("/_mock/worlds/w1", {"own_credentials": True})
+    second.platform.peers = Faster(first)
+
+    again = second.put("/_mock/worlds/w1", {"own_credentials": True})
+
+    assert made.get_json() == again.get_json()
 
 
 def test_a_world_rests_and_wakes(servers: list[Server]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from mock_platform.control.known_credentials import credentials
 from mock_platform.control.metrics import METRICS, Metrics
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage import Recorder, document
@@ -32,6 +33,8 @@ WARNINGS = "warnings"
 CLEAR_WARNINGS = "clear warnings"
 COPY = "copy"
 """A whole world, to be copied."""
+CREDENTIALS = "credentials"
+"""The credentials of a world."""
 SHADOW = "shadow"
 """How the real service answered what this process sent on; `None` if it sends nothing."""
 RELOAD_SCENARIO = "reload scenario"
@@ -60,6 +63,7 @@ def list_questions(
         CLEAR_WARNINGS: warnings.clear,
         METRICS: lambda _: metrics.as_json(),
         COPY: lambda name: pack_if_known(platform, name),
+        CREDENTIALS: lambda name: credentials(platform, platform.worlds.get(name)),
         SHADOW: lambda _: None if platform.shadow is None else platform.shadow(),
         RELOAD_SCENARIO: lambda file: list(platform.reload_scenario(Path(file))),
     }

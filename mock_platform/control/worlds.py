@@ -7,13 +7,15 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from mock_platform.control.known_credentials import credentials
-from mock_platform.control.questions import COPY, WORLD_NAMES, list_all_worlds
+from mock_platform.control.questions import COPY, CREDENTIALS, WORLD_NAMES, list_all_worlds
 from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.auth.world_credentials import replace_credentials
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text
+from mock_platform.placement.peers import NoAnswer
 from mock_platform.platform import Platform
 from mock_platform.settings import NAMES
+from mock_platform.store.errors import WorldElsewhere
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld
 from mock_platform.world.packing import WorldCopy, unpack_world
@@ -78,12 +80,12 @@ def list_worlds(request: ControlRequest) -> dict[str, Any]:
 
 def put_world(request: ControlRequest) -> dict[str, Any]:
     """Make a world; an existing one does not change."""
-    body = request.body
+    body, name = request.body, request.args["name"]
     freeze, warnings = body.get("freeze"), body.get("warnings")
-    _check_number(request.platform, request.args["name"])
+    _check_number(request.platform, name)
     try:
         world = request.platform.worlds.create(
-            request.args["name"],
+            name,
             source=_find_source(request.platform, body.get("source")),
             seed=body.get("seed"),
             freeze=None if freeze is None else parse_instant(freeze),
@@ -93,6 +95,10 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
         )
     except UnknownWorld as fault:
         raise ControlRefusal(422, f"from: {fault}") from fault
+    except WorldElsewhere as fault:
+        if fault.world != name:
+            raise
+        return _describe_elsewhere(request, fault)
     except BadWorldName:
         raise
     except ValueError as fault:
@@ -100,6 +106,20 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
             422, [("freeze", f"freeze: {fault}")], "The world was not made"
         ) from fault
     return describe_world(request.platform, world, request.origin)
+
+
+def _describe_elsewhere(request: ControlRequest, fault: WorldElsewhere) -> dict[str, Any]:
+    """Returns a world that another process made at the same moment.
+
+    Raises:
+        WorldElsewhere: That process does not answer.
+    """
+    name = fault.world
+    try:
+        known = request.platform.peers.ask_owner(name, CREDENTIALS, name)
+    except NoAnswer:
+        raise fault from None
+    return {"name": name, **addresses(request.origin, name), "credentials": known}
 
 
 def _check_number(platform: Platform, name: str) -> None:

@@ -7,6 +7,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -96,6 +97,18 @@ def test_a_client_that_alternates_sees_one_sandbox(client: Client) -> None:
     assert [404, 404] == [client.ask("GET", "/~w2/_mock/clock").status_code for _ in range(2)]
     assert client.ask("PUT", "/_mock/worlds/w2").ok
     client.read("/~w2/_mock/clock")
+
+
+def test_both_make_the_same_world_at_once(servers: tuple[Served, Served]) -> None:
+    """One makes it, and both answer with its credentials."""
+    clients = [Client(served) for served in servers]
+    with ThreadPoolExecutor() as threads:
+        for number in range(12):
+            path, body = f"/_mock/worlds/both{number}", {"own_credentials": True}
+            asked = [threads.submit(client.ask, "PUT", path, json=body) for client in clients]
+            answers = [each.result() for each in asked]
+            assert [200, 200] == [answer.status_code for answer in answers], answers[0].text
+            assert answers[0].json()["credentials"] == answers[1].json()["credentials"]
 
 
 def test_credentials_choose_their_world_on_every_server(client: Client) -> None:
