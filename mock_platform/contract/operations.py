@@ -16,7 +16,9 @@ class OperationComparison:
         self._old = old.components
         self._new = new.components
         self._schemas = SchemaComparison(
-            old.components.get("schemas", {}), new.components.get("schemas", {})
+            old.components.get("schemas", {}),
+            new.components.get("schemas", {}),
+            serves_defaults=bool(old.extra and new.extra),
         )
 
     def compare(self, old: DescribedOperation, new: DescribedOperation) -> Iterator[Contrast]:

@@ -74,15 +74,20 @@ _READ = frozenset(
 ).union(_LOWER, _UPPER)
 _WIDER_FORMATS = frozenset({("int32", "int64"), ("float", "double")})
 _ALL_TYPES = frozenset({"array", "boolean", "integer", "number", "object", "string", "null"})
+_NULL: Schema = {"type": "null"}
 _MAX_SHOWN = 120
 
 
 class SchemaComparison:
-    """Compares schemas of two documents; each pair of components only once."""
+    """Compares schemas of two documents; each pair of components only once.
 
-    def __init__(self, old: Components, new: Components) -> None:
+    With `serves_defaults`, keys that have a default are in every answer, as with this package.
+    """
+
+    def __init__(self, old: Components, new: Components, *, serves_defaults: bool = False) -> None:
         self._old = old
         self._new = new
+        self._serves_defaults = serves_defaults
         self._known: dict[tuple[str, str, Direction], list[Contrast]] = {}
 
     def compare(self, old: AnySchema, new: AnySchema, direction: Direction) -> list[Contrast]:
@@ -98,6 +103,7 @@ class SchemaComparison:
         return self._known[key]
 
     def _compare(self, old: Schema, new: Schema, direction: Direction) -> Iterator[Contrast]:
+        old, new = _align_choices(old, new), _align_choices(new, old)
         before, after = _resolve(old, self._old), _resolve(new, self._new)
         sent = direction == "sent"
         yield from _compare_types(before, after, sent=sent)
@@ -119,6 +125,9 @@ class SchemaComparison:
         sent = direction == "sent"
         before, after = old.get("properties", {}), new.get("properties", {})
         needed, demanded = set(old.get("required", ())), set(new.get("required", ()))
+        if self._serves_defaults and not sent:
+            needed |= {name for name, each in before.items() if "default" in _read_boolean(each)}
+            demanded |= {name for name, each in after.items() if "default" in _read_boolean(each)}
         for name in sorted({*before, *after}):
             if name not in after:
                 yield Contrast("sent-key-removed" if sent else "answer-key-removed", name, "a key")
@@ -152,11 +161,18 @@ class SchemaComparison:
         pairs, gone, come = _pair(before, after)
         for one, other in pairs:
             yield from self.compare(one, other, direction)
+        sent = direction == "sent"
         for one in gone:
-            rule = "sent-choice-removed" if direction == "sent" else "answer-choice-removed"
+            if one == _NULL:
+                rule = "sent-null-refused" if sent else "answer-null-removed"
+            else:
+                rule = "sent-choice-removed" if sent else "answer-choice-removed"
             yield Contrast(rule, "", _name(one))
         for one in come:
-            rule = "sent-choice-added" if direction == "sent" else "answer-choice-added"
+            if one == _NULL:
+                rule = "sent-null-accepted" if sent else "answer-null-added"
+            else:
+                rule = "sent-choice-added" if sent else "answer-choice-added"
             yield Contrast(rule, "", "", _name(one))
 
 
@@ -213,9 +229,10 @@ def _compare_types(old: Schema, new: Schema, *, sent: bool) -> Iterator[Contrast
     gone -= {"integer"} if "number" in after else set()
     come -= {"integer"} if "number" in before else set()
     shown = _show_types(before), _show_types(after)
-    if gone:
+    # A type in place of another one is one change: what it refuses, or what is answered instead.
+    if gone and (sent or not come):
         yield Contrast("sent-type-narrowed" if sent else "answer-type-narrowed", "", *shown)
-    if come:
+    if come and not (sent and gone):
         yield Contrast("sent-type-widened" if sent else "answer-type-changed", "", *shown)
 
 
@@ -289,6 +306,13 @@ def _compare_rest(old: Schema, new: Schema, *, sent: bool) -> Iterator[Contrast]
         rule = "sent-condition-changed" if sent else "answer-condition-changed"
         shown = [f"{name} {_show(each[name])}" if name in each else "none" for each in (old, new)]
         yield Contrast(rule, "", *shown)
+
+
+def _align_choices(schema: Schema, other: Schema) -> Schema:
+    """Returns a schema as the only choice, if it is one of the choices of the other one."""
+    if _list_choices(schema) or schema not in _list_choices(other):
+        return schema
+    return {"anyOf": [schema]}
 
 
 def _list_choices(schema: Schema) -> list[Schema]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from openapi_spec_validator import validate
 
 from mock_platform.contract import (
     LEVELS,
@@ -126,11 +127,15 @@ def test_changes_are_in_order() -> None:
     assert sorted(ranks) == ranks
 
 
-def test_the_contract_of_the_package_does_not_differ_from_itself() -> None:
-    """All of its operations are read, and nothing differs."""
+def test_the_contract_of_the_package() -> None:
+    """All of its operations are read, nothing differs from itself, and it is valid OpenAPI 3.1."""
     platform = Platform()
-    read = read_contract(make_contract(platform), "x")
+    contract = make_contract(platform)
+    platform.close()
+    read = read_contract(contract, "x")
 
     assert {each.id for each in platform.operations} <= {each.id for each in read.operations}
     assert all(each.more for each in read.operations if "(" not in each.id)
     assert [] == compare_contracts(read, read)
+    validate(contract["openapi"])
+    assert "3.1.0" == contract["openapi"]["openapi"]
