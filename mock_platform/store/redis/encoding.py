@@ -1,7 +1,11 @@
-"""The values of an engine: states and changes of worlds as JSON with a checksum."""
+"""The values of an engine: states and changes of worlds as JSON with a checksum.
+
+Whole states are compressed: an engine has them in memory, and most of their text repeats itself.
+"""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -22,6 +26,8 @@ FORMAT = b"mock_platform 1"
 REMEDY = "Put back a copy of the engine's data, or remove the world: DELETE /_mock/worlds/NAME."
 """What to do about a damaged world."""
 _NEWLINE = 1
+_FAST = 1
+"""The level of compression: a higher one takes longer and gains little."""
 
 
 class Fixtures:
@@ -75,7 +81,7 @@ def encode_whole(whole: WholeWorld, base: str, seq: int) -> tuple[bytes, StoredS
 
 def encode_state(state: StoredState, base: str) -> bytes:
     """Returns a state of a world as it is kept."""
-    return _seal(
+    sealed = _seal(
         {
             "seq": state.seq,
             "base": base,
@@ -87,17 +93,30 @@ def encode_state(state: StoredState, base: str) -> bytes:
             },
         }
     )
+    return zlib.compress(sealed, _FAST)
 
 
-def decode_state(
-    place: str, what: str, body: bytes, fixtures: Mapping[str, Rows]
-) -> tuple[StoredState, str]:
-    """Returns a state of a world, and the hash of its fixtures.
+def open_state(place: str, what: str, body: bytes) -> dict[str, Any]:
+    """Returns what `decode_state` reads; its `base` is the hash of the fixtures, empty without any.
 
     Raises:
         StoreDamaged: This is not what was written.
     """
-    found = _open(place, what, body)
+    try:
+        sealed = zlib.decompress(body)
+    except zlib.error as fault:
+        raise report_damage(place, what, "it cannot be decompressed") from fault
+    return {"base": ""} | _open(place, what, sealed)
+
+
+def decode_state(
+    place: str, what: str, found: Mapping[str, Any], fixtures: Mapping[str, Rows]
+) -> StoredState:
+    """Returns a state of a world that was opened.
+
+    Raises:
+        StoreDamaged: This is not what was written.
+    """
     try:
         base = fixtures[found["base"]] if found["base"] else {}
         state = StoredState(
@@ -109,17 +128,7 @@ def decode_state(
         }
     except (LookupError, TypeError, ValueError, AttributeError) as fault:
         raise report_damage(place, what, f"it is incomplete ({fault!r})") from fault
-    return state, found["base"]
-
-
-def read_base(place: str, what: str, body: bytes) -> str:
-    """Returns the hash of the fixtures of a state.
-
-    Raises:
-        StoreDamaged: This is not what was written.
-    """
-    base: str = _open(place, what, body).get("base", "")
-    return base
+    return state
 
 
 def encode_commit(slots: Slots, changed: Mapping[str, bytes], removed: Sequence[str]) -> bytes:

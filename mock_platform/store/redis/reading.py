@@ -11,7 +11,7 @@ from mock_platform.store.redis.encoding import (
     decode_fixtures,
     decode_state,
     encode_meta,
-    read_base,
+    open_state,
     report_damage,
     take_commits,
 )
@@ -67,15 +67,15 @@ class WorldReader:
         return held, saved
 
     def _decode(self, what: str, body: bytes) -> StoredState:
-        wanted = read_base(self._engine.place, what, body)
+        place = self._engine.place
+        opened = open_state(place, what, body)
+        wanted = opened["base"]
         if wanted and wanted not in self._fixtures.by_hash:
-            place = self._engine.place
             found = self._engine.call("GET", self._engine.key("fixtures", wanted))
             if found is None:
                 raise report_damage(place, what, "its fixtures are missing")
             self._fixtures.by_hash[wanted] = decode_fixtures(place, found)
-        state, _ = decode_state(self._engine.place, what, body, self._fixtures.by_hash)
-        return state
+        return decode_state(place, what, opened, self._fixtures.by_hash)
 
     def _lay_over(self, state: StoredState, base: Base) -> SavedWorld:
         """Use these fixtures; the same ones, as is usual, cost nothing."""

@@ -1,4 +1,7 @@
-"""Flows of both documents with two processes; TEST_SERVER_WORKERS=2 runs all others so."""
+"""Flows of both documents with two processes, and with worlds on an engine.
+
+TEST_SERVER_WORKERS=2 and TEST_SERVER_STORE=redis://127.0.0.1 run all others so.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import pytest
 
 from tests.live.test_account_activity import client, test_two_users
 from tests.live.test_ads_examples import shop, test_batch_request, test_promoted_tweet
+from tests.live.test_filtered_stream import TestTweepy
 from tests.live.test_media_news_and_notes import test_uploaded_posted_and_read
 from tests.live.test_posts_and_users import test_post_edit_and_delete, test_users
 from tests.serving import LiveServer, serving
@@ -16,9 +20,12 @@ pytestmark = [
     pytest.mark.live,
     # The client knows default fields of posts by their older names alone.
     pytest.mark.filterwarnings("ignore:Tweet data missing default edit_history:RuntimeWarning"),
+    # The client asks for the present time in a way that Python 3.12 warns of.
+    pytest.mark.filterwarnings("ignore:datetime.datetime.utc:DeprecationWarning"),
 ]
 
 __all__ = [
+    "TestTweepy",
     "client",
     "shop",
     "test_batch_request",
@@ -30,7 +37,10 @@ __all__ = [
 ]
 
 
-@pytest.fixture(scope="module")
-def live_server() -> Iterator[LiveServer]:
-    """`mock-platform serve` with two processes, in place of the one."""
-    yield from serving("--workers", "2")
+@pytest.fixture(scope="module", params=["workers", "engine"])
+def live_server(request: pytest.FixtureRequest) -> Iterator[LiveServer]:
+    """`mock-platform serve` with two processes, or on an engine, in place of the usual one."""
+    if request.param == "workers":
+        yield from serving("--workers", "2")
+    else:
+        yield from serving("--store", request.getfixturevalue("engine").url())
