@@ -10,6 +10,9 @@ from typing import Any
 
 from tests.waits import PATIENCE
 
+FEW_PLUGINS = "-p no:schemathesis -p no:pact -p no:hypothesispytest -p no:anyio"
+"""Options for each pytest that a test runs: loading these plugins takes longer than most runs."""
+
 
 def environment(**more: str) -> dict[str, str]:
     """The environment of a command, without settings of the machine."""

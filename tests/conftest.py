@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.commands import FEW_PLUGINS
 from tests.engine import EngineServer
 from tests.lanes import arrange
 from tests.serving import LiveServer, LiveWorld, serving
@@ -35,6 +36,21 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_plugins() -> Iterator[None]:
+    """A pytest that a test starts loads few plugins besides that of the sandbox."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_ADDOPTS", FEW_PLUGINS)
+        yield
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """The fixture of pytest, which forgets the options of the environment."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", FEW_PLUGINS)
+    return pytester
 
 
 @pytest.fixture(scope="session")

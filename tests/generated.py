@@ -10,6 +10,8 @@ import os
 from typing import Any
 
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 _TIMES = int(os.environ.get("MOCK_PLATFORM_TEST_EXAMPLES", "1"))
 
@@ -21,6 +23,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("suite")
+if _TIMES == 1:
+    # Hypothesis tries constants of the modules that are imported so far. Which these are depends on
+    # the tests before, and to find the constants each process would parse the package for seconds.
+    providers._get_local_constants = Constants
 
 
 def examples(usual: int, **more: Any) -> settings:

@@ -12,8 +12,6 @@ from pathlib import Path
 from tests.commands import environment, finished
 
 ROOT = Path(__file__).parents[2]
-FEW_PLUGINS = "-p no:schemathesis -p no:hypothesispytest"
-"""Options for pytest in a process of its own: loading these takes longer than most runs."""
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(
     r"`([\w./-]+\.(?:yaml|json|baseline))`(?:(?!\n\n).)*:\n\n```(?:yaml|json|text)\n(.*?)^```$",

@@ -12,7 +12,7 @@ import pytest
 
 from tests import test_words
 from tests.commands import environment, python
-from tests.live.pages import FEW_PLUGINS, Page
+from tests.live.pages import Page
 
 pytestmark = pytest.mark.live
 
@@ -78,8 +78,8 @@ def run(copy: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
 
 def run_tests(copy: Path, *names: str) -> str:
     """The last line of what pytest reports in the copy."""
-    few = [*FEW_PLUGINS.split(), "-p", "no:randomly", "-p", "no:cacheprovider"]
-    done = run(copy, "-m", "pytest", "-q", *few, *names)
+    plain = ["-p", "no:randomly", "-p", "no:cacheprovider"]
+    done = run(copy, "-m", "pytest", "-q", *plain, *names)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()[-1]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import environment, finished
+from tests.commands import FEW_PLUGINS, environment, finished
 from tests.conftest import Tool
-from tests.live.pages import FEW_PLUGINS, Page, run_bash
+from tests.live.pages import Page, run_bash
 from tests.live.processes import command
 
 pytestmark = pytest.mark.live

@@ -10,7 +10,7 @@ import pytest
 
 # Imported here once: pytester forgets what is imported within an inner run.
 import mock_platform.testing.servers  # noqa: F401
-from tests.live.pages import FEW_PLUGINS, Page, run_bash
+from tests.live.pages import Page, run_bash
 
 pytestmark = pytest.mark.live
 
@@ -76,7 +76,7 @@ def test_commands_work(folder: Path) -> None:
     """Workers on a shared server, and unittest."""
     script = "\n".join(block for page in PAGES for block in page.blocks("bash"))
 
-    done = run_bash(script, folder, PYTEST_ADDOPTS=FEW_PLUGINS)
+    done = run_bash(script, folder)
 
     assert 0 == done.returncode, done.stdout + done.stderr
     assert "2 passed in" in done.stdout

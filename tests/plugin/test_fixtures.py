@@ -51,7 +51,7 @@ def test_a_suite_without_it_runs_as_ever(pytester: pytest.Pytester) -> None:
         """
     )
 
-    result = pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:schemathesis")
+    result = pytester.runpytest_subprocess("-p", "no:randomly")
 
     result.assert_outcomes(passed=1)
     assert not any("mock_platform" in heading for heading in headings(result))

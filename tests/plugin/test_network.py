@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.live.pages import FEW_PLUGINS
 from tests.plugin.conftest import Run
 from tests.plugin.reading import headings, section
 
@@ -177,9 +176,7 @@ def test_workers_are_blocked_as_well(pytester: pytest.Pytester) -> None:
     """Each worker of xdist refuses, and the controller lists what all of them refused."""
     pytester.makepyfile(test_it=FORGOTTEN)
 
-    result = pytester.runpytest_subprocess(
-        "-n", "2", "-p", "no:randomly", *FEW_PLUGINS.split(), "--mock-block-network"
-    )
+    result = pytester.runpytest_subprocess("-n", "2", "-p", "no:randomly", "--mock-block-network")
 
     result.assert_outcomes(failed=1)
     expected = "test_it.py::test_forgets_its_base_address: the look-up of api.example.com"

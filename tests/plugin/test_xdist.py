@@ -5,7 +5,6 @@ import json
 import pytest
 
 from mock_platform import MockPlatform
-from tests.live.pages import FEW_PLUGINS
 from tests.plugin.reading import section
 
 SUITE = """
@@ -31,7 +30,7 @@ def test_late():
 def _run(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
     pytester.makepyfile(test_it=SUITE)
     return pytester.runpytest_subprocess(
-        "-n", "2", "--dist", "loadfile", "-p", "no:randomly", *FEW_PLUGINS.split(),
+        "-n", "2", "--dist", "loadfile", "-p", "no:randomly",
         "--mock-coverage=all.json", "--mock-coverage-only=accounts.*", *options,
     )  # fmt: skip
 
