@@ -90,6 +90,10 @@ def record(
     "--host", multiple=True, metavar="HOST",
     help="A further host of the service, beside the platform's own and this machine. Repeatable.",
 )  # fmt: skip
+@click.option(
+    "--ids", type=click.Choice(["keep", "map"]), default="keep", show_default=True,
+    help="Keep the ids of records, or map them to fresh ones, wherever the recording has them.",
+)  # fmt: skip
 @make_names_option("The names that the recorded service uses; auto finds out.")
 @make_format_option("text", "json", help="Format of the report on standard output.")
 def import_(
@@ -98,6 +102,7 @@ def import_(
     to: Path,
     force: bool,
     host: tuple[str, ...],
+    ids: Literal["keep", "map"],
     names: NamesChoice,
     format: Literal["text", "json"],
 ) -> None:
@@ -109,5 +114,5 @@ def import_(
     from mock_platform.cli.importing import import_file
     from mock_platform.importing import ImportOptions
 
-    options = ImportOptions(tuple(name.lower() for name in host), names, overwrite=force)
+    options = ImportOptions(tuple(name.lower() for name in host), names, force, ids)
     import_file(har, to, options, format)

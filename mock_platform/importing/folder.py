@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from mock_platform.control.known_credentials import credentials
 from mock_platform.core.jsonio import canonical, pretty
 from mock_platform.edge.address import is_control
 from mock_platform.edge.hosts import PLATFORM_HOSTS
 from mock_platform.har import HarExchange, NamesChoice, read_har, recognize_names
-from mock_platform.importing.deliveries import is_delivery, read_events
+from mock_platform.importing.deliveries import is_delivery, read_event
+from mock_platform.importing.ids import IdTranslation, list_owned, make_fresh
 from mock_platform.importing.records import Note, RecordCollection
 from mock_platform.importing.replaying import Player, RecordedCall, is_same, make_recorded
 from mock_platform.importing.rules import (
@@ -28,6 +29,7 @@ from mock_platform.importing.rules import (
     make_exact_rules,
     make_failure,
 )
+from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.scenario.source import MAX_BYTES, MAX_VALUES
 from mock_platform.scenario.writing import write_document
@@ -39,6 +41,7 @@ _MAX_FILE_BYTES = MAX_BYTES // 2
 """Bytes of the rules in one file; indented, they take more."""
 _MAX_RULES = 200
 SCENARIOS = "scenarios"
+IdChoice = Literal["keep", "map"]
 AS_RECORDED = "as-recorded"
 
 
@@ -54,6 +57,8 @@ class ImportOptions:
     names: NamesChoice = "auto"
     """Those of the service; `auto` finds out what the recording has."""
     overwrite: bool = False
+    ids: IdChoice = "keep"
+    """Whether records keep their ids, or get fresh ones of the sandbox's form."""
 
 
 @dataclass(slots=True)
@@ -72,6 +77,8 @@ class ImportReport:
     started: datetime | None = None
     names: NamesMode = "neutral"
     """The names that the recorded service used."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """The new id for each old one, if ids were mapped."""
     scenarios: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -131,6 +138,7 @@ class _Import:
         self._options = options
         self._progress = progress
         self._calls: list[RecordedCall] = []
+        self._deliveries: list[tuple[HarExchange, int]] = []
         self._collection = RecordCollection()
         self._notes: list[Note] = []
         self._foreign: Counter[str] = Counter()
@@ -144,7 +152,11 @@ class _Import:
         if self._calls:
             moments = [c.exchange.started for c in self._calls if c.exchange.started is not None]
             self.report.started = min(moments, default=None)
+        noted = len(self._notes)
         self._collect()
+        if self._options.ids == "map":
+            del self._notes[noted:]  # they come again
+            self._map_ids()
         for name, records in self._collection.finish().items():
             (self._folder / f"{name}.json").write_text(pretty(records) + "\n", "utf-8")
             self.report.records[name] = len(records)
@@ -162,7 +174,7 @@ class _Import:
                 self._progress(f"{self.report.exchanges:,} exchanges read …")
             recorded = make_recorded(exchange)
             if is_delivery(exchange) and exchange.request.host not in PLATFORM_HOSTS:
-                self._add_delivery(exchange)
+                self._deliveries.append((exchange, self.report.exchanges))
             elif exchange.request.host not in known or not exchange.request.url.startswith("http"):
                 self._foreign[exchange.request.host or exchange.request.url[:40]] += 1
             elif is_control(recorded.path):
@@ -180,13 +192,12 @@ class _Import:
         if found["original"]:
             self._names = self.report.names = "original"
 
-    def _add_delivery(self, exchange: HarExchange) -> None:
+    def _add_delivery(self, exchange: HarExchange, number: int) -> None:
         webhook = next(iter(self._collection.read_defaults("webhooks")))
-        for event in read_events(exchange, webhook, self.report.exchanges):
-            if isinstance(event, str):
-                self._notes.append((make_recorded(exchange), event))
-            else:
-                self._collection.add_event(event)
+        event = read_event(exchange, webhook, number)
+        fault = event if isinstance(event, str) else self._collection.add_event(event)
+        if fault is not None:
+            self._notes.append((make_recorded(exchange), fault))
 
     def _collect(self) -> None:
         """Find out which operations were called, and collect the records of their answers."""
@@ -198,6 +209,26 @@ class _Import:
             if operation is not None and recorded.is_success:
                 self._collection.add_answer(recorded, operation, self._names)
         player.platform.close()
+        for exchange, number in self._deliveries:
+            self._add_delivery(exchange, number)
+
+    def _map_ids(self) -> None:
+        """Write the exchanges again with fresh ids, and collect their records from scratch."""
+        first = self._collection
+        owned = list_owned(first.tables)
+        known = [place for place in first.list_keys() if place[0] in owned]
+        examples = {name: next(iter(first.read_defaults(name)), "") for name, _ in known}
+        translation = IdTranslation(make_fresh(known, examples))
+        paths = {each.id: (each.path, *each.also) for each in OPERATIONS}
+        ways = [each.find_ids(paths.get(each.operation or "", ())) for each in self._calls]
+        self._calls = [
+            make_recorded(translation.rewrite(each.exchange, way))
+            for each, way in zip(self._calls, ways, strict=True)
+        ]
+        self._deliveries = [(translation.rewrite(each), at) for each, at in self._deliveries]
+        self.report.ids = translation.fresh
+        self._collection = RecordCollection()
+        self._collect()
 
     def _write_failures(self) -> None:
         found: dict[str, Rule] = {}
@@ -350,6 +381,8 @@ def describe(report: ImportReport) -> Iterator[str]:
     if report.names == "original":
         yield "The recording has original names; the records have neutral ones."
     yield f"Records: {made or 'no'}."
+    if report.ids:
+        yield f"Ids that were replaced by fresh ones: {len(report.ids):,}."
     yield f"Rules for exactly the recorded requests: {report.rules:,}."
     yield f"Scenarios with a failure: {len(report.failures):,}."
     yield f"Requests that the folder answers as recorded: {report.answered:,}."
@@ -368,6 +401,7 @@ def report_as_json(report: ImportReport) -> dict[str, Any]:
         "exchanges": report.exchanges,
         "names": report.names,
         "records": report.records,
+        "ids": report.ids,
         "rules": report.rules,
         "failures": report.failures,
         "answered": report.answered,

@@ -16,8 +16,9 @@ from typing import Any
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.pact_states import begin_again
 from mock_platform.core.operation import Operation
+from mock_platform.core.spelling.exchange import read_event as read_neutral_event
 from mock_platform.har import HarExchange, read_har
-from mock_platform.importing.deliveries import is_delivery, read_events
+from mock_platform.importing.deliveries import is_delivery, read_event
 from mock_platform.importing.records import RecordCollection
 from mock_platform.importing.replaying import Player, RecordedCall, make_recorded, read_json
 from mock_platform.importing.rules import CannotAnswer, make_failure
@@ -83,7 +84,7 @@ class _Reader:
             elif self._recognize(recorded):
                 found.append(recorded)
             elif is_delivery(exchange):
-                deliveries += self._read_delivery(exchange, number)
+                deliveries.append(self._read_delivery(exchange, number))
             else:
                 found.append(LeftOut(label, "it is no request of this interface"))
         self._prepare()
@@ -108,15 +109,16 @@ class _Reader:
                 self._accounts.setdefault(account)
         return operation is not None
 
-    def _read_delivery(self, exchange: HarExchange, number: int) -> Iterator[Recorded]:
+    def _read_delivery(self, exchange: HarExchange, number: int) -> Recorded:
         body = read_json(exchange.request.body)
         webhook = next(iter(self._collection.read_defaults("webhooks")))
-        for event in read_events(exchange, webhook, number):
-            if isinstance(event, str):
-                yield LeftOut(f"POST {exchange.request.path}", event)
-                continue
-            state = make_beginning(None, [], {"records": {"events": [event]}})
-            yield PactDelivery(event["id"], event["event_type"], body, (state,))
+        event = read_event(exchange, webhook, number)
+        fault = event if isinstance(event, str) else self._collection.find_fault("events", event)
+        if fault is not None or isinstance(event, str):
+            return LeftOut(f"POST {exchange.request.path}", fault or "")
+        state = make_beginning(None, [], {"records": {"events": [event]}})
+        names: NamesMode = "neutral" if read_neutral_event(body) == body else "original"
+        return PactDelivery(event["id"], event["event_type"], body, (state,), names)
 
     def _prepare(self) -> None:
         """Let the world begin with the records that no recorded request made."""

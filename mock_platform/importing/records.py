@@ -20,6 +20,7 @@ from mock_platform.store.interface import Record
 
 _IDENTITY = ("apps", "users", "tokens")
 """Tables whose default records are copied: nobody could sign in without them."""
+_OF_DELIVERIES = ("events", "webhooks")
 Note = tuple[RecordedCall | None, str]
 
 
@@ -64,9 +65,20 @@ class RecordCollection:
         if key not in self.records.get("accounts", {}):
             self._follow("accounts", key)
 
-    def add_event(self, event: Record) -> None:
-        """Take an event that a webhook got."""
-        self.records.setdefault("events", {})[event["id"]] = event
+    def add_event(self, event: Record) -> str | None:
+        """Take an event that a webhook got; return why it cannot be a record, if so."""
+        fault = self.find_fault("events", event)
+        if fault is None:
+            self.records.setdefault("events", {})[event["id"]] = event
+        return fault
+
+    def find_fault(self, name: str, record: Record) -> str | None:
+        """Returns why a table cannot hold a record; `None` if it can."""
+        faults = self.tables[name].load(dict(record))[1]
+        if not faults:
+            return None
+        more = f" and {len(faults) - 1} more faults" if len(faults) > 1 else ""
+        return f"{faults[0][0]}: {faults[0][1]}{more}"
 
     def finish(self) -> dict[str, list[Record]]:
         """Returns the records by table, without those that no folder may hold."""
@@ -86,6 +98,23 @@ class RecordCollection:
         while any(self._follow(name, key) for _, _, name, key in self._find_missing()):
             pass
         return {name: list(found.values()) for name, found in self.records.items() if found}
+
+    def list_keys(self) -> Iterator[tuple[str, str]]:
+        """Yields table and key of every record that was shown, made or referred to.
+
+        The published apps, users and tokens of the sandbox are left out, and what is made for
+        deliveries.
+        """
+        places = {*self._seen, *self.made, *self._shown.list_places()}
+        places |= {(name, key) for name, found in self.records.items() for key in found}
+        for name, found in self.records.items():
+            for record in found.values():
+                for reference in self.tables[name].references:
+                    places |= {(reference.table, key) for key in reference.find_targets(record)}
+        for name, key in sorted(places):
+            is_published = name in _IDENTITY and key in self.read_defaults(name)
+            if not is_published and name not in _OF_DELIVERIES:
+                yield name, key
 
     # -- details ------------------------------------------------------------------------------
 
@@ -137,14 +166,10 @@ class RecordCollection:
             for key, record in list(found.items()):
                 if (name, key) not in self._sources:
                     continue
-                faults = self.tables[name].load(dict(record))[1]
-                if faults:
+                fault = self.find_fault(name, record)
+                if fault is not None:
                     del found[key]
-                    field, text = faults[0]
-                    more = f" and {len(faults) - 1} more faults" if len(faults) > 1 else ""
-                    self.notes.append(
-                        (self._sources[name, key], f"{name}/{key}: {field}: {text}{more}")
-                    )
+                    self.notes.append((self._sources[name, key], f"{name}/{key}: {fault}"))
 
     def _find_missing(self) -> list[tuple[str, str, str, str]]:
         def has(name: str, key: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -17,7 +17,8 @@ from mock_platform.pact.recorded import find_callback
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
 
-_MAX_NESTING = 100
+MAX_NESTING = 100
+"""Levels of a recorded JSON body that are read."""
 _PLACEHOLDER = "[redacted"
 _DROPPED = frozenset({"authorization", "host", "x-mock-world", "x-mock-scenario", "content-length"})
 
@@ -45,6 +46,17 @@ class RecordedCall:
     def answer(self) -> Any:
         """The recorded body as JSON; `None` if it is not JSON."""
         return read_json(self.exchange.response.body)
+
+    def find_ids(self, templates: Iterable[str]) -> list[int]:
+        """Returns which segments of the address's path are parameters, by the operation's paths."""
+        whole = urlsplit(self.exchange.request.url).path.split("/")
+        own = self.path.split("/")
+        before = len(whole) - len(own)  # of a world or the sandbox address
+        for template in templates:
+            parts = template.split("/")
+            if len(parts) == len(own):
+                return [before + at for at, part in enumerate(parts) if part.startswith(":")]
+        return []
 
     @property
     def has_secrets(self) -> bool:
@@ -150,7 +162,7 @@ class Player:
 def read_json(data: bytes | None) -> Any:
     """Returns a body as JSON; `None` if it is not JSON."""
     try:
-        return loads(data or b"", max_nesting=_MAX_NESTING)
+        return loads(data or b"", max_nesting=MAX_NESTING)
     except BadJson:
         return None
 

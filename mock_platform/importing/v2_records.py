@@ -37,6 +37,10 @@ class ShownRecords:
                 for name, value in record.items():
                     kept.setdefault(name, value)
 
+    def list_places(self) -> Iterator[tuple[str, str]]:
+        """Yields table and id of everything that was shown or made."""
+        yield from (*self._found, *self._made)
+
     def finish(self) -> Iterator[tuple[str, str, RecordedCall, Record | str]]:
         """Yields table, id and source of each, and its record or why it cannot be one."""
         for (table, key), (source, record) in self._found.items():

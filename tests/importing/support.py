@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -64,6 +65,12 @@ def write_bare_journal(box: Sandbox, file: Path) -> Path:
         entry["response"]["headers"] = [x for x in shown if not x["name"].startswith("X-Mock-")]
     file.write_bytes(dumps(document))
     return file
+
+
+def read_words(folder: Path) -> set[str]:
+    """All words in the files of a folder."""
+    files = (file for file in folder.rglob("*") if file.is_file())
+    return {word for file in files for word in re.findall(r"\w+", file.read_text("utf-8"))}
 
 
 def write_journal(box: Sandbox, file: Path) -> Path:

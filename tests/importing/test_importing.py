@@ -11,12 +11,15 @@ import pytest
 from click.testing import CliRunner
 
 from mock_platform.cli.main import group
-from mock_platform.importing import ImportReport, import_har
+from mock_platform.core.spelling.exchange import read_event
+from mock_platform.delivery.envelope import make_body
+from mock_platform.importing import ImportOptions, ImportReport, import_har
 from mock_platform.importing.folder import describe
 from mock_platform.settings import Settings
 from tests.har.support import make_entry, write_har
 from tests.importing.support import (
     list_operations,
+    read_words,
     send_original,
     send_sample,
     write_bare_journal,
@@ -87,6 +90,18 @@ def test_every_operation_is_answered_as_recorded(imported: Imported) -> None:
     assert report.rules < len(imported.answers) / 3
     assert [] == report.notes
     assert 1 == report.with_secrets
+
+
+def test_every_operation_with_other_ids(imported: Imported, tmp_path: Path) -> None:
+    """With fresh ids everything is answered as recorded, and no old id is left."""
+    archive = imported.report.folder.parent / "own.har"
+
+    report = import_har(archive, tmp_path / "made", ImportOptions(ids="map"))
+
+    assert len(imported.answers) == report.answered
+    assert len(report.ids) > 100
+    long = {each for each in report.ids if len(each) > 4}
+    assert long.isdisjoint(read_words(report.folder))
 
 
 @pytest.mark.parametrize("options", [(), ("--no-default-fixtures",)])
@@ -228,6 +243,46 @@ def test_foreign_traffic(tmp_path: Path) -> None:
         )
     )  # fmt: skip
     assert {"$a": "$b"} == box.call("GET", "/12/nothing/here").get_json()
+
+
+LIKED = {"id_str": "5", "in_reply_to_status_id": None, "retweet_count": 2, "favorite_count": 1}
+DELIVERIES: list[tuple[str, dict[str, Any]]] = [
+    ("post.create", {"for_user_id": "77", "tweet_create_events": [LIKED]}),
+    ("post.mention.create",
+     {"for_user_id": "77", "user_has_blocked": "false", "tweet_create_events": [LIKED]}),
+    ("post.delete", {"for_user_id": "77", "tweet_delete_events": [{"status": {"id": "5"}}]}),
+    ("like.create", {"for_user_id": "77", "favorite_events": [{"favorited_status": LIKED}]}),
+    ("follow.unfollow", {"for_user_id": "77", "follow_events": [{"type": "unfollow"}]}),
+    ("dm.sent", {"for_user_id": "77", "direct_message_events": [
+        {"type": "message_create", "message_create": {"sender_id": "77"}}]}),
+    ("dm.received", {"for_user_id": "77", "direct_message_events": [
+        {"type": "message_create", "message_create": {"sender_id": "78"}}]}),
+    ("oauth.revoke", {"user_event": {"revoke": {"source": {"user_id": "77"}}}}),
+    ("post.create", {"data": {"filter": {"user_id": "77"}, "event_type": "post.create",
+                              "event_uuid": "u1", "payload": {"edit_history_tweet_ids": ["5"]}}}),
+]  # fmt: skip
+
+
+def test_deliveries_under_original_names(tmp_path: Path) -> None:
+    """They become neutral events, which are delivered under either names; others are listed."""
+    unknown = {"data": {"event_type": "odd.thing", "payload": {}}}
+    bodies = [*(body for _, body in DELIVERIES), unknown, {"for_user_id": "77", "odd_events": [{}]}]
+    entries = [
+        make_entry(method="POST", url="https://hooks.example.org/in",
+                   posted={"mimeType": "application/json", "text": json.dumps(body)})
+        for body in bodies
+    ]  # fmt: skip
+
+    report = import_har(write_har(tmp_path, *entries), tmp_path / "made")
+
+    events = json.loads((report.folder / "events.json").read_text())
+    assert [kind for kind, _ in DELIVERIES] == [each["event_type"] for each in events]
+    assert "tweet" not in json.dumps(events)
+    for (_, body), event in zip(DELIVERIES, events, strict=True):
+        assert body == make_body(event, "0", "original")
+        assert read_event(body) == make_body(event, "0")
+    assert "no event type is called 'odd.thing'" in report.notes[0]
+    assert "its body has no list of events that is known" in report.notes[1]
 
 
 def test_repeated_requests(tmp_path: Path) -> None:

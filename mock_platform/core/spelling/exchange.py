@@ -32,6 +32,10 @@ HEADER = "X-Mock-Names"
 UNKNOWN_NAMES = "unknown-names"
 _SPELLINGS: Mapping[Dialect, Spelling] = {name: Spelling(p) for name, p in PAIRS.items()}
 _ACCOUNT_ACTIVITY = Spelling(ACCOUNT_ACTIVITY)
+_NEUTRAL_EVENTS = {
+    "account_activity": Spelling.to_neutral(ACCOUNT_ACTIVITY),
+    None: Spelling.to_neutral(PAIRS["v2"]),
+}
 _MOST_LEVELS = 256
 _GZIP = "application/gzip"
 _VERSION = "x-current-api-version"
@@ -97,6 +101,17 @@ def write_event(body: Mapping[str, Any], product: str | None = None) -> Any:
     """Returns the body of a delivery, or the line of a stream, with original names."""
     spelling = _ACCOUNT_ACTIVITY if product == "account_activity" else _SPELLINGS["v2"]
     return spelling.write(dict(body))
+
+
+def read_event(body: Mapping[str, Any]) -> Any:
+    """Returns the body of a delivery with neutral names, whichever it has."""
+    product = "account_activity" if is_account_activity(body) else None
+    return _NEUTRAL_EVENTS[product].write(dict(body))
+
+
+def is_account_activity(body: Mapping[str, Any]) -> bool:
+    """Whether a body is that of the account activity product, under either names."""
+    return "for_user_id" in body or "user_event" in body
 
 
 def _write_body(body: bytes, spelling: Spelling) -> bytes:
