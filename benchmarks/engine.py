@@ -221,16 +221,16 @@ def measure_rest(number: int) -> None:
         worlds = worlds_of(found)
         make_resting(worlds, 0, 50)  # what is made once for all worlds is there from now on
         tracemalloc.start()
-        make_resting(worlds, 50, 50)
+        make_resting(worlds, 50, 450)
         gc.collect()
         before, _ = tracemalloc.get_traced_memory()
-        there = engine_bytes(server)
-        make_resting(worlds, 100, traced)
+        make_resting(worlds, 500, traced)
         gc.collect()
         after, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
+        resting = 500 + traced
         compare(f"{traced} resting worlds, each", (after - before) / traced, WANTED_BYTES, "bytes")
-        print(f"each takes {(engine_bytes(server) - there) / traced:.0f} bytes of the engine")
+        print(f"each takes {engine_bytes(server) / resting:.0f} bytes of the engine")
     with (
         engine() as server,
         opened(address(server), max_worlds=50, default_fixtures=False) as found,

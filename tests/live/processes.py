@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -72,14 +73,15 @@ class Served:
         """Where it answers."""
         return str(self.ready["url"])
 
-    def wait_for_log(self, text: str, seconds: float = PATIENCE) -> str:
-        """The first line of the log that holds a text, within so many seconds."""
+    def wait_for_log(self, text: str, *, each: bool = False) -> str:
+        """The first line of the log with a text, or with `each` that of the last worker."""
+        before = WORKERS - 1 if each else 0
 
         def found() -> str | None:
-            return next((line for line in self.log if text in line), None)
+            return next(islice((line for line in self.log if text in line), before, None), None)
 
         with self._grown:
-            self._grown.wait_for(lambda: found() is not None, seconds)
+            self._grown.wait_for(lambda: found() is not None, PATIENCE)
             line = found()
         assert line is not None, f"{text!r} was not logged: {list(self.log)}"
         return line

@@ -21,7 +21,9 @@ from tests.support_replay import WEBHOOK
 from tests.waits import PATIENCE
 
 pytestmark = [pytest.mark.live, pytest.mark.crash]
-_LEASE = "--lease", "1s"
+_ALONE = "--workers", 1
+"""What happens to a server happens to the one process that it is."""
+_LEASE = "--lease", "1s", *_ALONE
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +129,7 @@ def test_health_while_the_engine_hangs() -> None:
     """The server answers for itself, refuses writes at once, and goes on when the engine does."""
     engine = EngineServer()
     try:
-        with serving("--store", engine.url(), "--lease", "60s") as served:
+        with serving("--store", engine.url(), "--lease", "60s", *_ALONE) as served:
             assert 200 == put_world(served)
             os.kill(engine.pid, signal.SIGSTOP)
             try:

@@ -344,7 +344,7 @@ def test_changed_fixtures_are_loaded_again(tmp_path: Path) -> None:
         assert {"nine", "ten"} <= set(names(served))
 
         (tmp_path / "users.json").write_text(json.dumps([USER | {"screen_name": "neun"}]))
-        served.wait_for_log("loaded again")
+        served.wait_for_log("loaded again", each=True)
         requests.put(f"{served.url}/_mock/worlds/new", timeout=PATIENCE)
 
         assert "neun" in names(served)
@@ -366,7 +366,7 @@ def test_bad_changes_leave_the_last_sound_fixtures(tmp_path: Path) -> None:
         assert "nine" in names(served)
 
         file.write_text(json.dumps([USER | {"screen_name": "neun"}]))
-        served.wait_for_log("loaded again")
+        served.wait_for_log("loaded again", each=True)
         assert "neun" in names(served)
         assert served.stop() == 0
 

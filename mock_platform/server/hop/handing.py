@@ -96,8 +96,8 @@ class HandedRequest:
         while self._queue:
             kind, payload = self._queue.popleft()
             piece = self._perform(kind, payload)
+            self._note_read(len(payload))
             if piece:
-                self._note_read(len(piece))
                 return piece
             if self._ended:
                 raise StopIteration

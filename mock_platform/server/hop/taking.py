@@ -182,7 +182,7 @@ class TakenRequest:
         self._answer: TakenAnswer | None = None
         self._timer: Timer | None = None
         self._clogged = self._resumed = self._ended = self._is_final = False
-        self._is_endless = False
+        self._is_endless = self._is_due = False
         self._handle = TakenHandle(
             backend,
             reset=lambda: self._say_last(Kind.RESET),
@@ -210,7 +210,7 @@ class TakenRequest:
         elif kind == Kind.READING:
             self._clogged = False
             if self._timer is None:
-                self._continue()
+                self._continue_soon()
         elif kind == Kind.HURRY:
             self._handle.hurried = True
             if self._timer is not None:
@@ -249,7 +249,7 @@ class TakenRequest:
         if answer.complete:
             self._finish()
         elif not self._clogged:
-            self._backend.call_soon(self._continue)
+            self._continue_soon()
 
     def expire(self, now: float) -> None:
         """Do nothing: deadlines are the front's."""
@@ -282,7 +282,7 @@ class TakenRequest:
             self._say(Kind.ENDLESS)
         if self._resumed:
             self._resumed = False
-            self._backend.call_soon(self._continue)
+            self._continue_soon()
         else:
             seconds = 0 if self._handle.hurried else pause.seconds
             self._timer = self._backend.call_later(seconds, self._continue)
@@ -299,8 +299,20 @@ class TakenRequest:
         else:
             self._resumed = True
 
+    def _continue_soon(self) -> None:
+        """Ask for the next piece in the loop's next round, unless one is being made or asked for.
+
+        The front may say at any moment that its client reads again.
+        """
+        answer = self._answer
+        if self._is_due or answer is None or self._backend.is_running(answer):
+            return
+        self._is_due = True
+        self._backend.call_soon(self._continue)
+
     def _continue(self, *, urgent: bool = False) -> None:
         self._timer = None
+        self._is_due = False
         answer = self._answer
         if answer is None or self._ended:
             return

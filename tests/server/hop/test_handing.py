@@ -11,7 +11,7 @@ from mock_platform.edge.connection import Pause
 from mock_platform.edge.request import Peer, Request
 from mock_platform.placement import Place
 from mock_platform.server.answer import Pair
-from mock_platform.server.hop.frames import Kind, pack_start
+from mock_platform.server.hop.frames import FrameReader, Kind, pack_start
 from mock_platform.server.hop.handing import HandedRequest
 
 OWNER, NEXT = Place("h/1", "127.0.0.1:1"), Place("h/2", "127.0.0.1:2")
@@ -19,11 +19,18 @@ OK = "200 OK"
 LENGTH = [("Content-Length", "4")]
 
 
+def read_kind(frame: bytes) -> int:
+    """The kind of a frame."""
+    ((kind, _, _),) = FrameReader().feed(frame)
+    return kind
+
+
 class Process:
     """The link to an owner and the loop of the front, as far as one request uses them."""
 
     def __init__(self) -> None:
         self.sent: list[Place] = []
+        self.told: list[int] = []
         self.is_stopping = self.is_slow = self.closed = False
         self.place = OWNER
 
@@ -49,7 +56,8 @@ class Process:
         return 1
 
     def write(self, frame: bytes) -> None:
-        """Nothing: the other process does not read."""
+        """Note what the owner is told."""
+        self.told.append(read_kind(frame))
 
     def forget(self, number: int) -> None:
         """Nothing: there is one request."""
@@ -80,6 +88,13 @@ class Exchange:
             frame = pack_start(kind, 1, OK, LENGTH, *payload)
             payload = (frame[9:],)
         self.handed.take_frame(kind, *payload)
+
+    def take_long(self, *parts: bytes) -> None:
+        """Let the parts of an answer without a length arrive."""
+        first, *others = parts
+        self.handed.take_frame(Kind.START, pack_start(Kind.START, 1, OK, [], first)[9:])
+        for part in others:
+            self.handed.take_frame(Kind.DATA, part)
 
     def read(self) -> tuple[bytes, bool]:
         """All pieces that are there, and whether the answer is complete."""
@@ -159,3 +174,14 @@ def test_an_answer_that_was_begun_is_broken_off() -> None:
     exchange.handed.lose(sent=True)
     assert (b"", True) == exchange.read()
     assert exchange.process.closed
+
+
+@pytest.mark.parametrize("part", [100, 70_000])
+def test_an_owner_that_was_slowed_down_goes_on(part: int) -> None:
+    """As soon as the client has read all that waited for it, heads of answers included."""
+    exchange = Exchange()
+    body = [b"x" * part] * (140_000 // part)
+    exchange.take_long(*body)
+    assert [Kind.REQUEST, Kind.CLOGGED] == exchange.process.told
+    assert (b"".join(body), False) == exchange.read()
+    assert [Kind.REQUEST, Kind.CLOGGED, Kind.READING] == exchange.process.told
