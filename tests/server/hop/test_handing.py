@@ -56,7 +56,7 @@ class Process:
         return 1
 
     def write(self, frame: bytes) -> None:
-        """Note what the owner is told."""
+        """Note what the owner hears."""
         self.told.append(read_kind(frame))
 
     def forget(self, number: int) -> None:
