@@ -8,7 +8,15 @@ from flask import Blueprint, Response, render_template
 from marshmallow import Schema
 
 from mock_platform.control.route import ControlRequest
-from mock_platform.control.trying import PARTS, SIGNED, arrange, list_authorizations
+from mock_platform.control.trying import (
+    MADE,
+    PARTS,
+    SIGNED,
+    arrange,
+    list_authorizations,
+    list_steps,
+    list_streams,
+)
 from mock_platform.core.fields import Choice
 from mock_platform.world.ids import unguessable
 
@@ -44,6 +52,9 @@ def docs(request: ControlRequest) -> Response:
         description=f"{request.base_url}/_mock/docs/openapi.json?part={part}",
         authorizations=list_authorizations(request.platform, request.world),
         signed=SIGNED,
+        made=MADE,
+        steps=list_steps(request.platform, request.world),
+        streams=list_streams(request.platform),
         part=part,
     )
     return Response(

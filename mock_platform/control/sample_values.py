@@ -47,14 +47,22 @@ PATHS = {
     "file_name": "q7Vd2mXk9TzR4bLw8HcN3sYf6JpG1aUe5KoQiDxBvMt.json.gz",
     "endpoint_id": "filtered_stream",
     "dm_conversation_id": "2244994945-3805104374",
+    "event_id": "1990180010221305856",
+    "custom_audience_permission_id": "ri",
+    "tailored_audience_permission_id": "ri",
 }
 """What is in the path where the first fitting record of the fixtures does not do."""
 FAMILY_PATHS: Mapping[str, Mapping[str, str]] = {
     "cards": {"card_id": "1712860000001000003", "card_type": "IMAGE_WEBSITE"},
     "cards_image_conversation": {"card_id": "57i77"},
     "cards_video_conversation": {"card_id": "1712880000001000003"},
+    "cards.delete": {"card_id": "57i8b", "card_type": "WEBSITE"},
+    "do_not_reach_lists.create": {"account_id": "18ce5b7qk2c"},
+    "account_activity.unsubscribe": {"webhook_id": "1146654567674912770", "user_id": "2790441185"},
+    "media.append": {"id": "1991204475120123950"},
+    "media.finalize": {"id": "1991204475120123951"},
 }
-"""The same for the operations of one family."""
+"""The same for the operations of one family, or for one of them."""
 GUESSES = ("Example", "1", "true", "2026-03-01T00:00:00Z")
 """Values of which one does for most required parameters."""
 _REPLAY = {"webhook_id": "1146654567674912769", "from_date": MINUTE, "to_date": MINUTE}
@@ -96,6 +104,14 @@ JSON: Mapping[str, Any] = {
         "media_type": "image/png",
         "total_bytes": 70,
         "media_category": "post_image",
+    },
+    "media.append": {"media": _PIXEL, "segment_index": 1},
+    "articles.draft": {
+        "title": "Slow roasts",
+        "content_state": {
+            "blocks": [{"text": "Why we roast slowly", "type": "unstyled"}],
+            "entities": [],
+        },
     },
     "media.upload": {"media": _PIXEL, "media_category": "post_image", "media_type": "image/png"},
     "connections.delete_some": {"uuids": ["b2c1d7a0-6f3e-4a58-9c1b-3d5e7f901234"]},
@@ -144,6 +160,21 @@ JSON: Mapping[str, Any] = {
     "product_catalogs.products.delete": {"product_keys": ["1547080787865940084"]},
 }
 _DAY = {"start_time": "2026-11-16T08:00:00Z", "end_time": "2026-11-17T08:00:00Z"}
+CLIENT_ID = "{client_id}"
+CALLBACK = "{callback}"
+BEARER_TOKEN = "{bearer_token}"
+USER_TOKEN = "{oauth2_access_token}"
+"""In the place of these an example has values of the published credentials."""
+CODE_VERIFIER = "slow-roasted-in-the-harbor-since-nineteen-ninety-one"
+_CONSENT = {
+    "response_type": "code",
+    "client_id": CLIENT_ID,
+    "redirect_uri": CALLBACK,
+    "scope": "post.read users.read offline.access",
+    "state": "harbor",
+    "code_challenge": CODE_VERIFIER,
+    "code_challenge_method": "plain",
+}
 _FIGURES = {
     "entity": "LINE_ITEM",
     "entity_ids": "itttx",
@@ -202,11 +233,23 @@ QUERY: Mapping[str, dict[str, str]] = {
         "start_time": "2026-03-01T00:00:00Z",
     },
     "line_item_curated_categories.create": {
-        "line_item_id": "itttx",
-        "curated_category_id": "7mvmd75zthz4",
+        "line_item_id": "iuc5v",
+        "curated_category_id": "b0xt8tz3fx8g",
     },
     "media.status": {"media_id": "1712850617439550001"},
-    "media_creatives.create": {"line_item_id": "itttx", "account_media_id": "2pzo"},
+    "media_creatives.create": {"line_item_id": "iuc5v", "account_media_id": "2q4r"},
+    "media_library.create": {"media_key": "3_1712850617439560002"},
+    "cards_video_conversation.create": {
+        "name": "Espresso or filter",
+        "title": "Espresso or filter?",
+        "first_cta": "#TeamEspresso",
+        "first_cta_post": "Espresso, always.",
+        "thank_you_text": "Thanks for choosing",
+        "media_key": "7_1712850617439550009",
+    },
+    "features.remove": {"feature_keys": "CONVERSATION_CARD"},
+    "activity.delete_many": {"ids": "1984410031207391232"},
+    "oauth2.authorize": _CONSENT,
     "scheduled_promoted_posts.create": {
         "line_item_id": "itttx",
         "scheduled_post_id": "1991600000000000203",
@@ -219,7 +262,7 @@ QUERY: Mapping[str, dict[str, str]] = {
         "tracking_tag_url": "https://count.harbor-roasters.example/imp?c=spring",
     },
     "preroll_call_to_actions.create": {
-        "line_item_id": "itttx",
+        "line_item_id": "iuc5v",
         "call_to_action": "VISIT_SITE",
         "call_to_action_url": "https://shop.harbor-roasters.example/spring",
     },
@@ -247,11 +290,18 @@ QUERY: Mapping[str, dict[str, str]] = {
         "operator_type": "EQ",
     },
     "tailored_audiences.permissions.create": {
-        "granted_account_id": "18ce55fw2ag",
+        "granted_account_id": "18ce5b7qk2c",
+        "permission_level": "READ_ONLY",
+    },
+    "custom_audiences.permissions.create": {
+        "granted_account_id": "18ce5b7qk2c",
         "permission_level": "READ_ONLY",
     },
 }
 FORM: Mapping[str, Mapping[str, str]] = {
+    "oauth.request_token": {"oauth_callback": CALLBACK, "x_auth_access_type": "write"},
+    "oauth2.invalidate_token": {"access_token": BEARER_TOKEN},
+    "oauth2.revoke": {"token": USER_TOKEN},
     "oauth2.token": {"grant_type": "client_credentials"},
     "oauth2.user_token": {"grant_type": "refresh_token", "refresh_token": "used-before"},
 }
@@ -261,14 +311,6 @@ NEEDS_STEPS = frozenset(
     {
         "account.verify_credentials",
         "account_activity.replay",
-        "account_activity.unsubscribe",
-        "activity.delete_many",
-        "articles.draft",
-        "cards.delete",
-        "custom_audiences.permissions.create",
-        "do_not_reach_lists.create",
-        "line_item_curated_categories.create",
-        "media_creatives.create",
         "oauth.access_token",
         "oauth.authenticate",
         "oauth.authorize",
@@ -276,17 +318,12 @@ NEEDS_STEPS = frozenset(
         "oauth.request_token",
         "oauth.submit_authenticate",
         "oauth.submit_authorize",
-        "oauth2.authorize",
-        "oauth2.invalidate_token",
-        "oauth2.revoke",
         "oauth2.submit_authorize",
         "oauth2.user_token",
-        "preroll_call_to_actions.create",
         "product_catalogs.create",
         "scheduled_feeds.create",
         "stats_jobs.cancel",
         "stats_jobs.result",
-        "tailored_audiences.permissions.create",
         "webhooks.create",
         "webhooks.validate",
     }

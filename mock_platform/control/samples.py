@@ -19,6 +19,9 @@ from marshmallow.fields import Field
 from mock_platform.control.credential_texts import Credentials
 from mock_platform.control.sample_values import (
     ACCOUNT,
+    BEARER_TOKEN,
+    CALLBACK,
+    CLIENT_ID,
     CONDITIONS,
     FAMILY_PATHS,
     FORM,
@@ -27,6 +30,7 @@ from mock_platform.control.sample_values import (
     MINUTE,
     PATHS,
     QUERY,
+    USER_TOKEN,
 )
 from mock_platform.core.fields import Choice
 from mock_platform.core.jsonio import loads
@@ -77,7 +81,7 @@ def sample(
     query = QUERY[operation.id] if operation.id in QUERY else _list_required_parameters(operation)
     query = query | {name: CONDITIONS[name] for name in conditions}
     if query:
-        path += "?" + urlencode(query)
+        path += "?" + urlencode(put_in_credentials(query, credentials))
     headers = {"Authorization": _authorization(operation, credentials)}
     body = None
     if operation.id in JSON:
@@ -85,15 +89,27 @@ def sample(
         body = json.dumps(JSON[operation.id])
     elif operation.id in FORM:
         headers["Content-Type"] = "application/x-www-form-urlencoded"
-        body = urlencode(FORM[operation.id])
+        body = urlencode(put_in_credentials(FORM[operation.id], credentials))
     return Sample(operation.method, path, headers, body)
+
+
+def put_in_credentials(values: Mapping[str, str], credentials: Credentials) -> dict[str, str]:
+    """Returns values with those of the credentials in their places."""
+    app, user = credentials["app"] or {}, credentials["user"] or {}
+    known = {
+        CLIENT_ID: app.get("client_id"),
+        CALLBACK: next(iter(app.get("callback_urls", ())), None),
+        BEARER_TOKEN: credentials["bearer_token"],
+        USER_TOKEN: user.get("oauth2_access_token"),
+    }
+    return {name: str(known.get(value, value)) for name, value in values.items()}
 
 
 def _path_value(name: str, table_name: str, operation: Operation) -> str:
     """What a path has for `:name`: if the segment before is a table's name, a record of it."""
-    own = FAMILY_PATHS.get(operation.id.partition(".")[0], {})
-    if name in own:
-        return own[name]
+    for key in (operation.id, operation.id.partition(".")[0]):
+        if name in FAMILY_PATHS.get(key, {}):
+            return FAMILY_PATHS[key][name]
     if name in PATHS:
         return PATHS[name]
     table = next((table for table in TABLES if table.name == table_name), None)
@@ -130,7 +146,7 @@ def _guess(operation: Operation, name: str, field: Field[Any]) -> str:
 def _authorization(operation: Operation, credentials: Credentials) -> str:
     if operation.id == "oauth.request_token":
         return 'OAuth oauth_timestamp="1"'  # far from the clock, and refused before anything else
-    if operation.id == "oauth2.token":
+    if "basic" in operation.auth.schemes:
         app = credentials["app"]
         pair = f"{app['consumer_key']}:{app['consumer_secret']}"
         return "Basic " + base64.b64encode(pair.encode()).decode()

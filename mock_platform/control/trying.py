@@ -13,8 +13,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.operation_details import find_naming_scenarios, make_example
-from mock_platform.control.samples import Sample
+from mock_platform.control.sample_values import CALLBACK, CODE_VERIFIER
+from mock_platform.control.samples import Sample, put_in_credentials
 from mock_platform.core.call import FORM
+from mock_platform.core.envelope import Lines
 from mock_platform.core.jsonio import loads
 from mock_platform.platform import Platform
 from mock_platform.world.world import World
@@ -26,8 +28,30 @@ PARTS = ("platform", CONTROL)
 SIGNED: Mapping[str, str] = {
     "oauth1": "OAuth signed-by-this-page-as-user",
     "oauth1-app": "OAuth signed-by-this-page-as-app",
+    "oauth1-request-token": "OAuth signed-by-this-page-with-a-new-request-token",
 }
 """What the page fills in for schemes of OAuth 1.0a; it puts a signature in its place."""
+MADE: Mapping[str, str] = {
+    name: f"{name}-made-when-this-is-sent" for name in ("request_token", "verifier", "code")
+}
+"""What an example has in the place of values that the page gets with requests of its own."""
+_MADE_FOR: Mapping[str, Mapping[str, str]] = {
+    "oauth.access_token": {"oauth_verifier": MADE["verifier"]},
+    "oauth.authenticate": {"oauth_token": MADE["request_token"]},
+    "oauth.authorize": {"oauth_token": MADE["request_token"]},
+    "oauth2.user_token": {
+        "grant_type": "authorization_code",
+        "code": MADE["code"],
+        "redirect_uri": CALLBACK,
+        "code_verifier": CODE_VERIFIER,
+    },
+}
+_BEFORE: Mapping[str, tuple[str, str]] = {
+    "product_catalogs.create": ("DELETE", "/12/product_catalogs/1547080787865939968"),
+    "stream_links.delete": ("POST", "/2/posts/search/webhooks/1146654567674912769"),
+}
+"""Requests that the page sends before: in a fresh world the example is refused without them."""
+_ALSO_A_FORM = "These parameters may also be sent as a form."
 _BEARER = {"type": "http", "scheme": "bearer"}
 
 
@@ -56,17 +80,36 @@ def list_authorizations(platform: Platform, world: World) -> dict[str, Any]:
     app, user = found["app"] or {}, found["user"] or {}
     of_app = {name: app.get(name) for name in ("consumer_key", "consumer_secret")}
     of_user = {"token": user.get("access_token"), "token_secret": user.get("access_token_secret")}
-    signing = {SIGNED["oauth1-app"]: of_app} if app else {}
+    signing = {}
+    if app:
+        signing = {SIGNED[scheme]: of_app for scheme in ("oauth1-app", "oauth1-request-token")}
     if app and of_user["token"]:
         signing[SIGNED["oauth1"]] = of_app | of_user
     return {
         "signing": signing,
+        "callback": next(iter(app.get("callback_urls", ())), "oob"),
         "tokens": {"bearer": found["bearer_token"], "oauth2": user.get("oauth2_access_token")},
         "pairs": {
             "basic": [app.get("consumer_key"), app.get("consumer_secret")],
             "oauth2-client": [app.get("client_id"), app.get("client_secret")],
         },
     }
+
+
+def list_steps(platform: Platform, world: World) -> dict[str, list[str]]:
+    """Returns the method and the path that the page sends first, by those of the request after."""
+    steps = {}
+    for operation in platform.operations:
+        if operation.id in _BEFORE:
+            example = make_example(platform, operation, world)
+            if example is not None:
+                steps[f"{example.method} {urlsplit(example.path).path}"] = [*_BEFORE[operation.id]]
+    return steps
+
+
+def list_streams(platform: Platform) -> list[str]:
+    """Returns the paths of answers that do not end; the page shows how they begin."""
+    return [each.path for each in platform.operations if isinstance(each.returns, Lines)]
 
 
 def _choose(path: str, item: JsonObject, part: str) -> Iterator[tuple[str, JsonObject]]:
@@ -82,6 +125,7 @@ def _choose(path: str, item: JsonObject, part: str) -> Iterator[tuple[str, JsonO
 def _add_examples(document: JsonObject, platform: Platform, world: World, base_url: str) -> None:
     operations = {operation.id: operation for operation in platform.operations}
     scenarios = find_naming_scenarios(platform)
+    known = credentials(platform, world)
     for path, item in document["paths"].items():
         for entry in item.values():
             operation = operations.get(entry.get("x-mock-operation", ""))
@@ -92,21 +136,32 @@ def _add_examples(document: JsonObject, platform: Platform, world: World, base_u
                 for name in scenarios.get(operation.id, ())
             ]
             if named:
-                told = [entry.get("description", ""), f"Scenarios: {', '.join(named)}."]
-                entry["description"] = "\n\n".join(filter(None, told))
+                scenarios_named = f"Scenarios: {', '.join(named)}."
+                entry["description"] = _join(entry.get("description"), scenarios_named)
             entry["externalDocs"] = {
                 "description": "Page with scenarios, failures and an example",
                 "url": f"{base_url}/_mock/console/operations/{operation.id}",
             }
+            # Swagger UI sends the last scheme for which it has a value.
+            if "security" in entry:
+                entry["security"] = entry["security"][::-1]
+            if operation.id in _BEFORE:
+                first = " ".join(_BEFORE[operation.id])
+                entry["description"] = _join(entry.get("description"), _describe_step(first))
             example = make_example(platform, operation, world)
             if example is not None:
-                _fill(path, entry, example)
+                made = _MADE_FOR.get(operation.id, {})
+                _fill(path, entry, example, put_in_credentials(made, known))
 
 
-def _fill(path: str, entry: JsonObject, example: Sample) -> None:
+def _describe_step(first: str) -> str:
+    return f"In a fresh world this is refused, so this page sends `{first}` first."
+
+
+def _fill(path: str, entry: JsonObject, example: Sample, made: dict[str, str]) -> None:
     """Put the values of an example into the parameters and the body of an entry."""
     address = urlsplit(example.path)
-    values = dict(parse_qsl(address.query)) | _read_path(path, address.path)
+    values = dict(parse_qsl(address.query)) | _read_path(path, address.path) | made
     parameters = entry.get("parameters", [])
     entry["parameters"] = [
         each | {"example": _convert(values[each["name"]], each.get("schema", {}))}
@@ -115,12 +170,26 @@ def _fill(path: str, entry: JsonObject, example: Sample) -> None:
         for each in parameters
     ]
     content = entry.get("requestBody", {}).get("content", {})
-    if example.body is None:
-        return
-    if "application/json" in content:
+    if FORM in content:
+        form = content[FORM]["schema"]["properties"]
+        if set(form) <= {each["name"] for each in parameters}:
+            del entry["requestBody"]
+            entry["description"] = _join(entry.get("description"), _ALSO_A_FORM)
+            return
+        sent = made or dict(parse_qsl(example.body or ""))
+        content[FORM]["schema"] = content[FORM]["schema"] | {
+            "properties": {
+                # Swagger UI invents a value where there is no example.
+                name: schema | {"example": sent.get(name, "")}
+                for name, schema in form.items()
+            }
+        }
+    elif "application/json" in content and example.body is not None:
         content["application/json"]["example"] = loads(example.body.encode())
-    elif FORM in content:
-        content[FORM]["example"] = dict(parse_qsl(example.body))
+
+
+def _join(*texts: str | None) -> str:
+    return "\n\n".join(text for text in texts if text)
 
 
 def _read_path(template: str, path: str) -> dict[str, str]:
