@@ -51,6 +51,7 @@ from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
 from mock_platform.world.clock import machine_now
 
+_MAX_REASONS = 3
 _NEEDED = (
     "MOCK_PLATFORM_CONSUMER_KEY, MOCK_PLATFORM_CONSUMER_SECRET, MOCK_PLATFORM_ACCESS_TOKEN and "
     "MOCK_PLATFORM_ACCESS_TOKEN_SECRET, or MOCK_PLATFORM_BEARER_TOKEN"
@@ -67,10 +68,10 @@ class Acceptance:
     until: date | None = None
 
     def check(self) -> None:
-        """Check that the arguments belong together.
+        """Check that the arguments belong together, and that the file can be read, if it has to.
 
         Raises:
-            click.UsageError: They do not.
+            click.UsageError: They do not, or it cannot.
         """
         if self.ids and self.file is None:
             raise click.UsageError("--accept needs a file to write to: add --accepted FILE.")
@@ -78,6 +79,11 @@ class Acceptance:
             raise click.UsageError("--accept needs --reason TEXT: why is the difference fine?")
         if not self.ids and (self.reason or self.until):
             raise click.UsageError("--reason and --until belong to --accept ID.")
+        if self.file is not None and (not self.ids or self.file.exists()):
+            try:
+                read_accepted(self.file)
+            except BadAcceptedFile as fault:
+                raise click.UsageError(f"--accepted: {fault}.") from fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +161,8 @@ def read_server(
     With the names `auto`, the platform's own hosts have original names, other servers neutral ones.
 
     Raises:
-        click.UsageError: The address, the credentials or the consent are missing.
+        click.UsageError: The address, the credentials or the consent are missing, or nothing could
+            be compared.
     """
     signing = _read_credentials(other.credentials_file)
     try:
@@ -168,9 +175,14 @@ def read_server(
         _require_consent(client.base_url, yes=yes)
         host = urlsplit(client.base_url).hostname
         chosen = names if names != "auto" else name_host(host)
-        return ask_server(client, replace(scope, names=chosen))
+        report = ask_server(client, replace(scope, names=chosen))
     finally:
         client.close()
+    if not report.checked:
+        reasons = dict.fromkeys(f"{x.operation}: {x.reason}" for x in report.skipped)
+        text = "; ".join(list(reasons)[:_MAX_REASONS]) or "no operation that reads is among them"
+        raise click.UsageError(f"Nothing of {report.subject} could be compared: {text}.")
+    return report
 
 
 def name_host(host: str | None) -> NamesMode:

@@ -75,6 +75,7 @@ class GatePage:
                 lines.append(f"  skipped  {part:<9} {self._explain_skip(part)}")
             elif part not in self.list_failed():
                 lines.append(f"  ok       {part:<9} {holds}")
+                lines += [f"             {line}" for line in self._list_notes(part)]
             else:
                 lines.append(f"  FAILED   {part:<9} {self._headline(part)}")
                 lines += [f"             {line}" for line in self._list_faults(part)]
@@ -93,10 +94,16 @@ class GatePage:
         for part in self.list_failed():
             lines += ["", f"### {part}", "", "```text", *self._list_faults(part), "```", ""]
             lines.append(_PARTS[part][1])
+        passed = [part for part in _PARTS if part not in self.list_failed()]
+        notes = [f"- {part}: {_escape(x)}" for part in passed for x in self._list_notes(part)]
+        lines += ["", *notes] if notes else []
         return "\n".join(lines) + "\n"
 
     def _list_checks(self, part: str) -> list[RunCheck]:
         return [check for check in self.checks if check.suite == part]
+
+    def _list_notes(self, part: str) -> list[str]:
+        return [note for check in self._list_checks(part) for note in check.notes]
 
     def _conclude(self) -> str:
         return f"failed ({', '.join(self.list_failed())})" if self.list_failed() else "passed"

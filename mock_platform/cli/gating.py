@@ -62,11 +62,11 @@ def verify_command(command: Sequence[str], run: RunOptions, gate: GateOptions) -
     examiner, status, faults = observed
     checks = [*examiner.list_checks(command, status, faults), *beside]
     page = GatePage(checks)
+    click.echo(page.render_text(), nl=False)
     if run.junit is not None:
         write_report(run.junit, RunVerdict(checks).write_junit("mock-platform verify"))
     if gate.summary is not None:
         _append(gate.summary, page.render_markdown())
-    click.echo(page.render_text(), nl=False)
     return _FAILED if page.list_failed() else 0
 
 
@@ -89,11 +89,15 @@ def _check_drift(base_url: str, gate: GateOptions, run: RunOptions) -> RunCheck:
     only = (run.coverage.conditions.only or "").split(",")
     scope = DriftScope(tuple(each.strip() for each in only if each.strip()))
     other = OtherServer(base_url, gate.credentials_file, gate.ca)
+    acceptance = Acceptance(gate.accepted)
+    acceptance.check()
     report = read_server(other, scope, yes=gate.yes)
-    accept(report, Acceptance(gate.accepted), complete=not scope.only)
+    accept(report, acceptance, complete=not scope.only)
     lines = render_drift(report, "text").splitlines() if report.differs else []
     headline = f"{report.subject} differs from what this sandbox declares"
-    return RunCheck("drift", "differences", [line for line in lines if line.strip()], headline)
+    faults = [line for line in lines if line.strip()]
+    notes = [f"accepted differences: {each}" for each in report.stale]
+    return RunCheck("drift", "differences", faults, headline, notes)
 
 
 def _append(file: Path, text: str) -> None:

@@ -85,6 +85,8 @@ class RunCheck:
     faults: Sequence[str] = ()
     headline: str = ""
     """What stands above the faults; the checks with the same one are shown together."""
+    notes: Sequence[str] = ()
+    """What is not a fault, and should be known."""
 
     def as_case(self) -> JunitCase:
         """Returns the check as a case of its suite."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError, LocationParseError
+from urllib3.exceptions import DecodeError, HTTPError, LocationParseError, ProtocolError
 from urllib3.exceptions import SSLError as Urllib3SSLError
 from urllib3.exceptions import TimeoutError as Urllib3Timeout
 from urllib3.response import BaseHTTPResponse
@@ -84,12 +84,34 @@ def read_beginning(response: BaseHTTPResponse, most: int) -> bytes:
 
 def explain_fault(fault: Exception, where: str, timeout: float) -> tuple[OutboundFaultKind, str]:
     """Describe a fault of `FAULTS` in a word and in a sentence."""
-    if isinstance(fault, TimeoutError | Urllib3Timeout):
-        return "timeout", f"{where} sent no complete answer within {timeout:g} seconds"
-    if isinstance(fault, ssl.SSLError | Urllib3SSLError):
-        return "tls", f"no trusted TLS connection to {where}: {fault}"
-    if isinstance(fault, ConnectionRefusedError):
-        return "connection", f"nothing listens at {where}"
-    if isinstance(fault, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
-        return "connection", f"{where} closed the connection without an answer"
+    said = {"where": where, "timeout": f"{timeout:g}", "fault": fault}
+    if isinstance(fault, ProtocolError) and isinstance(fault.args[-1], http.client.IncompleteRead):
+        return "connection", f"the answer from {where} broke off"
+    if isinstance(fault, socket.gaierror):
+        return "name", f"{where} has no address: {fault.strerror}"
+    for kinds, word, text in _TEXTS:
+        if isinstance(fault, kinds):
+            return word, text.format(**said)
     return "connection", f"{where} sent no usable answer: {fault}"
+
+
+_TEXTS: tuple[tuple[tuple[type[Exception], ...], OutboundFaultKind, str], ...] = (
+    (
+        (TimeoutError, Urllib3Timeout),
+        "timeout",
+        "{where} sent no complete answer within {timeout} seconds",
+    ),
+    ((ssl.SSLError, Urllib3SSLError), "tls", "no trusted TLS connection to {where}: {fault}"),
+    ((ConnectionRefusedError,), "connection", "nothing listens at {where}"),
+    (
+        (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError),
+        "connection",
+        "{where} closed the connection without an answer",
+    ),
+    (
+        (DecodeError,),
+        "connection",
+        "the body from {where} is not what its Content-Encoding says",
+    ),
+)
+"""Faults with their word and text; the first that fits counts."""

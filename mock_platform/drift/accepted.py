@@ -173,8 +173,9 @@ def _load(file: Path) -> Any:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    text = _read(file)
     try:
-        return YAML().load(_read(file))
+        return YAML().load(text)
     except MarkedYAMLError as fault:
         mark = fault.problem_mark
         place = "1:1" if mark is None else f"{mark.line + 1}:{mark.column + 1}"
@@ -188,8 +189,10 @@ def _read(file: Path) -> str:
         if file.stat().st_size > MAX_BYTES:
             raise BadAcceptedFile(f"{file} is larger than {MAX_BYTES // 1024**2} MiB")
         return file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise BadAcceptedFile(f"{file} cannot be read: {fault}") from fault
+    except OSError as fault:
+        raise BadAcceptedFile(f"{file} cannot be read: {fault.strerror}") from fault
+    except UnicodeDecodeError as fault:
+        raise BadAcceptedFile(f"{file} is not UTF-8: {fault.reason}") from fault
 
 
 def _read_entry(file: Path, rows: Any, position: int) -> AcceptedEntry:

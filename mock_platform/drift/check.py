@@ -118,6 +118,7 @@ class _Run:
         self._comparer = Comparer(description, same_data=scope.same_data)
         self._now = now
         self._scope = scope
+        self._was_limited = False
         self.checked: list[CheckedOperation] = []
         self.skipped: list[SkippedOperation] = []
 
@@ -151,10 +152,9 @@ class _Run:
         schemes = operation.auth.schemes
         for side in (self._own, self._other):
             if schemes and not side.server.has_credentials(schemes):
-                names = " or ".join(operation.auth.names)
-                self.skipped.append(
-                    SkippedOperation(operation.id, f"needs credentials for {names}")
-                )
+                if self._scope.covers(operation):
+                    reason = f"needs credentials for {' or '.join(operation.auth.names)}"
+                    self.skipped.append(SkippedOperation(operation.id, reason))
                 return True
         plan = Plan(operation, Described.read(operation, self._paths), self._now)
         done = CheckedOperation(operation.id)
@@ -188,8 +188,10 @@ class _Run:
         if isinstance(theirs, str) and account in (*self._other.values.values(), None):
             theirs = self._borrow(operation, plan) or theirs
         if isinstance(theirs, str):
-            return f"no answer of the server contains :{theirs}; give it with --value"
+            way = _LIMITED if self._was_limited else "give it with --value"
+            return f"no answer of the server contains :{theirs}; {way}"
         if theirs.answer.status == 429:
+            self._was_limited = True
             return _LIMITED
         if ours.answer.records and theirs.answer.is_success and not theirs.answer.records:
             done.notes.append("the server has no records here, so their form was not compared")

@@ -28,6 +28,7 @@ from mock_platform.delivery.connections import FAULTS, explain_fault
 from mock_platform.delivery.deadline import set_deadline
 from mock_platform.delivery.upstream import Upstream
 from mock_platform.drift.answers import ComparedAnswer
+from mock_platform.drift.difference import escape
 from mock_platform.drift.plan import Signing
 from mock_platform.settings import NamesMode
 from mock_platform.version import __version__
@@ -275,5 +276,5 @@ class HttpClient:
             yield
         except FAULTS as fault:
             where = urlsplit(self.base_url).netloc
-            text = explain_fault(fault, where, REQUEST_TIMEOUT_SECONDS)[1]
+            text = escape(explain_fault(fault, where, REQUEST_TIMEOUT_SECONDS)[1].strip())
             raise ServerUnreachable(f"{url} cannot be reached: {text}.") from fault

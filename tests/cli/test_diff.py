@@ -81,7 +81,8 @@ def test_bearer_token_alone(run: Run, tmp_path: Path, same: tuple[str, Differing
     path = tmp_path / "credentials"
     path.write_text(f"# mine\n\nexport {line}\n")
 
-    result = run("--base-url", same[0], "--credentials-file", path, "--yes", *SMALL)
+    words = ("--only", "users.me,placements.*", "--skip", "refusals")
+    result = run("--base-url", same[0], "--credentials-file", path, "--yes", *words)
 
     assert result.exit_code == 0, result.output
     assert "users.me (needs credentials for OAuth 1.0a User Context or " in result.output
@@ -126,6 +127,8 @@ def test_usage(run: Run, file: Path, tmp_path: Path) -> None:
         (["--base-url", "http://127.0.0.1", "--reason", "x"], "belong to --accept"),
         (["--base-url", "http://127.0.0.1", "--report", "x.pdf"], "must end in .html"),
         (["--base-url", "http://127.0.0.1", "--value", "x"], "must be NAME=VALUE"),
+        (["--base-url", "http://127.0.0.1", "--accepted", "no.yaml"], "no.yaml cannot be read: No"),
+        (["--har", broken, "--ca", broken], "--credentials-file and --ca belong to --base-url"),
     ]
     for words, text in cases:
         result = run(*words, "--yes")
@@ -143,6 +146,22 @@ def test_unreachable(run: Run, file: Path) -> None:
 
     assert 2 == result.exit_code
     assert "cannot be reached" in result.stderr
+
+
+def test_nothing_could_be_compared(run: Run, file: Path, same: tuple[str, Differing]) -> None:
+    """A server whose rate limit is used up from the beginning passes no check."""
+
+    def refuse(asked: Request, response: Response) -> None:
+        response.status_code = 429
+
+    same[1].patches.append(refuse)
+
+    result = run("--base-url", same[0], "--credentials-file", file, "--yes", "--only", "cards.get")
+
+    assert 2 == result.exit_code
+    assert "could be compared: cards.get: the server's rate limit is used up (429)" in (
+        " ".join(result.stderr.split())
+    )
 
 
 def test_redirects_are_not_followed(run: Run, file: Path) -> None:

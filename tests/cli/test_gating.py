@@ -117,14 +117,18 @@ def test_another_server_is_compared(run: Run, other: Differing, tmp_path: Path) 
     against = ("--against", other.url, "--credentials-file", held, "--yes", *only)
     other.patches = [on("/line_items", each(lambda record: record.pop("name")))]
     accepted = tmp_path / "accepted.yaml"
-    accepted.write_text("accepted:\n  - {kind: missing, reason: known, accepted: 2026-11-01}\n")
+    entry = "- {kind: missing, reason: known, accepted: 2026-11-01"
+    accepted.write_text(f"accepted:\n{entry}}}\n{entry}, expires: 2026-11-02}}\n")
 
     refused = run(*against)
-    taken = run(*against, "--accepted", accepted)
+    taken = run(*against, "--accepted", accepted, "--summary", tmp_path / "page.md")
 
     assert (1, "FAILED") == (refused.exit_code, states(refused)["drift"])
     assert "name" in refused.stdout
     assert (0, "ok") == (taken.exit_code, states(taken)["drift"]), taken.stdout
+    stale = f"accepted differences: {accepted}:3 expired on 2026-11-02"
+    assert stale in taken.stdout
+    assert f"\n\n- drift: {stale}\n" in (tmp_path / "page.md").read_text()
 
 
 @pytest.mark.parametrize(
