@@ -6,12 +6,13 @@ import gc
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime
 
 import pytest
 
 from tests.commands import FEW_PLUGINS
+from tests.compiling import TESTS, import_from
 from tests.engine import EngineServer
 from tests.lanes import arrange
 from tests.serving import LiveServer, LiveWorld, serving
@@ -21,6 +22,18 @@ from tests.support_receiver import Receiver
 Tool = Callable[..., str]
 
 pytest_plugins = ["pytester"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Collect the tests: nothing of that is garbage. Several processes share what they compile."""
+    gc.disable()
+    shared = getattr(session.config, "workerinput", None)
+    if shared is not None and session.config.args == [TESTS.name]:
+        import_from(int(shared["workerid"].removeprefix("gw")), shared["workercount"])
+    found = yield
+    gc.enable()
+    return found
 
 
 @pytest.hookimpl(trylast=True)
