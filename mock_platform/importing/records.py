@@ -106,6 +106,8 @@ class RecordCollection:
         deliveries.
         """
         places = {*self._seen, *self.made, *self._shown.list_places()}
+        # Which table a made record belongs to makes no difference: its id shows its form.
+        places |= {("posts", key) for key in self._shown.list_made()}
         places |= {(name, key) for name, found in self.records.items() for key in found}
         for name, found in self.records.items():
             for record in found.values():
@@ -148,8 +150,8 @@ class RecordCollection:
         self._sources[table.name, key] = recorded
 
     def _add_shown(self) -> None:
-        """Take the posts and users of the v2 interface that no other answer showed."""
-        for name, key, source, record in self._shown.finish():
+        """Take the records of the v2 interface that no other answer showed."""
+        for name, key, source, record in self._shown.finish(next(iter(self.records["apps"]))):
             if key in self.records.get(name, {}):
                 continue
             known = self.read_defaults(name).get(key)

@@ -174,6 +174,51 @@ def test_v2_records(tmp_path: Path) -> None:
     assert 1 == report.rules, "the other posts are answered from the records"
 
 
+def test_more_v2_records(tmp_path: Path) -> None:
+    """Messages, webhooks, rules, subscriptions and news are records too, where they are whole."""
+    moment = "2026-02-01T10:00:00.000Z"
+    message = {"id": "1900000000000000001", "event_type": "MessageCreate", "text": "hi"}
+    whole = {**message, "dm_conversation_id": "77-78", "sender_id": "77", "created_at": moment}
+    group = {**whole, "id": "1900000000000000002", "dm_conversation_id": "1900000000000000009"}
+    hook = {"id": "1800000000000000011", "url": "https://hooks.example.org/in", "valid": True,
+            "created_at": moment}  # fmt: skip
+    rule = {"id": "1800000000000000012", "value": "coffee has:images", "tag": "cups"}
+    wanted = {"subscription_id": "1800000000000000013", "event_type": "post.create",
+              "filter": {"user_id": "77"}, "webhook_id": hook["id"], "created_at": moment,
+              "updated_at": moment}  # fmt: skip
+    made = {**hook, "id": "1800000000000000021"}
+    news = {"id": "1800000000000000014", "name": "Coffee", "summary": "More of it."}
+    base = "https://api.x.com/2"
+    fields = "dm_event.fields=sender_id,created_at,dm_conversation_id"
+    file = write_har(tmp_path, *(
+        make_entry(method=method, url=f"{base}/{path}", text=json.dumps(body))
+        for method, path, body in (
+            ("POST", "webhooks", made),
+            ("GET", "webhooks", {"data": [hook, made], "meta": {"result_count": 2}}),
+            ("GET", f"dm_events?{fields}", {"data": [whole, group], "meta": {"result_count": 2}}),
+            ("GET", "posts/search/stream/rules", {"data": [rule], "meta": {"sent": moment}}),
+            ("GET", "activity/subscriptions", {"data": [wanted], "meta": {"result_count": 1}}),
+            ("GET", f"news/{news['id']}", {"data": news}),
+        )
+    ))  # fmt: skip
+
+    report = import_har(file, tmp_path / "made")
+
+    shown = {
+        name: [each.get("id") or each.get("subscription_id") for each in json.loads(
+            (report.folder / f"{name}.json").read_text())]
+        for name in report.records if name not in {"apps", "tokens", "users"}
+    }  # fmt: skip
+    assert {
+        "direct_messages": [whole["id"]], "webhooks": [hook["id"]], "stream_rules": [rule["id"]],
+        "activity_subscriptions": [wanted["subscription_id"]],
+    } == shown  # fmt: skip
+    assert 6 == report.answered
+    notes = "\n".join(report.notes)
+    assert "it is of a group whose members no answer shows" in notes
+    assert "no answer shows its updated_at (ask for news.fields=updated_at)" in notes
+
+
 def test_failures_become_scenarios(tmp_path: Path) -> None:
     """A recorded failure can be provoked for any request of its operation."""
     text = json.dumps({"errors": [{"code": "CARD_NOT_FOUND"}], "request": {"params": {}}})
