@@ -97,6 +97,21 @@ class Faster(Alone):
         return self._questions[question](argument)
 
 
+def test_what_describes_the_server_needs_no_world_of_another(servers: list[Server]) -> None:
+    """The description of the control plane, whichever process has the default world."""
+    first, second = servers
+    assert 200 == first.ask("GET", ACCOUNTS).status_code
+    second.put("/_mock/worlds/w1")
+
+    described = [
+        second.ask("GET", "/~w1/_mock/openapi.json"),
+        first.ask("GET", "/_mock/openapi.json"),
+    ]
+
+    assert [200, 200] == [answer.status_code for answer in described]
+    assert described[0].get_json()["paths"].keys() == described[1].get_json()["paths"].keys()
+
+
 def test_two_processes_make_the_same_world(servers: list[Server]) -> None:
     """One makes it; the other answers what a repeated request gets."""
     first, second = servers

@@ -103,7 +103,7 @@ def _security(spec: APISpec, platform: Platform) -> list[dict[str, list[str]]]:
 
 _CLOSED: Mapping[str, Callable[[Platform], Iterable[str]]] = {
     "table": lambda platform: platform.tables,
-    "kind": lambda platform: platform.worlds.default.transitions.kinds,
+    "kind": lambda platform: (kind.name for kind in platform.worlds.blueprint.kinds),
     "operation": lambda platform: (operation.id for operation in platform.operations),
 }
 """Values of path and query parameters that allow only some values."""

@@ -32,7 +32,7 @@ class MoveBody(Schema):
 
 def move_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
     """Returns the description of `MoveBody`: the states of the kinds."""
-    kinds = platform.worlds.default.transitions.kinds.values()
+    kinds = platform.worlds.blueprint.kinds
     states = dict.fromkeys(state for kind in kinds for state in kind.states)
     return {
         "type": "object",

@@ -27,7 +27,7 @@ _ESTABLISHED = "01"
 @pytest.fixture
 def served() -> Iterator[Served]:
     """A server of two processes that allow one connection each."""
-    with serving("--workers", 2, "--max-connections", 1) as found:
+    with serving("--workers", 2, "--max-connections", 1, "--store", "memory") as found:
         yield found
         assert 0 == found.stop()
 

@@ -13,19 +13,27 @@ from typing import Any
 
 import pytest
 import requests
+from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 
+from mock_platform import MockPlatform
+from mock_platform.cli.main import group
 from tests.live.processes import Served, ended, serving
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 USER = {"id": "9", "screen_name": "nine", "name": "N"}
+ALONE = "--store", "memory"
+"""Without an engine, where processes have other labels, and any of them takes any world."""
+SCENARIO = "description: Fails once.\nrules:\n  - on: users.me\n    then: {error: 131}\n"
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    """A server of two processes."""
-    with serving("--workers", 2) as found:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server of two processes, with a folder of scenarios."""
+    folder = tmp_path_factory.mktemp("scenarios")
+    (folder / "first.yaml").write_text(f"name: first\n{SCENARIO}")
+    with serving(*ALONE, "--workers", 2, "--scenario", folder) as found:
         yield found
         assert 0 == found.stop()
 
@@ -216,37 +224,34 @@ def test_readiness_says_how_many_processes_answer(served: Served) -> None:
 
 
 @pytest.mark.crash
-def test_a_process_that_is_killed_is_started_again() -> None:
-    """The log says so, its worlds are reached again, and the end is a good one."""
-    with serving("--workers", 2) as served:
-        if len(served.pids) == 1:
-            pytest.skip("this system does not list the children of a process")
-        _, first, second = served.pids
-        os.kill(second, signal.SIGKILL)
-        served.wait_for_log("Worker 2")
-        served.wait_for_log("answers again")
-        for number in range(6):
-            assert ask(served, "PUT", f"/_mock/worlds/w{number}").ok
-        assert ask(served, "GET", "/_mock/health/ready").ok
-        assert first in served.pids
-        assert 0 == served.stop()
+def test_a_process_that_is_killed_is_started_again(served: Served) -> None:
+    """The log says so, and its worlds are reached again."""
+    if len(served.pids) == 1:
+        pytest.skip("this system does not list the children of a process")
+    _, first, second = served.pids
+    os.kill(second, signal.SIGKILL)
+    served.wait_for_log("Worker 2")
+    served.wait_for_log("answers again")
+    for number in range(6):
+        assert ask(served, "PUT", f"/_mock/worlds/again{number}").ok
+    assert ask(served, "GET", "/_mock/health/ready").ok
+    assert first in served.pids
 
 
 def test_more_processes_find_all_worlds_and_fewer_are_refused(tmp_path: Path) -> None:
     """Worlds stay in the file of their process, and nothing is left out silently."""
     store = ("--store", f"tinydb:{tmp_path / 'state.json'}")
-    with serving(*store, "--workers", 1) as served:
+    with MockPlatform.start(store=store[1]) as alone:
         for number in range(3):
-            ask(served, "PUT", f"/_mock/worlds/early{number}")
-        assert 0 == served.stop()
+            alone.world(f"early{number}")
     with serving(*store, "--workers", 2) as served:
         for number in range(3):
             path = f"/~early{number}/_mock/state/users/9"
             assert ask(served, "PUT", path, json=USER).ok
             assert ask(served, "PUT", f"/_mock/worlds/late{number}").ok
         assert 0 == served.stop()
-    refused = ended("serve", "--port", 0, *store)
-    assert 4 == refused.returncode
+    refused = CliRunner().invoke(group, ["serve", "--port", "0", *store])
+    assert 4 == refused.exit_code
     assert "Start with --workers 2" in refused.stderr
     with serving(*store, "--workers", 3) as served:
         names = {world["name"] for world in ask(served, "GET", "/_mock/worlds").json()["worlds"]}
@@ -296,19 +301,17 @@ def test_many_clients_at_once_lose_nothing(served: Served) -> None:
         assert wanted <= {record["id"] for record in found["records"]}
 
 
-def test_saved_scenarios_are_known_to_all_processes(tmp_path: Path) -> None:
+def test_saved_scenarios_are_known_to_all_processes(served: Served) -> None:
     """What the console saves in the folder can be switched on in worlds of every process."""
-    text = "description: Fails once.\nrules:\n  - on: users.me\n    then: {error: 131}\n"
-    (tmp_path / "first.yaml").write_text(f"name: first\n{text}")
-    with serving("--workers", 2, "--scenario", tmp_path) as served:
-        worlds = make_worlds(served, "w1", "w2", "w3", "w4")
-        form = {"text": f"name: mine\n{text}", "action": "save"}
-        origin = {"Origin": served.url}
-        editor = "/_mock/console/scenarios/+editor"
-        saved = ask(served, "POST", editor, data=form, headers=origin, allow_redirects=False)
+    names = [f"saved{number}" for number in (0, 1, 4, 5)]
+    worlds = make_worlds(served, *names)
+    form = {"text": f"name: mine\n{SCENARIO}", "action": "save"}
+    origin = {"Origin": served.url}
+    editor = "/_mock/console/scenarios/+editor"
+    saved = ask(served, "POST", editor, data=form, headers=origin, allow_redirects=False)
 
-        assert 303 == saved.status_code, saved.text
-        assert {"1", "2"} <= {str(process) for process in worlds.values()}
-        for world in worlds:
-            path = f"/~{world}/_mock/scenarios/mine/activate"
-            assert ask(served, "POST", path, json={}).ok
+    assert 303 == saved.status_code, saved.text
+    assert {"1", "2"} == {str(worlds[name]) for name in names}
+    for name in names:
+        path = f"/~{name}/_mock/scenarios/mine/activate"
+        assert ask(served, "POST", path, json={}).ok

@@ -12,6 +12,7 @@ import requests
 
 from tests.drift.servers import Differing, differing, each, on
 from tests.live.processes import Served, serving
+from tests.serving import STORE
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -65,7 +66,8 @@ def test_the_proxy_and_the_shadow_of_all_workers(served: Served) -> None:
         for world in WORLDS * 2
     ]
 
-    assert {"1", "2"} == {world["process"] for world in worlds}
+    # On an engine, a world lives in whichever process is asked first.
+    assert STORE is not None or {"1", "2"} == {world["process"] for world in worlds}
     assert [200] * 8 == [answer.status_code for answer in answers]
     report = read_shadow(served, compared=8)
     found = report["findings"]
