@@ -40,20 +40,53 @@ def chromium(tool: Tool) -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def new_context(chromium: Browser) -> Iterator[NewContext]:
-    """Makes browser profiles of their own; they are closed at the end."""
-    opened: list[BrowserContext] = []
+class Profiles:
+    """Browser profiles, each made once for the same options and emptied after each use.
 
-    def make(**options: object) -> BrowserContext:
-        context = chromium.new_context(**options)  # type: ignore[arg-type]
+    What a profile has loaded stays in its cache, so that later pages open faster.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: dict[str, list[BrowserContext]] = {}
+
+    def take(self, **options: object) -> BrowserContext:
+        """A profile with these options that no other test uses meanwhile."""
+        free = self._free.setdefault(repr(sorted(options.items())), [])
+        if free:
+            return free.pop()
+        context = self._browser.new_context(**options)  # type: ignore[arg-type]
         context.set_default_timeout(_MILLISECONDS)
-        opened.append(context)
         return context
 
-    yield make
-    for context in opened:
-        context.close()
+    def give_back(self, context: BrowserContext, **options: object) -> None:
+        """Close the pages of a profile and forget its cookies and permissions."""
+        for page in context.pages:
+            page.close()
+        context.clear_cookies()
+        context.clear_permissions()
+        self._free[repr(sorted(options.items()))].append(context)
+
+
+@pytest.fixture(scope="session")
+def profiles(chromium: Browser) -> Profiles:
+    """The profiles of the whole run."""
+    return Profiles(chromium)
+
+
+@pytest.fixture
+def new_context(profiles: Profiles) -> Iterator[NewContext]:
+    """Takes browser profiles; they are empty again at the end."""
+    taken: list[tuple[BrowserContext, dict[str, object]]] = []
+
+    def take(**options: object) -> BrowserContext:
+        context = profiles.take(**options)
+        taken.append((context, options))
+        return context
+
+    yield take
+    for context, options in taken:
+        profiles.give_back(context, **options)
 
 
 @pytest.fixture(scope="session")

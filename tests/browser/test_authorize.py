@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl
@@ -26,19 +27,29 @@ def callback() -> Iterator[CallbackServer]:
         yield server
 
 
-@pytest.fixture(params=[True, False], ids=["script", "no script"])
-def page(request: pytest.FixtureRequest, new_context: NewContext) -> Iterator[Page]:
-    """A new browser, with JavaScript and without; nothing may break the pages' policy."""
-    made = new_context(java_script_enabled=request.param).new_page()
+def _listen(page: Page) -> Iterator[Page]:
+    """The page, of which nothing may break the policy."""
     complaints: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"} and "favicon" not in message.location["url"]:
             complaints.append(message.text)
 
-    made.on("console", hear)
-    yield made
+    page.on("console", hear)
+    yield page
     assert [text for text in complaints if "status of 4" not in text] == []
+
+
+@pytest.fixture
+def page(new_context: NewContext) -> Iterator[Page]:
+    """A new browser. No page has a script, so it says the same with JavaScript and without."""
+    yield from _listen(new_context().new_page())
+
+
+@pytest.fixture
+def page_without_scripts(new_context: NewContext) -> Iterator[Page]:
+    """A new browser that runs no scripts."""
+    yield from _listen(new_context(java_script_enabled=False).new_page())
 
 
 def begin(world: LiveWorld, callback: str, step: str = "authorize", **query: str) -> str:
@@ -97,6 +108,31 @@ def test_the_apps_exchange_after_the_browsers_visit(
     )
 
     assert live_world.screen_name == found["screen_name"]
+
+
+def test_no_page_has_a_script(
+    page_without_scripts: Page, live_world: LiveWorld, callback: CallbackServer
+) -> None:
+    """The whole way without JavaScript: no page of it has a script that others could run."""
+    page = page_without_scripts
+    page.goto(begin(live_world, callback.url))
+    seen = [page.content()]
+    page.get_by_label("Username").fill(live_world.screen_name)
+    page.get_by_label("Password").fill("wrong")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    seen.append(page.content())
+    log_in(page, live_world)
+    seen.append(page.content())
+    page.get_by_role("button", name="Allow").click()
+    expect(page).to_have_title("Arrived")
+    page.goto(begin(live_world, "oob"))
+    page.get_by_role("button", name="Allow").click()
+    expect(page.locator("#pin")).to_be_visible()
+    seen.append(page.content())
+
+    assert "oauth_verifier" in callback.called_with()
+    assert [] == re.findall(r"<script|\son\w+=|javascript:", "".join(seen))
 
 
 def test_log_in_and_deny(page: Page, live_world: LiveWorld, callback: CallbackServer) -> None:

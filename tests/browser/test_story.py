@@ -49,6 +49,7 @@ def test_story(live_server: LiveServer, new_context: NewContext) -> None:
     # A scenario with parameters: one call, then none until the clock moves on.
     page.get_by_role("link", name="Scenarios", exact=True).click()
     page.get_by_label("Search").fill("rate-limited")
+    expect(page).to_have_url(re.compile("=rate-limited"))
     page.get_by_role("link", name="rate-limited").click()
     page.get_by_label("on", exact=True).fill("account_media.list")
     page.get_by_label("limit", exact=True).fill("1")

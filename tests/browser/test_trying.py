@@ -42,7 +42,7 @@ def test_the_first_click_works(live_server: LiveServer, new_context: NewContext)
     page = new_context().new_page()
     faults: list[str] = []
     page.on("pageerror", lambda fault: faults.append(str(fault)))
-    answered = {}
+    answered: dict[str, str] = {}
     for operation in KINDS:
         family = operation.partition(".")[0]
         if not answered:  # a link opens the operation
