@@ -42,11 +42,24 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def same() -> Iterator[tuple[str, Differing]]:
-    """A second sandbox that differs in nothing."""
+@pytest.fixture(scope="module")
+def running() -> Iterator[Differing]:
+    """A second sandbox."""
     with differing() as found:
-        yield found.url, found
+        yield found
+
+
+@pytest.fixture
+def server(running: Differing) -> Differing:
+    """A second sandbox that differs in nothing."""
+    running.start_over()
+    return running
+
+
+@pytest.fixture
+def same(server: Differing) -> tuple[str, Differing]:
+    """A second sandbox with its address."""
+    return server.url, server
 
 
 def test_no_drift(run: Run, file: Path, same: tuple[str, Differing]) -> None:
@@ -164,9 +177,9 @@ def test_nothing_could_be_compared(run: Run, file: Path, same: tuple[str, Differ
     )
 
 
-def test_redirects_are_not_followed(run: Run, file: Path) -> None:
+def test_redirects_are_not_followed(run: Run, file: Path, server: Differing) -> None:
     """A redirect to another host is reported and not followed."""
-    with differing() as other, differing() as server:
+    with differing() as other:
 
         def redirect(asked: Request, response: Response) -> None:
             response.status_code = 302
@@ -182,33 +195,31 @@ def test_redirects_are_not_followed(run: Run, file: Path) -> None:
     assert f"302 to {other.url}/12/line_items/placements (not followed)" in found
 
 
-def test_accepting(run: Run, file: Path, tmp_path: Path) -> None:
+def test_accepting(run: Run, file: Path, tmp_path: Path, server: Differing) -> None:
     """A difference is accepted into a file, and reported as accepted as long as it is found."""
     accepted = tmp_path / "accepted.yaml"
-    patch = on("/placements", lambda body: body.update(more=1))
-    with differing(patch) as server:
-        words = ["--base-url", server.url, "--credentials-file", file, "--yes"]
-        words += ["--only", "placements.*", "--accepted", accepted]
-        first = run(*words[:-2])
-        accept = run(*words, "--accept", "all", "--reason", "They said so.")
-        again = run(*words)
-        server.patches.clear()
-        gone = run(*words)
+    server.patches.append(on("/placements", lambda body: body.update(more=1)))
+    words = ["--base-url", server.url, "--credentials-file", file, "--yes"]
+    words += ["--only", "placements.*", "--accepted", accepted]
+    first = run(*words[:-2])
+    accept = run(*words, "--accept", "all", "--reason", "They said so.")
+    again = run(*words)
+    server.patches.clear()
+    gone = run(*words)
 
     assert [1, 0, 0, 0] == [x.exit_code for x in (first, accept, again, gone)], accept.output
     assert "accepted  extra more (They said so.; since 2" in again.stdout
     assert "accepted " not in gone.stdout
 
 
-def test_reports(run: Run, file: Path, tmp_path: Path) -> None:
+def test_reports(run: Run, file: Path, tmp_path: Path, server: Differing) -> None:
     """The report is written in each form, with everything of the other server escaped."""
-    hostile = on("/placements", lambda body: body.update({"<script>\x1b": 1}))
+    server.patches.append(on("/placements", lambda body: body.update({"<script>\x1b": 1})))
     page, junit = tmp_path / "sub" / "report.html", tmp_path / "report.xml"
-    with differing(hostile) as server:
-        words = ["--base-url", server.url, "--credentials-file", file, "--yes"]
-        words += ["--only", "placements.*", "--skip", "refusals", "--skip", "methods"]
-        html = run(*words, "--report", page)
-        xml = run(*words, "--format", "junit", "--report", junit)
+    words = ["--base-url", server.url, "--credentials-file", file, "--yes"]
+    words += ["--only", "placements.*", "--skip", "refusals", "--skip", "methods"]
+    html = run(*words, "--report", page)
+    xml = run(*words, "--format", "junit", "--report", junit)
 
     assert (1, 1) == (html.exit_code, xml.exit_code)
     text = page.read_text("utf-8")
