@@ -21,6 +21,11 @@ from mock_platform.store.interface import Record
 _IDENTITY = ("apps", "users", "tokens")
 """Tables whose default records are copied: nobody could sign in without them."""
 _OF_DELIVERIES = ("events", "webhooks")
+_PARENTS = {
+    "campaigns": ("name", "Campaign"),
+    "funding_instruments": ("description", "Funding instrument"),
+}
+"""Tables whose records are made up if others refer to them, with the field that names them."""
 Note = tuple[RecordedCall | None, str]
 
 
@@ -86,7 +91,7 @@ class RecordCollection:
         self._check_records()
         while missing := self._find_missing():
             for name, key, other, target in missing:
-                if self._follow(other, target):
+                if self._follow(other, target, self.records[name].get(key)):
                     continue
                 self.records[name].pop(key, None)
                 text = f"{name}/{key} refers to {other}/{target}, which no answer shows"
@@ -186,8 +191,13 @@ class RecordCollection:
                     found.append((name, key, reference, target))
         return found
 
-    def _follow(self, name: str, key: str) -> bool:
-        """Take a record that others refer to from the defaults; accounts and users are made up."""
+    def _follow(self, name: str, key: str, referring: Record | None = None) -> bool:
+        """Take a record that others refer to from the defaults; some are made up.
+
+        What a campaign or a funding instrument refers to itself is that of the `referring` record.
+        """
+        if key in self.records.get(name, {}):
+            return True
         known = self.read_defaults(name).get(key)
         if known is None and name == "accounts":
             model = next(iter(self.read_defaults(name).values()))
@@ -196,6 +206,15 @@ class RecordCollection:
         elif known is None and name == "users":
             known = {"id": key, "screen_name": f"user_{key}"[:15], "name": f"User {key}"}
             self.notes.append((None, f"users/{key} was never shown, so it is made up"))
+        elif known is None and name in _PARENTS:
+            model = next(iter(self.read_defaults(name).values()))
+            fields = [each.field for each in self.tables[name].references]
+            source = referring or {}
+            shared = {each: source[each] for each in fields if each in source}
+            if len(shared) == len(fields):
+                field, noun = _PARENTS[name]
+                known = {**model, **shared, "id": key, field: f"{noun} {key}"}
+                self.notes.append((None, f"{name}/{key} was never shown, so it is made up"))
         if known is None:
             return False
         self.records.setdefault(name, {})[key] = known

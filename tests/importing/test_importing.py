@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from mock_platform.cli.main import group
+from mock_platform.core import packaged
 from mock_platform.core.spelling.exchange import read_event
 from mock_platform.delivery.envelope import make_body
 from mock_platform.importing import ImportOptions, ImportReport, import_har
@@ -328,6 +329,33 @@ def test_deliveries_under_original_names(tmp_path: Path) -> None:
         assert read_event(body) == make_body(event, "0")
     assert "no event type is called 'odd.thing'" in report.notes[0]
     assert "its body has no list of events that is known" in report.notes[1]
+
+
+def test_parents_that_were_never_shown(tmp_path: Path) -> None:
+    """A line item becomes a record although no answer shows its campaign, which is made up."""
+    (shown,) = [
+        each for each in json.loads((packaged.folder("fixtures") / "line_items.json").read_bytes())
+        if each["id"] == "itttx"
+    ]  # fmt: skip
+    given = {name: value for name, value in shown.items() if name[0] != "_"}
+    own = {**given, "id": "lx1", "campaign_id": "cx1", "funding_instrument_id": "fx1"}
+    file = write_har(tmp_path, make_answer(own, f"{ACCOUNT}/line_items/lx1"))
+
+    report = import_har(file, tmp_path / "made")
+
+    kept = {
+        name: json.loads((report.folder / f"{name}.json").read_text())
+        for name in ("line_items", "campaigns", "funding_instruments")
+    }
+    assert [["lx1"], ["cx1"], ["fx1"]] == [[each["id"] for each in kept[name]] for name in kept]
+    assert ("abc", "fx1", "Campaign cx1") == tuple(
+        kept["campaigns"][0][name] for name in ("_account_id", "funding_instrument_id", "name")
+    )
+    assert [
+        "accounts/abc was never shown, so it is made up",
+        "campaigns/cx1 was never shown, so it is made up",
+        "funding_instruments/fx1 was never shown, so it is made up",
+    ] == sorted(report.notes)
 
 
 def test_repeated_requests(tmp_path: Path) -> None:
