@@ -38,7 +38,9 @@ class EngineServer:
         """Start it, and wait until it answers."""
         log = ["--logfile", str(self.folder / "log")]
         self._process = subprocess.Popen(
-            ["redis-server", *self._options, *log], stdout=subprocess.DEVNULL
+            ["redis-server", *self._options, *log],
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the program that closes it
         )
         client = self.connect()
         while self._process.poll() is None:

@@ -109,7 +109,8 @@ def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     follow("docs/adding-an-operation.md", copy)
     check_words("docs/adding-an-operation.md", copy, monkeypatch)
 
-    pages = run(copy, "-m", "docs.generators")
+    data = ["../mock_platform/core/codes.json", "../mock_platform/cli/constants.json"]
+    pages = run(copy, "-c", WRITE, *data, "operations.md", "scenarios.md", "tables.md")
     where = run(copy, "-m", "mock_platform", "where", "POST /12/accounts/1/stickers")
     summary = run_tests(
         copy,

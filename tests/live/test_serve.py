@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from tinydb import TinyDB
 
 from mock_platform import MockPlatform, __version__
 from mock_platform.cli.main import group
+from mock_platform.server.tls import TlsMaterial
 from tests.commands import environment, finished
 from tests.live.processes import Served, command, ended, serving
 from tests.loops import at_once
@@ -27,8 +28,6 @@ from tests.waits import PATIENCE
 pytestmark = pytest.mark.live
 
 USER = {"id": "9", "screen_name": "nine", "name": "Nine"}
-STOPS = int(os.environ.get("MOCK_PLATFORM_TEST_STOPS", "3"))
-"""How often a server under load is stopped."""
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +57,30 @@ def names(served: Served) -> list[str]:
 def refused(*args: object) -> Result:
     """A command that ends before it serves, run in this process."""
     return CliRunner().invoke(group, [*map(str, args)], prog_name="mock-platform")
+
+
+@contextmanager
+def under_load(url: str) -> Iterator[None]:
+    """Four clients that ask without a pause, until their server is gone."""
+    done, begun = threading.Event(), threading.Barrier(5)
+
+    def ask() -> None:
+        with requests.Session() as client, suppress(requests.RequestException):
+            client.get(f"{url}/12/accounts", headers=bearer(), timeout=PATIENCE)
+            begun.wait(PATIENCE)
+            while not done.is_set():
+                client.get(f"{url}/12/accounts", headers=bearer(), timeout=PATIENCE)
+
+    clients = [threading.Thread(target=ask) for _ in range(4)]
+    for client in clients:
+        client.start()
+    begun.wait(PATIENCE)
+    try:
+        yield
+    finally:
+        done.set()
+        for client in clients:
+            client.join()
 
 
 # -- READY ---------------------------------------------------------------------------------------
@@ -101,8 +124,7 @@ def test_it_ends_with_the_program_that_started_it(tmp_path: Path) -> None:
     assert log.read_text("utf-8").endswith("Stopped.\n")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_cleanly_on_a_signal(number: int) -> None:
+def test_it_stops_cleanly_on_a_signal() -> None:
     """A request whose body is still coming is answered; then the server ends in good order.
 
     Its status is 0, standard output has nothing but READY, and the port is free again.
@@ -119,7 +141,7 @@ def test_it_stops_cleanly_on_a_signal(number: int) -> None:
             client.sendall(head.encode() + body[:5])
             # An answer on another connection: by then the first one has been taken up.
             requests.get(f"{served.url}/_mock/health", timeout=PATIENCE)
-            served.process.send_signal(number)
+            served.process.send_signal(signal.SIGTERM)
             client.sendall(body[5:])
             answer = client.recv(65536)
 
@@ -164,9 +186,9 @@ def test_bad_fixtures_are_status_4(tmp_path: Path) -> None:
     """Every fault is reported before anything is bound."""
     (tmp_path / "users.json").write_text('[{"id": "x", "screen_name": "ok", "name": "x"}]')
 
-    result = ended("serve", "--port", 0, "--fixtures", tmp_path)
+    result = refused("serve", "--port", 0, "--fixtures", tmp_path)
 
-    assert (4, "") == (result.returncode, result.stdout)
+    assert (4, "") == (result.exit_code, result.stdout)
     assert f"{tmp_path}/users.json:1:3: record 0, field id" in result.stderr
     assert "Traceback" not in result.stderr
 
@@ -201,7 +223,10 @@ def test_a_damaged_authority_is_status_4(tmp_path: Path) -> None:
     [("snapshot", signal.SIGTERM), ("log", signal.SIGINT), ("fsync", signal.SIGTERM)],
 )
 def test_a_clean_stop_loses_nothing(tmp_path: Path, durability: str, number: int) -> None:
-    """Records of every world, and its clock, go on at the next start, under each durability."""
+    """Records of every world, and its clock, go on at the next start, under each durability.
+
+    However busy its threads are when the signal comes, the server ends in good order.
+    """
     args = ("--store", f"tinydb:{tmp_path / 'state.json'}", "--durability", durability)
     moment = "2027-01-01T00:00:00.000Z"
     with serving(*args) as served:
@@ -209,8 +234,9 @@ def test_a_clean_stop_loses_nothing(tmp_path: Path, durability: str, number: int
         requests.put(f"{served.url}/_mock/worlds/w1", json={"from": "default"}, timeout=PATIENCE)
         freeze = {"action": "freeze", "to": moment}
         requests.put(f"{served.url}/~w1/_mock/clock", json=freeze, timeout=PATIENCE)
-        served.process.send_signal(number)
-        assert served.stop(number) == 0  # a second signal does not cut it short
+        with under_load(served.url):
+            served.process.send_signal(number)
+            assert served.stop(number) == 0  # a second signal does not cut it short
 
     with TinyDB(tmp_path / "state.json") as file:
         assert "nine" in [document["screen_name"] for document in file.table("users")]
@@ -225,9 +251,9 @@ def test_a_store_in_use_is_status_4(tmp_path: Path) -> None:
     """A second server on the same file is kept out, and the message names the first one."""
     store = f"tinydb:{tmp_path / 'state.json'}"
     with serving("--store", store) as served:
-        result = ended("serve", "--port", 0, "--store", store)
+        result = refused("serve", "--port", 0, "--store", store)
 
-        assert result.returncode == 4
+        assert result.exit_code == 4
         assert any(f"in use by process {pid}:" in result.stderr for pid in served.pids)
 
 
@@ -264,27 +290,15 @@ def test_a_token_of_ones_own_is_not_repeated() -> None:
 
 def test_https_names_its_authority(tmp_path: Path) -> None:
     """READY holds the file to trust; a kept authority is the same at the next start."""
-    args = ("--tls", "--tls-folder", tmp_path)
-    with serving(*args) as served:
+    kept = TlsMaterial.generate(("127.0.0.1",), tmp_path).ca.read_text()
+    with serving("--tls", "--tls-folder", tmp_path) as served:
         authority = Path(served.ready["ca"])
-        text = authority.read_text()
         answer = requests.get(f"{served.url}/_mock/health", verify=str(authority), timeout=PATIENCE)
 
         assert served.url.startswith("https://127.0.0.1:")
         assert tmp_path == authority.parent
+        assert kept == authority.read_text()
         assert answer.status_code == 200
-    with serving(*args) as served:
-        assert text == Path(served.ready["ca"]).read_text()
-
-
-def test_the_option_of_former_servers_is_taken_with_a_warning() -> None:
-    """`--server` named one of two servers; it is accepted, and reported to change nothing."""
-    with serving("--server", "granian") as served:
-        answer = requests.get(f"{served.url}/12/accounts", headers=bearer(), timeout=PATIENCE)
-
-        assert answer.status_code == 200
-        assert served.stop() == 0
-        assert any("--server is ignored" in line for line in served.log)
 
 
 # -- the log -------------------------------------------------------------------------------------
@@ -303,11 +317,15 @@ def test_each_request_is_one_line_without_credentials(served: Served) -> None:
 
 
 def test_the_log_can_be_json() -> None:
-    """One object a line, everything in it by name."""
-    with serving("--log-format", "json") as served:
+    """One object a line, everything in it by name.
+
+    `--server` named one of two servers; it is accepted, and reported to change nothing.
+    """
+    with serving("--log-format", "json", "--server", "granian") as served:
         requests.get(f"{served.url}/12/nowhere", headers=bearer(), timeout=PATIENCE)
         line = json.loads(served.wait_for_log("/12/nowhere"))
         hint = json.loads(served.wait_for_log("Try: "))
+        served.wait_for_log("--server is ignored")
 
     assert line | {"timestamp": "", "ms": 0, "id": ""} == {
         "event": "request",
@@ -374,10 +392,14 @@ def test_bad_changes_leave_the_last_sound_fixtures(tmp_path: Path) -> None:
 # -- run -----------------------------------------------------------------------------------------
 
 
-def test_run_hands_addresses_and_credentials_over() -> None:
-    """The command reaches the server by what it finds in its environment."""
+def test_run_hands_addresses_and_credentials_over(tmp_path: Path) -> None:
+    """The command reaches the server by what it finds in its environment.
+
+    Its status is that of the end, and a store is written then.
+    """
+    store = f"tinydb:{tmp_path / 'state.json'}"
     script = (
-        "import os, requests\n"
+        "import os, requests, sys\n"
         "for name in ('URL', 'SANDBOX_URL'):\n"
         "    base = os.environ['MOCK_PLATFORM_' + name]\n"
         "    token = os.environ['MOCK_PLATFORM_BEARER_TOKEN']\n"
@@ -385,11 +407,16 @@ def test_run_hands_addresses_and_credentials_over() -> None:
         "                          headers={'Authorization': 'Bearer ' + token})\n"
         "    ids = [account['id'] for account in answer.json()['data']]\n"
         "    print(os.environ['MOCK_PLATFORM_ACCOUNT_ID'] in ids)\n"
+        "url = os.environ['MOCK_PLATFORM_URL'] + '/_mock/state/users/9'\n"
+        f"requests.put(url, json={USER!r}, timeout=120).raise_for_status()\n"
+        "sys.exit(7)\n"
     )
 
-    result = ended("run", "--", sys.executable, "-c", script)
+    result = ended("run", "--store", store, "--", sys.executable, "-c", script)
 
-    assert (0, "True\nTrue\n", "") == (result.returncode, result.stdout, result.stderr)
+    assert (7, "True\nTrue\n", "") == (result.returncode, result.stdout, result.stderr)
+    with TinyDB(tmp_path / "state.json") as file:
+        assert "nine" in [document["screen_name"] for document in file.table("users")]
 
 
 IGNORED = (
@@ -436,7 +463,6 @@ def test_run_ends_with_the_status_of_its_command() -> None:
         "        except SystemExit as end: print(end.code, bool(said.getvalue()))\n"
     )
 
-    result = ended("run", "--", *commands[0])
     statuses = subprocess.run(
         [sys.executable, "-c", one_after_the_other, json.dumps(commands)],
         stdout=subprocess.PIPE,
@@ -445,7 +471,6 @@ def test_run_ends_with_the_status_of_its_command() -> None:
         env=environment(),
     ).stdout.splitlines()
 
-    assert (7, "", "") == (result.returncode, result.stdout, result.stderr)
     assert ["7 False", "143 False", "137 False", "127 True", "126 True"] == statuses
 
 
@@ -487,43 +512,6 @@ def test_run_tells_bad_fixtures(tmp_path: Path) -> None:
     assert (4, "") == (result.exit_code, result.stdout)
     assert not (tmp_path / "ran").exists()
     assert "users.json:1:2" in result.stderr
-
-
-def test_run_keeps_its_worlds(tmp_path: Path) -> None:
-    """A store is written when the command has ended."""
-    store = f"tinydb:{tmp_path / 'state.json'}"
-    script = (
-        "import os, requests\n"
-        "url = os.environ['MOCK_PLATFORM_URL'] + '/_mock/state/users/9'\n"
-        f"requests.put(url, json={USER!r}, timeout=120).raise_for_status()\n"
-    )
-
-    assert ended("run", "--store", store, "--", sys.executable, "-c", script).returncode == 0
-
-    with TinyDB(tmp_path / "state.json") as file:
-        assert "nine" in [document["screen_name"] for document in file.table("users")]
-
-
-def test_every_stop_is_heeded_under_load() -> None:
-    """However busy its threads are when the signal comes, a server ends in good order."""
-    for number in range(STOPS):
-        with serving() as served:
-            done = threading.Event()
-
-            def ask(url: str, done: threading.Event) -> None:
-                with requests.Session() as client, suppress(requests.RequestException):
-                    while not done.is_set():
-                        client.get(f"{url}/12/accounts", headers=bearer(), timeout=PATIENCE)
-
-            clients = [threading.Thread(target=ask, args=(served.url, done)) for _ in range(4)]
-            for client in clients:
-                client.start()
-            requests.get(f"{served.url}/_mock/health", timeout=PATIENCE)
-
-            assert served.stop() == 0, f"stop {number}"
-            done.set()
-            for client in clients:
-                client.join()
 
 
 def test_two_servers_live_side_by_side(served: Served) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 import requests
+from click.testing import CliRunner
 
+from mock_platform.cli.main import group
 from tests.engine import EngineServer
-from tests.live.processes import Served, ended, serving
+from tests.live.processes import Served, serving
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -29,9 +31,20 @@ def store(engine: EngineServer) -> str:
 
 
 @pytest.fixture(scope="module")
-def servers(store: str) -> Iterator[tuple[Served, Served]]:
+def advertised() -> int:
+    """The port at which the processes of other machines reach the first server."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def servers(store: str, advertised: int) -> Iterator[tuple[Served, Served]]:
     """Two servers, which know nothing of each other but the engine; the second has two workers."""
-    with serving("--store", store) as first, serving("--store", store, "--workers", 2) as second:
+    reached = "--workers", 1, "--advertise", f"127.0.0.1:{advertised}"
+    with (
+        serving("--store", store, *reached) as first,
+        serving("--store", store, "--workers", 2) as second,
+    ):
         yield first, second
         assert 0 == second.stop()
         assert 0 == first.stop()
@@ -149,7 +162,7 @@ def test_streams_and_faults_pass(servers: tuple[Served, Served]) -> None:
 @pytest.fixture
 def leaving(servers: tuple[Served, Served], store: str) -> Iterator[tuple[Served, str]]:
     """A third server that is about to end, and the path of a record in a world that it has."""
-    with serving("--store", store) as third:
+    with serving("--store", store, "--workers", 1) as third:
         client, world = Client(third), f"of{third.ready['pid']}"
         assert client.ask("PUT", f"/_mock/worlds/{world}").ok
         path = f"/~{world}/_mock/state/users/900"
@@ -214,20 +227,19 @@ def test_a_server_that_ends_well_loses_no_request(
 
 def test_an_address_of_another_machine_is_refused(store: str) -> None:
     """Only an address of this machine can be advertised."""
-    result = ended("serve", "--port", 0, "--store", store, "--advertise", "192.0.2.1:8081")
-    assert 3 == result.returncode
+    words = ["serve", "--port", "0", "--store", store, "--advertise", "192.0.2.1:8081"]
+    result = CliRunner().invoke(group, words)
+    assert 3 == result.exit_code
     assert "--advertise 192.0.2.1:8081: " in result.stderr
     assert "must be an address of this machine" in result.stderr
 
 
-def test_an_advertised_address_lets_in_only_who_knows_the_secret(store: str) -> None:
+def test_an_advertised_address_lets_in_only_who_knows_the_secret(
+    servers: tuple[Served, Served], advertised: int
+) -> None:
     """It asks for a proof, and closes the connection without it."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with serving("--store", store, "--advertise", f"127.0.0.1:{port}") as served:
-        with socket.create_connection(("127.0.0.1", port), PATIENCE) as stranger:
-            assert stranger.recv(9 + 32)
-            stranger.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            assert b"" == stranger.recv(4096)
-        served.wait_for_log("who does not know the secret of the processes")
-        assert 0 == served.stop()
+    with socket.create_connection(("127.0.0.1", advertised), PATIENCE) as stranger:
+        assert stranger.recv(9 + 32)
+        stranger.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b"" == stranger.recv(4096)
+    servers[0].wait_for_log("who does not know the secret of the processes")

@@ -54,7 +54,7 @@ def test_acknowledged_requests_survive(
         if found != expected and last is not None:  # killed before it could answer
             perform(client, operation(*last))
             expected = described(platform)
-        assert orjson.loads(expected) == orjson.loads(found)
+        assert expected == found or orjson.loads(expected) == orjson.loads(found)
         for number in range(done):
             perform(client, operation(run, number))
         last = run, done

@@ -140,6 +140,10 @@ def main() -> None:
     setattr(Library, "_load_packaged", no_scenarios)  # noqa: B010 - mypy refuses the assignment
     base = load_base(settings("memory"))
     vars(opening).update(load_base=lambda _: base)
+    # What the first requests load is loaded once, before all children.
+    client = Client(create_app(Platform(settings("memory"))))
+    for what in ("GET", "/_mock/clock", None), ("GET", "/12/accounts", None):
+        perform(client, what)
     fork_children(serve_for_ever)
 
 
