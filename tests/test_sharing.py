@@ -327,7 +327,18 @@ def test_a_damaged_world(engine: EngineServer, servers: list[Server], name: str)
             assert f"change 7 of world '{name}' is damaged" in refused.get_json()["detail"]
             assert "DELETE /_mock/worlds/NAME" in refused.get_json()["detail"]
 
+    if name != "default":  # in which the console is, too
+        listed = {
+            each["name"]: each for each in second.ask("GET", "/_mock/worlds").get_json()["worlds"]
+        }
+        assert "change 7" in listed[name]["damaged"]
+        page = second.ask("GET", "/_mock/console/worlds").text
+        assert "change 7 of world &#39;w1&#39; is damaged" in page
+        assert f"/_mock/console/worlds/{name}/delete" in page
+        question = second.ask("GET", f"/_mock/console/worlds/{name}/delete").text
+        assert "It is damaged and cannot be opened." in question
     assert 204 == second.ask("DELETE", f"/_mock/worlds/{name}").status_code
+    assert "damaged" not in str(second.ask("GET", "/_mock/worlds").get_json())
     assert 200 == first.put(f"/_mock/worlds/{name}").status_code
     assert 404 == first.ask("GET", f"/~{name}/_mock/state/users/77").status_code
 

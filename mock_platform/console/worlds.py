@@ -40,6 +40,7 @@ def show_worlds(request: ControlRequest, form: FormState | None = None) -> Respo
         # Worlds of other processes, and resting ones, are listed without being opened here.
         clock = clocks.get(told["name"])
         shown = {"seed": "", "requests": "", "now": "", "frozen": False, "where": _locate(told)}
+        shown["damaged"] = ""
         shown["age"] = _describe_age(told.get("age_seconds"))
         if clock is not None:
             shown |= {"now": wire_millis(clock.now()), "frozen": clock.frozen}
@@ -107,8 +108,10 @@ def reset_world(request: ControlRequest) -> Response:
 
 
 def ask_delete(request: ControlRequest) -> Response:
-    """Ask whether a world shall be deleted."""
-    return _ask(request, _find(request), "delete", "It is gone with all its contents.")
+    """Ask whether a world shall be deleted; a damaged one is not opened for that."""
+    name = request.args["name"]
+    world = None if name in request.platform.worlds.list_damaged() else _find(request)
+    return _ask(request, world, "delete", "It is gone with all its contents.")
 
 
 def drop(request: ControlRequest) -> Response:
@@ -180,15 +183,15 @@ def _locate_root(request: ControlRequest, name: str) -> str:
     return addresses(request.origin, name)["control"]
 
 
-def _ask(request: ControlRequest, world: World, action: str, loses: str) -> Response:
+def _ask(request: ControlRequest, world: World | None, action: str, loses: str) -> Response:
     return render(
         request,
         "confirm_world.html",
         block="content",
-        shown=world,
+        name=request.args["name"],
         action=action,
         loses=loses,
-        counts=(len(world.journal), len(world.deliveries)),
+        counts=None if world is None else (len(world.journal), len(world.deliveries)),
     )
 
 

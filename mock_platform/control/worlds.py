@@ -71,9 +71,12 @@ def list_worlds(request: ControlRequest) -> dict[str, Any]:
         world["name"]: {"name": world["name"], **addresses(request.origin, world["name"]), **world}
         for world in list_all_worlds(request.platform)
     }
+    damaged = request.platform.worlds.list_damaged()
     for name, owner in request.platform.worlds.list_owners().items():
         own: dict[str, Any] = {"name": name, **addresses(request.origin, name)}
-        more = {"owner": owner, "resting": owner is None}
+        more: dict[str, Any] = {"owner": owner, "resting": owner is None}
+        if owner is None and name in damaged:
+            more["damaged"] = damaged[name]
         found[name] = found.get(name, own) | more
     return {"worlds": list(found.values())}
 

@@ -81,6 +81,7 @@ class SharedWorlds(Worlds):
         self._may_rest = may_rest
         self._rest_after = rest_after
         self._used: dict[str, float] = {}
+        self._damaged: dict[str, str] = {}
         super().__init__(*how, **more)
 
     @property
@@ -99,7 +100,12 @@ class SharedWorlds(Worlds):
             self._keeper.ensure()
         world = self._worlds.get(name)
         if world is None or world.closed:
-            world = self._wake(name)
+            try:
+                world = self._wake(name)
+            except StoreDamaged as fault:
+                self._damaged[name] = str(fault)
+                raise
+            self._damaged.pop(name, None)
         self._used[name] = UPTIME()
         return world
 
@@ -124,6 +130,7 @@ class SharedWorlds(Worlds):
             except StoreDamaged as fault:
                 _LOG.warning("World %r is removed. %s", name, fault)
                 self._keeper.remove(name)
+                self._damaged.pop(name, None)
             else:
                 super().drop(name)
 
@@ -140,6 +147,10 @@ class SharedWorlds(Worlds):
     def list_owners(self) -> Mapping[str, str | None]:
         """Returns every world with its owner's address, those of this process as well."""
         return self._keeper.list_owners()
+
+    def list_damaged(self) -> Mapping[str, str]:
+        """Returns what is damaged in each world that could not be opened when it was asked for."""
+        return dict(self._damaged)
 
     def find_trouble(self) -> str | None:
         """Returns why worlds cannot be opened or changed at present; `None` if they can."""

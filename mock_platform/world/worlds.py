@@ -171,6 +171,10 @@ class Worlds:
         """Returns worlds that are not in this process with their owners, if others share them."""
         return {}
 
+    def list_damaged(self) -> Mapping[str, str]:
+        """Returns what is damaged in each world that could not be opened; none where none rests."""
+        return {}
+
     def find_trouble(self) -> str | None:
         """Returns why worlds cannot be opened or changed at present; `None` if they can."""
         return None
