@@ -44,6 +44,10 @@ _IN_DOUBT = (
     "the event was being sent in the kept state from which the world goes on, so it may arrive "
     "twice"
 )
+_END_IN_DOUBT = (
+    "the end of the job was being announced in the kept state from which the world goes on, so the "
+    "announcement may arrive twice"
+)
 
 
 class Deliverer:
@@ -90,7 +94,11 @@ class Deliverer:
                 armed = world.transitions.is_armed(REPLAY_JOB.name, entry.key)
                 if armed is not None:
                     self._take_up(world, entry.key, armed=armed)
-            waiting = [(e.key, e.record["webhook_id"]) for e in world.store.page(OUTGOING)]
+            owed = [(entry.key, entry.record) for entry in world.store.page(OUTGOING)]
+        for _, record in owed:
+            if "job_id" in record:
+                self._submit(world, record["job_id"], record["state"], in_doubt=True)
+        waiting = [(key, record["webhook_id"]) for key, record in owed if "job_id" not in record]
         first = {webhook_id: event_id for event_id, webhook_id in reversed(waiting)}
         for event_id, webhook_id in waiting:
             self._pass_on(world, event_id, in_doubt=first[webhook_id] == event_id)
@@ -232,9 +240,13 @@ class Deliverer:
 
         self._workers.submit((recheck.world, "webhook", recheck.webhook_id), run)
 
-    def _submit(self, world: World, job_id: str, state: str) -> None:
-        """Announce a job's end, after its deliveries that are still running."""
+    def _submit(self, world: World, job_id: str, state: str, *, in_doubt: bool = False) -> None:
+        """Announce a job's end, after its deliveries that are still running.
+
+        `in_doubt` says that an earlier process may have announced it.
+        """
         epoch = world.epoch
+        mine, owed = Receiver(world, epoch, "", "", "", ""), f"{REPLAY_JOB.name}:{job_id}"
 
         def announce() -> None:
             with world.lock:
@@ -244,14 +256,16 @@ class Deliverer:
                     if job is None
                     else find_receiver(world, job["webhook_id"], even_invalid=True)
                 )
-                if world.closed or world.epoch != epoch or to is None or isinstance(to, str):
+                if world.closed or world.epoch != epoch:
                     return
-                assert job is not None
-                body = make_job_status(job | {"state": state})
-            try:
-                self._sender.deliver(Dispatch(to, body, job_id, None))
-            except (Stale, Invalid):
-                return
+                body = {} if job is None else make_job_status(job | {"state": state})
+            with suppress(Stale):
+                if isinstance(to, Receiver):
+                    if in_doubt:
+                        self._sender.note(to, job_id, None, _END_IN_DOUBT)
+                    with suppress(Invalid):
+                        self._sender.deliver(Dispatch(to, body, job_id, None))
+                self._sender.settle(mine, owed)
 
         self._workers.submit((world, epoch, "job", job_id), announce)
 

@@ -299,16 +299,16 @@ class Sender:
             except (UnknownWorld, WorldLost) as fault:
                 raise Stale from fault
 
-    def settle(self, to: Receiver, event_id: str) -> None:
-        """Record that the delivery of a new event has ended, if the world remembers it.
+    def settle(self, to: Receiver, owed: str) -> None:
+        """Record that the delivery of something that was owed has ended, if the world remembers it.
 
         Raises:
             Stale: The same as `commit`.
         """
         with to.lock_world() as world:
-            remembered = world.store.get(OUTGOING, event_id) is not None
+            remembered = world.store.get(OUTGOING, owed) is not None
         if remembered:
-            self.commit(to, lambda world: world.store.remove(OUTGOING, event_id))
+            self.commit(to, lambda world: world.store.remove(OUTGOING, owed))
 
     def _pause(self, to: Receiver, seconds: float) -> None:
         """Wait so many real seconds, as long as the world stays the same."""

@@ -18,6 +18,7 @@ from mock_platform.core.failures.problem_details import could_not_find
 from mock_platform.core.failures.problems import WEBHOOK_NOT_A_RESOURCE_TYPE, problem
 from mock_platform.core.faults import invalid
 from mock_platform.core.fields import FieldOptions, Text
+from mock_platform.rules.webhook_log import owe_delivery
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
@@ -85,6 +86,13 @@ CREATES = (WINDOW, TO_DATE, CONFLICT, STATES, PACE, CRC, ENVELOPE, DELIVERY)
 """The assumptions that every created job relies on."""
 MAY_CREATE = (MINIMUM_AGE, WEBHOOK_NOT_A_RESOURCE_TYPE)
 
+
+def _owe_announcement(world: World, job: Mapping[str, Any], end: str) -> None:
+    """Record that the end of a job is to be announced, also if this process ends before."""
+    owed = {"webhook_id": job["webhook_id"], "job_id": job["id"], "state": end}
+    owe_delivery(world, f"{REPLAY_JOB.name}:{job['id']}", owed)
+
+
 REPLAY_JOB = TransitionKind(
     name="replay_job",
     table="replay_jobs",
@@ -92,6 +100,7 @@ REPLAY_JOB = TransitionKind(
     first="IN_PROGRESS",
     ends=("COMPLETE", "INCOMPLETE"),
     pace=Pace("time", seconds=2.0),
+    owe=_owe_announcement,
 )
 RUNNING = "_replays"
 """The table of jobs whose events are being delivered: how far each one is."""

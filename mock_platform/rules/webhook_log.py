@@ -14,7 +14,9 @@ from mock_platform.world.world import World
 ADDED = "event:added"
 """Topic of the notice that an event waits to be delivered; its key is the event's id."""
 OUTGOING = "_outgoing"
-"""The table of events whose delivery has not ended, in worlds that outlive the process."""
+"""The table of what is to be delivered, in worlds that outlive the process: of events by their
+ids, and of the ends of replay jobs, which have a `job_id`.
+"""
 Product = Literal["activity", "account_activity", "filtered_stream"]
 PRODUCTS: tuple[Product, ...] = ("activity", "account_activity", "filtered_stream")
 """The products whose events webhooks receive; each has its own form of body."""
@@ -62,6 +64,11 @@ def log_event(
 
 def request_delivery(world: World, event: Record) -> None:
     """Request the delivery of a new event; the next process goes on with it if this one ends."""
-    if world.store.outlives:
-        world.store.put(OUTGOING, event["id"], {"webhook_id": event["webhook_id"]})
+    owe_delivery(world, event["id"], {"webhook_id": event["webhook_id"]})
     world.notify(ADDED, event["id"])
+
+
+def owe_delivery(world: World, key: str, owed: Record) -> None:
+    """Record that something is to be delivered, in a world that outlives the process."""
+    if world.store.outlives:
+        world.store.put(OUTGOING, key, owed)

@@ -61,6 +61,8 @@ class TransitionKind:
     """Reads the state of a record, if `field` alone does not contain it; `also` writes it."""
     act: Callable[[Any, Mapping[str, Any], str], str] | None = None
     """Does in a world what a record asks for when it moves; returns the state that it reaches."""
+    owe: Callable[[Any, Mapping[str, Any], str], None] | None = None
+    """Records in a world what is to be done once a record has ended; a part of the same commit."""
     since: str | None = None
     """The field with the moment from which time counts, for a record in its first state whose
     transition was never started: from the fixtures, or stored from outside.
@@ -273,6 +275,8 @@ class Transitions:
         if kind.act is not None and record is not None:
             to = kind.act(self._world, record, to)
         if self._put_state(kind, key, to):
+            if kind.owe is not None and record is not None:
+                kind.owe(self._world, record, to)
             self._moved(kind, key, to)
 
     def _put_state(self, kind: TransitionKind, key: str, to: str) -> bool:

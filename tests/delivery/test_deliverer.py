@@ -373,6 +373,31 @@ class TestRestart:
         assert not desk.world.store.page("_outgoing")
         self.opened.close()
 
+    def test_an_end_that_was_not_announced_is_announced_next_time(
+        self, tmp_path: Path, receiver: Receiver
+    ) -> None:
+        """It was recorded with the end; the announcement may come twice, and it says so."""
+        receiver.plan.extend([*[200] * 15, hang])
+        desk = self.open(tmp_path, receiver)
+        job_id = desk.create()
+        desk.wait()
+        desk.world.clock.advance(2)
+        receiver.wait_until(lambda found: len(found.statuses) == 1)
+        self.opened.close()
+
+        desk = self.open(tmp_path, receiver)
+        receiver.wait_until(lambda found: len(found.statuses) == 2)
+        desk.wait()
+
+        assert "COMPLETE" == desk.job(job_id)["state"]
+        assert receiver.statuses[0] == receiver.statuses[1]
+        assert 15 == len(receiver.event_ids)
+        (_, attempt, _, said), (_, again, _, fault) = desk.deliveries()
+        assert (0, 1, None) == (attempt, again, fault)
+        assert "the announcement may arrive twice" in str(said)
+        assert not desk.world.store.page("_outgoing")
+        self.opened.close()
+
     def test_a_job_that_waited_for_its_moment_ends_next_time(
         self, tmp_path: Path, receiver: Receiver
     ) -> None:
