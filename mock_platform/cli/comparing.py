@@ -48,10 +48,12 @@ from mock_platform.edge.hosts import PLATFORM_HOSTS
 from mock_platform.har import BadHar, NamesChoice, read_har, recognize_names
 from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
-from mock_platform.settings import NamesMode
+from mock_platform.settings import NamesMode, Settings
 from mock_platform.world.clock import machine_now
 
 _MAX_REASONS = 3
+_UNREAD = Settings(journal_entries=1)
+"""Those of the sandbox that is compared: nobody reads its journal."""
 _NEEDED = (
     "MOCK_PLATFORM_CONSUMER_KEY, MOCK_PLATFORM_CONSUMER_SECRET, MOCK_PLATFORM_ACCESS_TOKEN and "
     "MOCK_PLATFORM_ACCESS_TOKEN_SECRET, or MOCK_PLATFORM_BEARER_TOKEN"
@@ -200,7 +202,7 @@ def compare_archive(
         click.UsageError: The file is no archive, or is damaged.
     """
     acceptance.check()
-    platform = Platform()
+    platform = Platform(_UNREAD)
     own = SigningCredentials.from_variables(environment(credentials(platform)))
     try:
         description = _describe_everything(platform)
@@ -272,7 +274,7 @@ def ask_server(client: HttpClient, scope: DriftScope) -> Report:
     Raises:
         click.UsageError: The server cannot be reached.
     """
-    platform = Platform()
+    platform = Platform(_UNREAD)
     own = SigningCredentials.from_variables(environment(credentials(platform)))
     try:
         description = describe_reads(platform).at(client.base_url)

@@ -153,8 +153,8 @@ class _Run:
         for side in (self._own, self._other):
             if schemes and not side.server.has_credentials(schemes):
                 if self._scope.covers(operation):
-                    reason = f"needs credentials for {' or '.join(operation.auth.names)}"
-                    self.skipped.append(SkippedOperation(operation.id, reason))
+                    needed = f"needs credentials for {' or '.join(operation.auth.names)}"
+                    self.skipped.append(SkippedOperation(operation.id, needed))
                 return True
         plan = Plan(operation, Described.read(operation, self._paths), self._now)
         done = CheckedOperation(operation.id)

@@ -40,9 +40,10 @@ class Comparer:
         self._formats: dict[str, Formats] = {}
         self._flaws: dict[str, set[tuple[str, str]]] = {}
         """Kind and place of what the sandbox's own answers do, by operation: no difference."""
-        self._seen: dict[tuple[str, str], set[bytes]] = {}
-        self._learned: set[tuple[str, int, bytes]] = set()
-        """The sandbox's answers that show nothing new: operation, status and body."""
+        self._seen: dict[tuple[str, str], set[int]] = {}
+        """The records that were compared, by hash: an archive may have very many."""
+        self._learned: set[tuple[str, int, int]] = set()
+        """The sandbox's answers that show nothing new: operation, status and hash of the body."""
 
     def learn(self, operation: Operation, answer: ComparedAnswer) -> Any:
         """Keep what the sandbox's answer shows; return its body without what was seen before."""
@@ -57,7 +58,7 @@ class Comparer:
 
     def _learn_once(self, operation: Operation, answer: ComparedAnswer) -> None:
         """Keep what the sandbox's answer shows, unless the same one was kept as a whole."""
-        same = (operation.id, answer.status, answer.body)
+        same = (operation.id, answer.status, hash(answer.body))
         if not answer.is_success or same in self._learned:
             return
         self.learn(operation, answer)
@@ -127,9 +128,9 @@ class Comparer:
         seen = self._seen.setdefault((operation.id, side), set())
         fresh: list[Any] = []
         for record in body["data"]:
-            text = canonical(record)
-            if text not in seen and len(fresh) < _MAX_RECORDS:
-                seen.add(text)
+            same = hash(canonical(record))
+            if same not in seen and len(fresh) < _MAX_RECORDS:
+                seen.add(same)
                 fresh.append(record)
         return {**body, "data": fresh}
 

@@ -99,7 +99,7 @@ class RecordedComparison:
         target = f"{request.method} {path}"
         probe = f"entry {exchange.place.entry}, line {exchange.place.line}"
         unique = tuple(dict.fromkeys(found))
-        done.probes.append(AskedProbe(probe, target, response.status, unique, assumptions))
+        done.add(AskedProbe(probe, target, response.status, unique, assumptions))
 
     def finish(self) -> Drift:
         """Return what was found."""

@@ -50,6 +50,7 @@ def as_json(report: Report) -> dict[str, Any]:
                      "differences": [difference.as_json() for difference in x.differences]}
                     for x in each.probes
                 ],
+                "equal": each.equal,
                 "notes": each.notes,
             }
             for each in report.checked

@@ -11,6 +11,9 @@ from mock_platform.drift.difference import Difference
 from mock_platform.drift.plan import PROBE_KINDS
 from mock_platform.settings import NamesMode
 
+_MAX_EQUAL = 500
+"""Probes of an operation that are kept although nothing differs: archives have very many."""
+
 
 @dataclass(frozen=True, slots=True)
 class AskedProbe:
@@ -33,6 +36,18 @@ class CheckedOperation:
     probes: list[AskedProbe] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What could not be compared, and why."""
+    equal: int = 0
+    """Further probes, whose answers are equal and rest on the same assumptions as others."""
+    _rests_on: set[tuple[str, ...]] = field(default_factory=set, repr=False)
+
+    def add(self, asked: AskedProbe) -> None:
+        """Keep a probe, or only count it if it says nothing that others do not."""
+        is_known = not asked.differences and asked.assumptions in self._rests_on
+        if is_known and len(self.probes) >= _MAX_EQUAL:
+            self.equal += 1
+            return
+        self._rests_on.add(asked.assumptions)
+        self.probes.append(asked)
 
     @property
     def differs(self) -> bool:
@@ -63,7 +78,7 @@ class Drift:
     @property
     def requests(self) -> int:
         """How many requests were compared."""
-        return sum(len(each.probes) for each in self.checked)
+        return sum(len(each.probes) + each.equal for each in self.checked)
 
 
 @dataclass(frozen=True, slots=True)

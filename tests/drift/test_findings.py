@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from mock_platform.drift.difference import Difference, DifferenceKind
 from mock_platform.drift.findings import Collector
-from mock_platform.drift.results import AskedProbe
+from mock_platform.drift.results import AskedProbe, CheckedOperation, Drift
 
 
 def test_one_difference_has_one_id() -> None:
@@ -24,3 +24,15 @@ def test_one_difference_has_one_id() -> None:
     assert [("string or null", "absent", 2), ("absent", "null or string", 2)] == [
         (each.expected, each.got, each.count) for each in findings
     ]
+
+
+def test_equal_answers_are_counted() -> None:
+    """Of very many equal answers only the first are kept, and those that say something else."""
+    checked, found = CheckedOperation("accounts.list"), Difference("extra", "x", "absent", "null")
+    for number in range(2000):
+        odd = number >= 1990
+        rests = ("b",) if number == 1989 else ("a",)
+        checked.add(AskedProbe("", "GET /", 200, (found,) if odd else (), rests))
+
+    assert 2000 == Drift((checked,), ()).requests
+    assert 500 + 1 + 10 == len(checked.probes)
