@@ -74,8 +74,13 @@ def challenge_webhook(request: ControlRequest) -> Response:
     refused = attempt({}, lambda: found.update(validate(request)))
     if refused is not None:
         return show_webhooks(request, refused)
-    result = "is valid" if found["valid"] else f"is invalid: {found['error']}"
-    return go(request, PATH, f"Webhook {key} {result}.")
+    if found["error"] is None:
+        result = "is valid."
+    elif found["valid"]:  # nothing was answered, so nothing was wrong
+        result = f"did not answer, and stays valid for now: {found['error']}."
+    else:
+        result = f"is invalid: {found['error']}."
+    return go(request, PATH, f"Webhook {key} {result}")
 
 
 # -- within ------------------------------------------------------------------------------------

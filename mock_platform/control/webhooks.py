@@ -75,7 +75,10 @@ class ValidationAnswer(Schema):
 
 
 def validate(request: ControlRequest) -> dict[str, Any]:
-    """Challenge a webhook now; a correct answer makes it valid, a wrong one invalid."""
+    """Challenge a webhook now; a correct answer makes it valid, a wrong one invalid.
+
+    Without an answer it stays as it is, and `error` says why there was none.
+    """
     world, key = request.world, request.args["key"]
     try:
         error = request.platform.deliverer.validate(world, key)

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import NewContext
+from tests.browser.visits import PHONE, Visit
 from tests.serving import LiveServer
 
 RESOLVE = """async () => {
@@ -34,6 +35,7 @@ KINDS = {
     "media.upload": "media",
     "activity_stream.open": "a stream, of which the beginning is shown",
 }
+LAST = [*KINDS][-1]
 
 
 def test_the_first_click_works(live_server: LiveServer, new_context: NewContext) -> None:
@@ -58,8 +60,15 @@ def test_the_first_click_works(live_server: LiveServer, new_context: NewContext)
         answered[operation] = status.inner_text()[:3]
         console = f"{world.base_url}/_mock/console/operations/{operation}"
         assert 1 == block.locator(f'a[href="{console}"]').count()
-        block.locator(".opblock-summary-control").click()
-        page.locator(f"#operations-tag-{family}").click()
+        if operation != LAST:
+            block.locator(".opblock-summary-control").click()
+            page.locator(f"#operations-tag-{family}").click()
+
+    visit = Visit(page, world)
+    visit.be("dark", PHONE)
+    expect(page.locator("html")).to_have_class("dark-mode")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+    visit.shoot("docs-phone-dark")
 
     assert dict.fromkeys(KINDS, "200") == answered
     assert [] == faults

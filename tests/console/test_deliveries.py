@@ -128,6 +128,8 @@ def test_a_challenge(receiver: Receiver) -> None:
         path = f"/console/webhooks/{WEBHOOK}/challenge"
 
         assert f"Webhook {WEBHOOK} is valid." == read(desk, path, {})
+        receiver.challenge = lambda _token: (500, b"")
+        assert "did not answer, and stays valid for now" in read(desk, path, {})
         receiver.challenge = lambda _token: (200, b"{}")
         assert "is invalid" in read(desk, path, {})
         assert "cannot be challenged" in read(desk, "/console/webhooks/1/challenge", {})
