@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -128,6 +128,7 @@ def fix_parameters(path: str, alias: str) -> dict[str, str]:
 
 
 _MAX_NAMED = 3
+_SIMILAR = 0.6
 _KEPT_ANSWERS = 256
 
 
@@ -154,7 +155,7 @@ class Nearest(Generic[R]):
 
     def _rank(self, method: str, wanted: str) -> tuple[R, ...]:
         shapes = self._keep_one_interface(wanted, self._by_shape)
-        near = get_close_matches(wanted, shapes, _MAX_NAMED)
+        near = _find_closest(wanted, shapes)
         if near:
             near = self._keep_one_interface(near[0], near)
         found: list[R] = []
@@ -168,6 +169,28 @@ class Nearest(Generic[R]):
         if advertising is None:
             return list(shapes)
         return [s for s in shapes if self._is_advertising[_first_segment(s)] is advertising]
+
+
+def _find_closest(wanted: str, shapes: Iterable[str]) -> list[str]:
+    """Returns what `difflib.get_close_matches` does, in a fraction of its time.
+
+    It takes the cheap upper bounds of the similarities first, and computes only those similarities
+    that can be among the greatest.
+    """
+    matcher = SequenceMatcher(b=wanted)
+    bounds: list[tuple[float, str]] = []
+    for shape in shapes:
+        matcher.set_seq1(shape)
+        if matcher.real_quick_ratio() >= _SIMILAR and (bound := matcher.quick_ratio()) >= _SIMILAR:
+            bounds.append((bound, shape))
+    best: list[tuple[float, str]] = []
+    for bound, shape in sorted(bounds, reverse=True):
+        if len(best) == _MAX_NAMED and bound < best[-1][0]:
+            break
+        matcher.set_seq1(shape)
+        if (similarity := matcher.ratio()) >= _SIMILAR:
+            best = sorted([*best, (similarity, shape)], reverse=True)[:_MAX_NAMED]
+    return [shape for _, shape in best]
 
 
 def _first_segment(path: str) -> str:

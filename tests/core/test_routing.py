@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 import pytest
 
 from mock_platform.core.operation import Operation
-from mock_platform.core.routing import Nearest, Router
+from mock_platform.core.routing import Nearest, Router, _find_closest
 from mock_platform.operations import OPERATIONS
 
 ROUTES = [
@@ -90,6 +91,17 @@ def test_a_path_that_is_none_leads_nowhere(path: str) -> None:
 def test_the_nearest_operations_are_named() -> None:
     """A misspelt path is answered with the operations that come closest, best first."""
     assert Nearest(OPERATIONS).to("POST", "/oauth2/tokn")[0].id == "oauth2.token"
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    ["12/acounts/:/line_item", "2/users/:/folowing", "12/accounts/:/cards", "oauth", "", "qq"],
+)
+def test_the_nearest_paths_are_those_of_the_standard_library(wanted: str) -> None:
+    """They are found with fewer comparisons, in the same order."""
+    paths = {operation.path.strip("/") for operation in OPERATIONS}
+
+    assert get_close_matches(wanted, paths, 3) == _find_closest(wanted, paths)
 
 
 def test_a_hostile_path_costs_little() -> None:

@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pact import Verifier
-
 from mock_platform.core.jsonio import dumps
 
 
@@ -16,6 +14,9 @@ def verify(pact: dict[str, Any], url: str, folder: Path, only: str | None = None
 
     `only` restricts it to the interactions of one operation.
     """
+    # Once it is loaded, all imports of the process take a detour through it.
+    from pact import Verifier
+
     file = folder / "pact.json"
     file.write_bytes(dumps(pact))
     verifier = Verifier(pact["provider"]["name"], host="127.0.0.1")
