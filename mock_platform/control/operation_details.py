@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.provoking import Provocation, find_provocations
@@ -116,11 +117,10 @@ def find_naming_scenarios(platform: Platform) -> dict[str, list[str]]:
 
 def _fill_in(example: Sample, world: World) -> Sample:
     """Returns an example with the current minute of the clock of the world."""
-    if example.body is None or MINUTE not in example.body:
-        return example
     minute = world.clock.now().strftime("%Y%m%d%H%M")
-    body = example.body.replace(MINUTE, minute)
-    return Sample(example.method, example.path, example.headers, body)
+    path = example.path.replace(quote(MINUTE), minute)
+    body = None if example.body is None else example.body.replace(MINUTE, minute)
+    return Sample(example.method, path, example.headers, body)
 
 
 def write_curl(example: Sample, base_url: str) -> str:

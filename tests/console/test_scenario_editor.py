@@ -98,6 +98,15 @@ def test_save(own: Sandbox, folder: Path) -> None:
     assert "# kept" in show(own, f"{SCENARIOS}/known/edit")
 
 
+def test_a_file_has_the_name_of_its_scenario(own: Sandbox, folder: Path) -> None:
+    """If none is given; the field is empty until then, so the name may still change."""
+    assert 'name="file" value=""' in call(own, "GET", f"{SCENARIOS}/+new").text
+
+    done(submit(own, EDITOR, action="save", text=SOUND.format("later"), file=""))
+
+    assert (folder / "later.yaml").exists()
+
+
 @pytest.mark.parametrize(
     ("form", "text"),
     [
