@@ -186,3 +186,16 @@ def test_a_form_has_no_invented_values(reader: Reader) -> None:
         assert all("example" in field for field in fields.values()), entry["operationId"]
         assert not set(fields) <= names, entry["operationId"]
         assert not re.search(r"\{\w+\}", json.dumps(fields)), entry["operationId"]
+
+
+def test_a_browser_reads_each_value_exactly(reader: Reader) -> None:
+    """No example is a number that JavaScript rounds: the ids of posts are longer."""
+    examples = [
+        json.dumps([parameter.get("example"), _fill_body(entry)[0]])
+        for _, _, entry in reader.list_operations()
+        for parameter in [*entry["parameters"], {}]
+    ]
+
+    numbers = [int(found) for text in examples for found in re.findall(r"(?<![\w\"])\d+", text)]
+    assert numbers
+    assert max(numbers) < 2**53
