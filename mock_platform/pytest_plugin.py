@@ -149,7 +149,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     names = getattr(item, "fixturenames", None)
     if not isinstance(names, list) or _FIXTURE in names:
         return
-    if any(item.get_closest_marker(name) for name in _MARKERS):
+    if any(marker.name in _MARKERS for marker in item.iter_markers()):
         names.append(_FIXTURE)
 
 
