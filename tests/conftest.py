@@ -16,7 +16,7 @@ from tests.compiling import TESTS, import_from
 from tests.engine import EngineServer
 from tests.lanes import arrange
 from tests.serving import LiveServer, LiveWorld, serving
-from tests.support import Sandbox, Sandboxes
+from tests.support import Sandbox, Sandboxes, load_once
 from tests.support_receiver import Receiver
 
 Tool = Callable[..., str]
@@ -56,6 +56,14 @@ def few_plugins() -> Iterator[None]:
     """A pytest that a test starts loads few plugins besides that of the sandbox."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTEST_ADDOPTS", FEW_PLUGINS)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fixtures_read_once() -> Iterator[None]:
+    """The servers that tests start in this process have the packaged fixtures as read once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mock_platform.restoring.load_base", load_once)
         yield
 
 

@@ -16,15 +16,14 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from mock_platform.app import create_app
-from mock_platform.platform import Platform, load_base
+from mock_platform.platform import Platform
 from mock_platform.records.state import State
 from mock_platform.restoring import Opened, open_platform
 from mock_platform.settings import Settings
 from mock_platform.store.errors import StoreUnwritable
-from mock_platform.store.memory import Base
 from mock_platform.world.names import UnknownWorld
 from tests.store.test_tinydb_archive import largest_file
-from tests.support import BEARER, packaged_fixtures
+from tests.support import BEARER
 from tests.world.backends import crash
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -39,16 +38,6 @@ OWN = {
         },
     ]
 }
-
-
-@pytest.fixture(autouse=True)
-def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The packaged fixtures, which are the same for all these clocks, are read once."""
-
-    def load(settings: Settings) -> Base:
-        return load_base(settings) if settings.fixtures else packaged_fixtures(settings.freeze)
-
-    monkeypatch.setattr("mock_platform.restoring.load_base", load)
 
 
 class Server:
