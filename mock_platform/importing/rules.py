@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mock_platform.core.jsonio import BadJson, canonical, loads
@@ -32,23 +32,45 @@ def make_exact_rules(
     `names` are the parameters that were ever sent to each operation.
     """
     listed = list(calls)
-    for position, is_early in wrong.items():
-        recorded = listed[position]
+    answers = [canonical(_identify(each)) for each in listed]
+    is_constant = len({*answers}) == 1
+    for run in _join(answers, {min(wrong): wrong[min(wrong)]} if is_constant else wrong):
+        recorded = listed[run.start]
         rule: Rule = {"on": find_target(recorded)}
         if conditions := make_conditions(recorded, names.get(recorded.operation or "", set())):
             rule["when"] = conditions
-        if len({canonical(_identify(each)) for each in listed}) > 1:
-            is_last = position == len(listed) - 1
-            rule["call"] = {"from": position + 1} if is_last else position + 1
-        elif position != min(wrong):
-            continue
-        if is_early:
+        if not is_constant:
+            rule["call"] = _number_calls(run, len(listed))
+        if wrong[run.start]:
             rule["stage"] = "before_auth"
         try:
             rule["then"] = {"respond": make_answer(recorded)}
         except CannotAnswer:
             continue  # reported as not answered
         yield rule
+
+
+def _join(answers: Sequence[bytes], wrong: Mapping[int, bool]) -> Iterator[range]:
+    """Yields the wrong positions: as one range where the same rule does for several in a row."""
+    positions = sorted(wrong)
+    first = 0
+    for at, position in enumerate(positions):
+        after = positions[at + 1] if at + 1 < len(positions) else None
+        if (
+            after == position + 1
+            and answers[after] == answers[position]
+            and wrong[after] == wrong[position]
+        ):
+            continue
+        yield range(positions[first], position + 1)
+        first = at + 1
+
+
+def _number_calls(run: range, count: int) -> int | dict[str, int]:
+    """Returns the calls of a rule, counted from one; the last one is for all later calls too."""
+    if run.stop == count:
+        return {"from": run.start + 1}
+    return run.stop if len(run) == 1 else {"from": run.start + 1, "to": run.stop}
 
 
 def make_failure(recorded: RecordedCall) -> tuple[str, Rule]:

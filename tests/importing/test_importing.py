@@ -362,11 +362,21 @@ def test_repeated_requests(tmp_path: Path) -> None:
     """The same request may have had several answers: they come in the same order again."""
     entries = [
         make_answer({"id": "abc", "name": name}, "http://127.0.0.1/12/accounts/abc")
-        for name in ("one", "two", "two", "three")
+        for name in ("one", "two", "two", "two", "three", "two", "two")
     ]
     report = import_har(write_har(tmp_path, *entries), tmp_path / "made")
 
-    assert 4 == report.answered
+    assert 7 == report.answered
+    rules = json.loads((report.folder / "scenarios" / "as-recorded.json").read_text())["rules"]
+    assert [1, {"from": 2, "to": 4}, 5, {"from": 6}] == [rule["call"] for rule in rules]
+
+
+def test_many_equal_answers_are_one_rule(tmp_path: Path) -> None:
+    """One rule answers a request that was recorded many times."""
+    entry = make_answer({"id": "abc", "unknown": 1}, "http://127.0.0.1/12/accounts/abc")
+    report = import_har(write_har(tmp_path, *[entry] * 300), tmp_path / "made")
+
+    assert (300, 1) == (report.answered, report.rules)
 
 
 def test_refusals(tmp_path: Path) -> None:
