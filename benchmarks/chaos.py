@@ -126,7 +126,7 @@ def run(
         AssertionError: Something acknowledged is gone or there twice, or a world had two owners.
     """
     chance = random.Random(seed)
-    engine = EngineServer(durable=True)
+    engine = EngineServer(durable=True, apart=True)
     command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0", "--limits", "off"]
     command += ["--workers", str(workers), "--store", engine.url(_PREFIX), "--lease", lease]
     command += ["--log-level", "off", "--journal-entries", "100", "--max-worlds", "10000"]

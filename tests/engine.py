@@ -16,15 +16,19 @@ _PREFIXES = count(1)
 
 
 class EngineServer:
-    """A `redis-server` that writes every commit to its disk before it answers, if `durable`."""
+    """A `redis-server` that writes every commit to its disk before it answers, if `durable`.
 
-    def __init__(self, *options: str, durable: bool = False) -> None:
+    With `apart` Ctrl-C does not reach it, but only the program that closes it.
+    """
+
+    def __init__(self, *options: str, durable: bool = False, apart: bool = False) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mp-engine-"))
         self.socket = self.folder / "s"
         self._options = ["--save", "", "--port", "0", "--unixsocket", str(self.socket), *options]
         self._options += ["--dir", str(self.folder)]
         if durable:
             self._options += ["--appendonly", "yes", "--appendfsync", "always"]
+        self._apart = apart
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
@@ -40,7 +44,7 @@ class EngineServer:
         self._process = subprocess.Popen(
             ["redis-server", *self._options, *log],
             stdout=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the program that closes it
+            start_new_session=self._apart,
         )
         client = self.connect()
         while self._process.poll() is None:
