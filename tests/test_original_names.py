@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -71,6 +72,11 @@ def _translate(operation: Operation, asked: Sample) -> Sample:
     )
 
 
+def _mask_proof(page: str) -> str:
+    """A page without the drawn value that proves where its form came from."""
+    return re.sub(r'(name="authenticity_token" value=")[^"]+', r"\1", page)
+
+
 def _original_path(operation: Operation) -> str:
     found = [p for p in list_original_paths(operation.path, operation.dialect) if "/11/" not in p]
     return found[0] if found else operation.path
@@ -97,7 +103,7 @@ def test_the_same_answer_under_other_names(operation: Operation) -> None:
         told = Spelling(PAIRS[operation.dialect]).write(expected.get_json())
         assert told == found.get_json()
     else:
-        assert expected.data == found.data
+        assert _mask_proof(expected.text) == _mask_proof(found.text)
     stores = [each.platform.worlds.default.save().records for each in (neutral, original)]
     assert repr(stores[0]) == repr(stores[1])
 
