@@ -57,16 +57,18 @@ class ShownRecords:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], tuple[RecordedCall, Record]] = {}
+        self._keys: set[str] = set()
+        """The ids in `_found`, without their tables."""
         self._made: set[str] = set()
 
     def add(self, recorded: RecordedCall, operation: Operation, body: Mapping[str, Any]) -> None:
         """Take what an answer shows; what a request made was not there before."""
         if operation.method != "GET":
-            known = {key for _, key in self._found}
-            self._made.update(each for each in _list_ids(body, 0) if each not in known)
+            self._made.update(each for each in _list_ids(body, 0) if each not in self._keys)
             return
         for table, key, record in _list_shown(operation, body):
             if key not in self._made:
+                self._keys.add(key)
                 kept = self._found.setdefault((table, key), (recorded, {}))[1]
                 for name, value in record.items():
                     kept.setdefault(name, value)
