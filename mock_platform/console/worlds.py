@@ -13,6 +13,7 @@ from mock_platform.console.answers import go, render
 from mock_platform.console.forms import FormState, attempt, read_form
 from mock_platform.console.page import ConsolePage
 from mock_platform.console.values import to_number
+from mock_platform.control.known_credentials import credentials
 from mock_platform.control.refusal import refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.worlds import (
@@ -69,7 +70,7 @@ def make(request: ControlRequest) -> Response:
 def show_world(request: ControlRequest, form: FormState | None = None) -> Response:
     """One world: its addresses, its credentials, and what can be done with it."""
     world = _find(request)
-    told = describe_world(request.platform, world, request.origin)
+    told = describe_world(world.name, credentials(request.platform, world), request.origin)
     return render(
         request,
         "world.html",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import Schema, fields
@@ -19,7 +20,6 @@ from mock_platform.store.errors import WorldElsewhere
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld
 from mock_platform.world.packing import WorldCopy, unpack_world
-from mock_platform.world.world import World
 from mock_platform.world.worlds import TooManyWorlds
 
 
@@ -108,7 +108,7 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
         raise refuse_values(
             422, [("freeze", f"freeze: {fault}")], "The world was not made"
         ) from fault
-    return describe_world(request.platform, world, request.origin)
+    return describe_world(world.name, credentials(request.platform, world), request.origin)
 
 
 def _describe_elsewhere(request: ControlRequest, fault: WorldElsewhere) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _describe_elsewhere(request: ControlRequest, fault: WorldElsewhere) -> dict[
         known = request.platform.peers.ask_owner(name, CREDENTIALS, name)
     except NoAnswer:
         raise fault from None
-    return {"name": name, **addresses(request.origin, name), "credentials": known}
+    return describe_world(name, known, request.origin)
 
 
 def _check_number(platform: Platform, name: str) -> None:
@@ -179,10 +179,6 @@ def addresses(origin: str, name: str) -> dict[str, str]:
     }
 
 
-def describe_world(platform: Platform, world: World, origin: str) -> dict[str, Any]:
-    """Returns a world in the form in which `PUT /_mock/worlds/NAME` answers."""
-    return {
-        "name": world.name,
-        **addresses(origin, world.name),
-        "credentials": credentials(platform, world),
-    }
+def describe_world(name: str, known: Mapping[str, Any], origin: str) -> dict[str, Any]:
+    """Returns a world with its credentials as `PUT /_mock/worlds/NAME` answers."""
+    return {"name": name, **addresses(origin, name), "credentials": known}
