@@ -51,7 +51,8 @@ class Hop:
         `listener` is bound to the address of this process, unless that is the path of a socket.
         """
         self._listener = listener
-        self._is_leaving = False
+        self.is_leaving = False
+        """Whether this process takes no more requests of others."""
         self._placement = placement
         self._application = application
         self._questions = questions
@@ -111,7 +112,7 @@ class Hop:
         """Take no more from other processes; what they have sent is still answered."""
         self._door.take_waiting()
         if self._placement.moves and self._server is not None:
-            self._is_leaving = True
+            self.is_leaving = True
             self._server.close()
             for connection in list(self._connections):
                 connection.leave()
@@ -169,7 +170,7 @@ class Hop:
 
     def lives_here(self, world: str) -> bool:
         """Whether a world lives in this process, as far as is known."""
-        return not self._is_leaving and self._placement.find(world) == self._placement.here
+        return not self.is_leaving and self._placement.find(world) == self._placement.here
 
     def answer_here(self, request: Request) -> Direct | None:
         """Returns what answers a request on the loop; `None` if that needs a thread."""

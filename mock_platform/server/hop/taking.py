@@ -30,6 +30,8 @@ class Owner(Protocol):
 
     secret: bytes
     backend: Backend
+    is_leaving: bool
+    """Whether this process takes no more requests of others."""
 
     def lives_here(self, world: str) -> bool:
         """Whether a world lives in this process, as far as is known."""
@@ -50,6 +52,7 @@ class PeerConnection(FrameProtocol):
         self._all = open_connections
         self._text = draw()
         self._requests: dict[int, TakenRequest] = {}
+        self._is_over = False
         self._hello = self._loop.call_later(_HELLO_SECONDS, self._expect_hello)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -74,7 +77,8 @@ class PeerConnection(FrameProtocol):
         elif kind == Kind.REQUEST:
             self._begin(number, payload)
         elif kind == Kind.BYE:
-            self._owner.backend.finish_answer(self)
+            self._is_over = True
+            self._close_if_answered()
         elif kind == Kind.QUESTION:
             loop = self._loop
 
@@ -90,6 +94,7 @@ class PeerConnection(FrameProtocol):
     def forget(self, number: int) -> None:
         """Forget a request that is answered."""
         self._requests.pop(number, None)
+        self._close_if_answered()
 
     def hurry(self) -> None:
         """End the pauses of all requests, because this process stops."""
@@ -97,7 +102,10 @@ class PeerConnection(FrameProtocol):
             request.hear(Kind.HURRY, b"")
 
     def leave(self) -> None:
-        """Say that this process stops, and let the stop wait until no more requests can come."""
+        """Say that this process stops, and let the stop wait until the front has all answers.
+
+        A front that is not known yet has sent no request: it finds out where the world is by then.
+        """
         if self.is_known:
             self._owner.backend.hold(self)
             self.write(pack(Kind.LEAVING, 0))
@@ -108,6 +116,10 @@ class PeerConnection(FrameProtocol):
         secret = self._owner.secret
         if kind != Kind.HELLO or not is_proof(code, secret, FRONT, self._text, text):
             self.refuse_stranger()
+            return
+        if self._owner.is_leaving:
+            # A request after the welcome could be cut off by the end of this process.
+            self.abort()
             return
         self.trust()
         self.write(pack(Kind.WELCOME, 0, prove(secret, OWNER, self._text, text)))
@@ -120,6 +132,12 @@ class PeerConnection(FrameProtocol):
             return
         self._requests[number] = taken = TakenRequest(self, number, owner.backend, peer)
         taken.begin(request, owner.answer_here(request))
+
+    def _close_if_answered(self) -> None:
+        """Close after the last byte of the last answer, when the front sends no more requests."""
+        if self._is_over and not self._requests and self.transport is not None:
+            self._flush()
+            self.transport.close()
 
     def _expect_hello(self) -> None:
         if not self.is_known:

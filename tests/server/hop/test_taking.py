@@ -1,15 +1,23 @@
-"""A request of another process, while its client reads now and then."""
+"""A request of another process: its client reads now and then, or the owner stops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from mock_platform.edge.request import Direct, Request
-from mock_platform.server.hop.frames import FrameReader, Kind
-from mock_platform.server.hop.taking import TakenRequest
+from mock_platform.placement import Place
+from mock_platform.server.hop.frames import FrameReader, Kind, pack_request
+from mock_platform.server.hop.link import Link, listen
+from mock_platform.server.hop.taking import PeerConnection, TakenRequest
+from tests.waits import PATIENCE
 
 PARTS = [b"1", b"2", b"3"]
+REQUEST = Request("PUT", "/", "h", "1.1", [], b"", keep_alive=True)
+PEER = ["127.0.0.1", "1", "http", "h:80"]
 
 
 class Front:
@@ -19,7 +27,7 @@ class Front:
         self.said: list[tuple[int, bytes]] = []
         self.soon: list[Callable[[], object]] = []
         self.working: list[Callable[[], object]] = []
-        self.report = self.date_line = self.finish_answer = self.forget = lambda *_: ""
+        self.report = self.date_line = self.finish_answer = self.forget = self.hold = lambda *_: ""
 
     def write(self, frame: bytes) -> None:
         """Note what is said to the front."""
@@ -61,7 +69,7 @@ def make(start: Any) -> Iterator[bytes]:
 def test_one_piece_at_a_time_is_made() -> None:
     """However often the front says that its client reads again."""
     front = Front()
-    taken = TakenRequest(front, 1, front, ["127.0.0.1", "1", "http", "h:80"])  # type: ignore[arg-type]
+    taken = TakenRequest(front, 1, front, PEER)  # type: ignore[arg-type]
     direct: Direct | None = None
     taken.begin(Request("GET", "/", "h", "1.1", [], b"", keep_alive=True), direct)
 
@@ -83,3 +91,85 @@ def test_one_piece_at_a_time_is_made() -> None:
         front.go_round()
         front.end_work()
     assert [Kind.START, Kind.DATA, Kind.DATA, Kind.END] == [kind for kind, _ in front.said]
+
+
+class Leaving:
+    """An owner that stops, and the front that asks it over a real connection."""
+
+    def __init__(self, path: Path) -> None:
+        self.secret = b"s"
+        self.is_leaving = False
+        self.backend: Any = Front()
+        self.connections: set[PeerConnection] = set()
+        self.began, self.said_goodbye = asyncio.Event(), asyncio.Event()
+        self.heard: asyncio.Queue[object] = asyncio.Queue()
+        self._path = path
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Link]:
+        """Listen; returns the front's connection, on which a request is sent."""
+        address = f"unix:{self._path}"
+        loop = asyncio.get_running_loop()
+        server = await listen(loop, address, lambda: PeerConnection(self, self.connections))
+        link = Link(Place("1", address), self.secret, lambda _: self.said_goodbye.set())
+        self.ask(link)
+        async with server, asyncio.timeout(PATIENCE):
+            yield link
+        link.close()
+
+    def ask(self, link: Link) -> None:
+        """Send a request to the owner."""
+        link.write(pack_request(link.add(self), "w", REQUEST, PEER))
+
+    def lives_here(self, world: str) -> bool:
+        """Whether this process has a world."""
+        return not self.is_leaving
+
+    def answer_here(self, request: Request) -> None:
+        """Return nothing: a worker answers."""
+        self.began.set()
+
+    def answer_question(self, payload: bytes, reply: object) -> None:
+        """Do nothing: the test asks no questions."""
+
+    def take_frame(self, kind: int, payload: bytes) -> None:
+        """Note a part of the answer."""
+        self.heard.put_nowait(kind)
+
+    def lose(self, *, sent: bool) -> None:
+        """Note that the request is lost."""
+        self.heard.put_nowait(f"lost, {sent=}")
+
+
+def test_an_owner_that_leaves_lets_in_no_other_front(tmp_path: Path) -> None:
+    """So the front knows that its request was not executed, and can ask another process."""
+
+    async def leave_at_once() -> object:
+        owner = Leaving(tmp_path / "s")
+        owner.is_leaving = True
+        async with owner.open():
+            return await owner.heard.get()
+
+    assert "lost, sent=False" == asyncio.run(leave_at_once())
+
+
+def test_an_owner_that_leaves_sends_what_it_has_answered(tmp_path: Path) -> None:
+    """The connection is closed after the answer, although the front says before that it knows."""
+
+    async def leave_before_the_answer() -> list[object]:
+        owner = Leaving(tmp_path / "s")
+        async with owner.open() as link:
+            await owner.began.wait()
+            owner.is_leaving = True
+            (connection,) = owner.connections
+            connection.leave()
+            await owner.said_goodbye.wait()
+            owner.ask(link)  # arrives after what the front says
+            heard = [await owner.heard.get()]
+            while owner.backend.working:
+                owner.backend.end_work()
+                owner.backend.go_round()
+            return heard + [await owner.heard.get() for _ in range(5)]
+
+    answer = [Kind.START, Kind.DATA, Kind.DATA, Kind.END]
+    assert [Kind.MOVED, *answer, "lost, sent=True"] == asyncio.run(leave_before_the_answer())
