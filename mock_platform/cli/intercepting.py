@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mock_platform.edge.hosts import BadHosts, Interception, read_hosts
+
+if TYPE_CHECKING:
+    from mock_platform.server.beside import SharedProxy
+    from mock_platform.server.loop_server import LoopCompanion
+    from mock_platform.settings import ConnectionSettings
 
 allow_host_option = click.option(
     "--allow-host", multiple=True, metavar="HOST",
@@ -40,3 +46,14 @@ def read_interception(
         if given and not intercept:
             raise click.UsageError(f"{option} needs --intercept.")
     return Interception(hosts, allow_hosts) if intercept else None
+
+
+def add_proxy(
+    proxy: SharedProxy | None, front: Any, limits: ConnectionSettings, hop: LoopCompanion
+) -> LoopCompanion:
+    """Returns what runs beside a server: the hop, and the proxy whose requests may take it."""
+    if proxy is None:
+        return hop
+    from mock_platform.client.intercepting import share_proxy
+
+    return share_proxy(proxy, front, limits, hop)

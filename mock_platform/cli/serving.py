@@ -8,13 +8,14 @@ import os
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
 from mock_platform.cli.garbage import collect_rarely
+from mock_platform.cli.intercepting import add_proxy
 from mock_platform.cli.serve_options import ServeOptions
 from mock_platform.cli.signals import StopSignals
 from mock_platform.cli.surroundings import (
@@ -30,7 +31,7 @@ from mock_platform.edge.hosts import Interception
 from mock_platform.restoring import open_platform
 from mock_platform.server import Bound, serve_forever
 from mock_platform.server.tls import TlsMaterial
-from mock_platform.settings import ConnectionSettings, Settings
+from mock_platform.settings import Settings
 from mock_platform.store.shares import check_shares
 from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
     from mock_platform.client.intercepting import OpenProxy
     from mock_platform.edge.application import PlatformApplication
     from mock_platform.restoring import Opened
+    from mock_platform.server.beside import SharedProxy
     from mock_platform.server.loop_server import LoopCompanion
-    from mock_platform.server.proxy import ProxyServer
 
 _STANDARD_INPUT = 0
 _LOG = logging.getLogger(__name__)
@@ -75,10 +76,10 @@ def serve_until_stopped(serving: ServeOptions) -> None:
             close_after(opened),
             watch_files(opened, active=serving.watch),
             send_to_shadow(platform, serving.shadow),
-            _intercept(application, settings.connection, serving.intercept) as proxy,
+            _intercept(opened, application, serving.intercept) as proxy,
             collect_rarely(),
         ):
-            front, hop, join = _join_engine(opened, application)
+            front, companion, join = _join_engine(opened, application, proxy)
 
             def ready(bound: Bound) -> None:
                 join()
@@ -94,13 +95,13 @@ def serve_until_stopped(serving: ServeOptions) -> None:
                 log=log,
                 on_ready=ready,
                 stop=stop,
-                companion=hop,
+                companion=companion,
             )
     _LOG.info("Stopped.")
 
 
 def _join_engine(
-    opened: Opened, application: PlatformApplication
+    opened: Opened, application: PlatformApplication, proxy: OpenProxy | None
 ) -> tuple[WSGIApplication, LoopCompanion | None, Callable[[], object]]:
     """Returns what serves, what runs beside it, and what to call when the server answers."""
     if not opened.platform.worlds.shared:
@@ -109,7 +110,9 @@ def _join_engine(
 
     placement, listener = join_engine(opened)
     hop, front = make_hop(opened, application, placement, listener)
-    return front, hop, placement.join
+    limits = opened.platform.settings.connection
+    beside = add_proxy(cast("SharedProxy | None", proxy), front, limits, hop)
+    return front, beside, placement.join
 
 
 def _serve_with_workers(serving: ServeOptions, given: Settings) -> None:
@@ -142,16 +145,20 @@ def _make_certificates(serving: ServeOptions, settings: Settings) -> TlsMaterial
 
 @contextlib.contextmanager
 def _intercept(
-    application: WSGIApplication,
-    limits: ConnectionSettings,
-    wanted: Interception | None,
-) -> Iterator[ProxyServer | None]:
+    opened: Opened, application: WSGIApplication, wanted: Interception | None
+) -> Iterator[OpenProxy | None]:
+    """Open a proxy; one for worlds of an engine runs beside the hop, so that it can take it."""
     if wanted is None:
         yield None
         return
-    from mock_platform.client.intercepting import open_proxy
+    from mock_platform.client.intercepting import open_proxy, reserve_proxy
 
-    proxy = open_proxy(application, DEFAULT, limits, wanted)
+    if opened.platform.worlds.shared:
+        shared = reserve_proxy(wanted)
+        with shared.reserved:
+            yield shared
+        return
+    proxy = open_proxy(application, DEFAULT, opened.platform.settings.connection, wanted)
     try:
         yield proxy
     finally:

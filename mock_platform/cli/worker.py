@@ -19,6 +19,7 @@ import click
 from mock_platform.app import create_app
 from mock_platform.cli import logs
 from mock_platform.cli.garbage import collect_rarely
+from mock_platform.cli.intercepting import add_proxy
 from mock_platform.cli.joining import join_engine, make_hop
 from mock_platform.cli.serve_options import ServeOptions
 from mock_platform.cli.signals import STOPPING, StopSignals
@@ -36,14 +37,11 @@ from mock_platform.placement.directory import Directory
 from mock_platform.restoring import open_platform
 from mock_platform.server import Bound, serve_forever
 from mock_platform.server.binding import share
-from mock_platform.server.hop.hop import Hop
-from mock_platform.server.hop.placed import PlacedApplication
 from mock_platform.store.shares import name_share
 from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
     from mock_platform.server.beside import SharedProxy
-    from mock_platform.server.loop_server import LoopCompanion
     from mock_platform.server.tls import TlsMaterial
 
 _LOG = logging.getLogger(__name__)
@@ -211,16 +209,8 @@ def _serve(team: Team, index: int, wire: Wire, stop: StopSignals) -> None:
                     on_ready=ready,
                     stop=stop,
                     listener=(share(team.reserved), team.bound),
-                    companion=_add_proxy(team, front, hop),
+                    companion=add_proxy(team.proxy, front, settings.connection, hop),
                 )
-
-
-def _add_proxy(team: Team, front: PlacedApplication, hop: Hop) -> LoopCompanion:
-    if team.proxy is None:
-        return hop
-    from mock_platform.client.intercepting import share_proxy
-
-    return share_proxy(team.proxy, front, team.serving.settings.connection, hop)
 
 
 def start_worker(

@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import requests
+
 from tests.commands import environment, finished
 from tests.serving import WORKERS, choose_store
 from tests.waits import PATIENCE
@@ -85,6 +87,13 @@ class Served:
             line = found()
         assert line is not None, f"{text!r} was not logged: {list(self.log)}"
         return line
+
+    def ask_platform(self, path: str, **headers: str) -> requests.Response:
+        """An answer of the platform's real host, through the proxy, on a new connection."""
+        ca = Path(self.wait_for_log("proxy.sh").partition(" . ")[2]).with_name("ca.pem")
+        sent = {"Connection": "close", **headers}
+        url, proxies = f"https://ads-api.x.com{path}", {"https": self.ready["proxy"]}
+        return requests.get(url, headers=sent, proxies=proxies, verify=str(ca), timeout=PATIENCE)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and wait for the end; returns the status."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,14 +36,6 @@ def served(other: Differing) -> Iterator[Served]:
         assert 0 == found.stop()
 
 
-def ask_platform(served: Served, path: str, **headers: str) -> requests.Response:
-    """An answer of the platform's real host, through the proxy, on a new connection."""
-    ca = Path(served.wait_for_log("proxy.sh").partition(" . ")[2]).with_name("ca.pem")
-    told = {"Connection": "close", **headers}
-    url, proxies = f"https://ads-api.x.com{path}", {"https": served.ready["proxy"]}
-    return requests.get(url, headers=told, proxies=proxies, verify=str(ca), timeout=PATIENCE)
-
-
 def read_shadow(served: Served, compared: int) -> dict[str, Any]:
     """The report of the shadow, as soon as so many requests were compared."""
     until = time.monotonic() + PATIENCE
@@ -62,7 +53,7 @@ def test_the_proxy_and_the_shadow_of_all_workers(served: Served) -> None:
     bearer = f"Bearer {held['bearer_token']}"
 
     answers = [
-        ask_platform(served, LIST, Authorization=bearer, **{"X-Mock-World": world})
+        served.ask_platform(LIST, Authorization=bearer, **{"X-Mock-World": world})
         for world in WORLDS * 2
     ]
 
