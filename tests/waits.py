@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Real seconds after which a test that hangs fails. No test takes that long, however busy the
 machine is; what would be waited for wrongly is made to take a multiple of it."""
