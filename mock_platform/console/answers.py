@@ -70,7 +70,9 @@ def render(
     console: Console = current_app.extensions[KEY]
     root = root_of(request)
     found = console.templates.get_template(template)
-    said = unquote(request.flask.cookies.get(_SAID, ""))
+    partial = "HX-Request" in request.flask.headers
+    # A page that polls must not take the text from the page that follows a form at that moment.
+    said = "" if partial else unquote(request.flask.cookies.get(_SAID, ""))
     context = found.new_context(
         {
             "root": root,
@@ -86,7 +88,6 @@ def render(
             **values,
         }
     )
-    partial = "HX-Request" in request.flask.headers
     parts = found.root_render_func(context)
     if block is not None and partial:
         next(iter(parts), None)  # so much runs that imports at the template's beginning are there
